@@ -1,0 +1,7 @@
+"""``python -m rankbounds``."""
+
+import sys
+
+from rankbounds.cli import main
+
+sys.exit(main())

@@ -1,0 +1,83 @@
+"""The command line: parse, call, print. One module in ``rankbounds.commands`` is one command."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from rankbounds import commands
+from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError
+
+DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
+EPILOGUE = (
+    'Start with "rankbounds demo". "rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaints are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the whole usage."""
+        raise UsageError(f'{message[0].upper()}{message[1:]}. See "{self.prog} --help".')
+
+
+def build_parser() -> Parser:
+    """A parser with a subcommand for every module in ``rankbounds.commands``."""
+    from rankbounds import __version__
+
+    parser = Parser(prog="rankbounds", description=DESCRIPTION, epilog=EPILOGUE)
+    parser.add_argument("--version", action="version", version=f"rankbounds {__version__}")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    for module in sorted(module.name for module in pkgutil.iter_modules(commands.__path__)):
+        command: Any = importlib.import_module(f"{commands.__name__}.{module}")
+        if not hasattr(command, "run"):
+            continue
+        one = subparsers.add_parser(
+            module.replace("_", "-"),
+            help=command.__doc__.strip().splitlines()[0].rstrip("."),
+            description=command.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_arguments(one)
+        one.set_defaults(run=command.run)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return the exit code: 0 fine, 1 a check failed, 2 usage, 3 bad data."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", RankboundsWarning)
+            warnings.showwarning = _show_warning
+            options = build_parser().parse_args(arguments)
+            code = options.run(options)
+            sys.stdout.flush()
+            return int(code or 0)
+    except RankboundsError as error:
+        print(f"rankbounds: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away; nothing is left to say
+        return 0
+    except KeyboardInterrupt:
+        print("rankbounds: interrupted", file=sys.stderr)
+        return 130
+    except MemoryError:
+        print("rankbounds: not enough memory for this input.", file=sys.stderr)
+        return 3
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_place: Any, **_options: Any) -> None:
+    if issubclass(category, RankboundsWarning):
+        print(f"rankbounds: warning: {message}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

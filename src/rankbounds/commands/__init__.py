@@ -1,0 +1,1 @@
+"""One module for each command: a docstring that explains it, ``add_arguments`` and ``run``."""

@@ -1,0 +1,80 @@
+"""List the measures, or explain one of them."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import MISSING, fields
+
+from rankbounds.commands import options as shared
+from rankbounds.measures import REGISTRY, Measure, parse_measure
+from rankbounds.measures.condensed import Condensed
+from rankbounds.measures.measure import explanation, written
+from rankbounds.tables import Table, render_rows
+
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "measure", metavar="MEASURE", nargs="?", help="a name, a label such as nDCG@10, or trec_eval's name"
+    )
+    shared.add_output(parser, FORMATS)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the list or the explanation."""
+    shared.check_format(options)
+    if options.measure:
+        kind = REGISTRY.get(options.measure) or type(parse_measure(options.measure))
+        shared.write_text(options, explain(kind))
+        return 0
+    rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
+    if options.format in ("json", "jsonl", "csv", "tsv"):
+        shared.write_text(options, render_rows(rows, options.format, list(rows[0])))
+        return 0
+    table = Table(list(rows[0]), [list(row.values()) for row in rows], frozenset(range(len(rows[0]))))
+    shared.write_text(options, table.render(options.format))
+    return 0
+
+
+def describe(kind: type[Measure]) -> dict[str, str]:
+    """One line of the list."""
+    return {
+        "measure": kind.name,
+        "parameters": parameters(kind),
+        "trec_eval": ", ".join(name.replace("{cutoff}", "k").split("{")[0] for name in kind.trec_names),
+        "meaning": explanation(kind).split("\n\n")[0].replace("\n", " "),
+    }
+
+
+def parameters(kind: type[Measure]) -> str:
+    """``p=0.8, rel=1 @k``."""
+    shown = [
+        f"{one.name}={written(one.default)}" if one.default not in (None, MISSING) else one.name
+        for one in fields(kind)
+        if one.name != "cutoff"
+    ]
+    takes_depth = any(one.name == "cutoff" for one in fields(kind))
+    depth = ("@k" if kind.needs_cutoff else "[@k]") if takes_depth else ""
+    return ", ".join(shown) + (" " if shown and depth else "") + depth
+
+
+def explain(kind: type[Measure]) -> str:
+    """The explanation for readers of results, and how the measure is written."""
+    if kind is Condensed:
+        return f"{explanation(kind)}\n\nexamples: {', '.join(kind.examples)}\n"
+    lines = [f"{kind.name} ({parameters(kind)})" if parameters(kind) else kind.name, "", explanation(kind), ""]
+    lines.append(f"examples:  {', '.join(kind.examples)}")
+    if kind.trec_names:
+        lines.append(f"trec_eval: {describe(kind)['trec_eval']}")
+    lines.append(f"bounds:    {_bounds(kind)}")
+    return "\n".join(lines) + "\n"
+
+
+def _bounds(kind: type[Measure]) -> str:
+    if kind.monotone:
+        return "exact: from counting unjudged documents as non-relevant and as relevant"
+    if kind.bounds is Measure.bounds:
+        return "exact: the extremes over how many unjudged documents are relevant"
+    return "exact over the retrieved unjudged documents"

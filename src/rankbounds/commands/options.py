@@ -1,0 +1,130 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluate import BOUNDS, DEFAULT_MEASURES, PRECISIONS, TOPICS, evaluate
+from rankbounds.files.opening import expand, writing
+from rankbounds.scores import Scores
+from rankbounds.unjudged import RULES as UNJUDGED_RULES
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """The judgments and the runs."""
+    parser.add_argument(
+        "qrels", metavar="QRELS", help="judgments: TREC file, CSV, TSV, JSON lines or Parquet; - is stdin"
+    )
+    parser.add_argument(
+        "runs", metavar="RUN", nargs="+", help="runs: files, patterns in quotes, or folders; - is stdin"
+    )
+
+
+def add_measures(parser: argparse.ArgumentParser) -> None:
+    """Which measures."""
+    parser.add_argument(
+        "-m",
+        "--measure",
+        dest="measures",
+        metavar="MEASURE",
+        action="append",
+        help=f"RBP(p=0.8), nDCG@10, a trec_eval name, ...; may be repeated (default: {', '.join(DEFAULT_MEASURES)})",
+    )
+
+
+def add_assumptions(parser: argparse.ArgumentParser) -> None:
+    """How to treat ties, unjudged documents, grades and missing topics."""
+    parser.add_argument(
+        "--ties",
+        default="trec",
+        metavar="RULE",
+        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), rank (stated "
+        "rank), docid (docno up), best, worst, expected (mean over all orders)",
+    )
+    parser.add_argument(
+        "--unjudged",
+        default="nonrelevant",
+        metavar="RULE",
+        help=f"unjudged documents: {', '.join(UNJUDGED_RULES)} (default nonrelevant; condensed leaves them out)",
+    )
+    parser.add_argument("--q", type=float, help="with --unjudged expected: the probability that one is relevant")
+    parser.add_argument("--bounds", default="unjudged", metavar="WHAT", help=f"low and high cover: {', '.join(BOUNDS)}")
+    parser.add_argument("--gain", metavar="RULE", help='gains of grades: linear (default) or a table like "1=3,2=9"')
+    parser.add_argument(
+        "--topics",
+        default="judged",
+        metavar="WHICH",
+        help=f"{' or '.join(TOPICS)}: score judged topics that a run lacks as empty lists (default), or leave them out",
+    )
+    parser.add_argument(
+        "--score-precision",
+        default="double",
+        metavar="WHICH",
+        help=f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
+    )
+    parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
+
+
+def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...]) -> None:
+    """Where results go, and how they look."""
+    parser.add_argument(
+        "--format", default=formats[0], metavar="F", help=f"{', '.join(formats)} (default {formats[0]})"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    parser.set_defaults(formats=formats)
+
+
+def check_format(options: argparse.Namespace) -> None:
+    """Reject an unknown format before any work is done."""
+    if options.format not in options.formats:
+        hint = did_you_mean(options.format, list(options.formats))
+        raise UsageError(f'There is no format "{options.format}".{hint} Known: {", ".join(options.formats)}.')
+    if options.format == "parquet" and not options.output:
+        raise UsageError("Parquet is not text: name a file with -o.")
+
+
+def write_text(options: argparse.Namespace, text: str) -> None:
+    """To the file asked for, or to standard output."""
+    if options.output:
+        with writing(options.output) as out:
+            out.write(text)
+    else:
+        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+        sys.stdout.buffer.flush()
+
+
+def evaluate_from(options: argparse.Namespace) -> Scores:
+    """Run ``evaluate`` as the options say."""
+    inputs = [options.qrels, *options.runs]
+    if inputs.count("-") > 1:
+        raise UsageError("Standard input (-) can be given once only.")
+    return evaluate(
+        options.qrels,
+        expand(options.runs),
+        options.measures or DEFAULT_MEASURES,
+        ties=options.ties,
+        unjudged=options.unjudged,
+        q=options.q,
+        bounds=options.bounds,
+        gain=options.gain,
+        topics=options.topics,
+        score_precision=options.score_precision,
+        lenient=options.lenient,
+        progress=progress_on_terminal("runs scored"),
+    )
+
+
+def progress_on_terminal(what: str) -> Callable[[int, int], None] | None:
+    """A counter that rewrites one line of a terminal; None where standard error is no terminal."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int, total: int) -> None:
+        if total > 1:
+            last = done == total
+            print(f"\r{done} of {total} {what}" + ("\r\033[K" if last else ""), end="", file=sys.stderr, flush=True)
+
+    return show

@@ -1,0 +1,314 @@
+"""Score runs against judgments."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
+from rankbounds.files.opening import expand
+from rankbounds.gains import GainRule, gain_rule
+from rankbounds.judgments import Qrels, as_qrels
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.judged import Judged
+from rankbounds.rankings import Order, Precision, Rankings, TopicFacts, join
+from rankbounds.runs import Run, as_run, read_run, unique_names
+from rankbounds.scores import RunNotes, Scores
+from rankbounds.threads import in_threads, processors
+from rankbounds.ties import ORDERS
+from rankbounds.ties import RULES as TIE_RULES
+from rankbounds.unjudged import UnjudgedRule
+
+Topics: TypeAlias = Literal["judged", "shared"]
+DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
+BOUNDS = ("unjudged", "ties", "both", "none")
+TOPICS = ("judged", "shared")
+PRECISIONS = ("double", "single")
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """Everything that is decided before a measure sees a ranking, and what its bounds are to cover."""
+
+    ties: str = "trec"
+    unjudged: UnjudgedRule = field(default_factory=UnjudgedRule)
+    bounds: str = "unjudged"
+    gain: GainRule = field(default_factory=GainRule)
+    topics: Topics = "judged"
+    score_precision: Precision = "double"
+
+    def __post_init__(self) -> None:
+        for what, value, known in (
+            ("ties", self.ties, TIE_RULES),
+            ("bounds", self.bounds, BOUNDS),
+            ("topics", self.topics, TOPICS),
+            ("score precision", self.score_precision, PRECISIONS),
+        ):
+            if value not in known:
+                hint = did_you_mean(str(value), list(known))
+                raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
+
+    @property
+    def order(self) -> Order:
+        """The order in which tied documents are ranked before anything else is done to them."""
+        return cast(Order, self.ties) if self.ties in ORDERS else "trec"
+
+    def check(self, measures: Iterable[Measure]) -> None:
+        """Reject measures that cannot be computed under these assumptions."""
+        for measure in measures:
+            if self.unjudged.name == "expected" and not (
+                measure.multilinear or measure.judged_only or measure.as_retrieved
+            ):
+                raise UsageError(
+                    f"{measure} has no exact expected value over unjudged documents, because it is not a sum over "
+                    'documents. Use unjudged="nonrelevant" and read the bounds, or a measure such as RBP, P, RR or DCG.'
+                )
+
+    def value(self, measure: Measure, rankings: Rankings) -> Floats:
+        """The measure of each list."""
+        return self._with_ties(measure, self.assumed(measure, rankings))
+
+    def assumed(self, measure: Measure, rankings: Rankings) -> Rankings:
+        """The rankings with unjudged documents treated as they should be for this measure."""
+        return rankings if measure.as_retrieved else self.unjudged(rankings)
+
+    def _with_ties(self, measure: Measure, assumed: Rankings) -> Floats:
+        """The measure under the rule for ties, once it is settled what unjudged documents count for."""
+        if self.ties in ORDERS:
+            return measure.value(assumed)
+        if self.ties == "expected":
+            found = measure.expected_over_ties(assumed)
+            what = "mean over the orders"
+        else:
+            worst_best = measure.tie_bounds(assumed)
+            found = None if worst_best is None else worst_best[self.ties == "best"]
+            what = f"{self.ties} order"
+        if found is None:
+            raise UsageError(f'{measure} has no known {what} of tied documents. Use ties="trec".')
+        return found
+
+    def low_high(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
+        """The bounds that were asked for; None where none are known."""
+        if self.bounds == "none":
+            return None
+        found = self._low_high(measure, rankings)
+        if found is None or not (measure.judged_only or self.unjudged.name == "condensed"):
+            return found
+        # The list that is scored lacks documents, and a fully judged list may never score the same.
+        value = self.value(measure, rankings)
+        return np.minimum(found[0], value), np.maximum(found[1], value)
+
+    def _low_high(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
+        if self.bounds == "ties":
+            return measure.tie_bounds(self.assumed(measure, rankings))
+        if self.bounds == "both":
+            return measure.joint_bounds(rankings)
+        if self.ties in ORDERS or rankings.tied is None:
+            return measure.bounds(rankings)
+        return self._bounds_of_treated_ties(measure, rankings)
+
+    def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
+        """Bounds over judgments for the best, worst or mean order of ties.
+
+        Exact for measures that never fall with more relevance. For others the bounds over all orders contain them.
+        """
+        outer = measure.joint_bounds(rankings)
+        if outer is None or not measure.monotone or measure.judged_only:
+            return outer
+        low, high = (self._with_ties(measure, rankings.assume(chance)) for chance in (0.0, 1.0))
+        tail = getattr(measure, "open_tail", None)
+        return low, high if tail is None else high + tail(rankings)
+
+
+def evaluate(
+    qrels: Any,
+    runs: Any,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    ties: str = "trec",
+    unjudged: str = "nonrelevant",
+    q: float | None = None,
+    bounds: str = "unjudged",
+    gain: str | dict[float, float] | GainRule | None = None,
+    topics: str = "judged",
+    score_precision: str = "double",
+    lenient: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Scores:
+    """Score one run or many.
+
+    ``qrels`` and ``runs`` may be paths (runs also globs and folders), ``Qrels`` and ``Run``, dicts of dicts, pandas,
+    polars or pyarrow frames, or rows ``(query, document, value)``. Several runs: a list of such, or a dict by name.
+
+    ``ties``: ``trec`` (score down, then document id down, as trec_eval), ``run`` (line order, scores ignored), ``rank``
+    (stated rank), ``docid`` (document id up), ``best``, ``worst``, ``expected`` (mean over all orders).
+    ``unjudged``: ``nonrelevant``, ``relevant``, ``condensed`` (left out), ``expected`` (relevant with chance ``q``).
+    ``bounds``: what ``low`` and ``high`` cover: ``unjudged`` documents, ``ties``, ``both``, or ``none``.
+    ``topics``: ``judged`` scores every judged topic, one that a run lacks as an empty list; ``shared`` only topics that
+    the run has.
+    """
+    assumptions = Assumptions(
+        ties,
+        UnjudgedRule(unjudged, q),
+        bounds,
+        gain_rule(gain),
+        cast(Topics, topics),
+        cast(Precision, score_precision),
+    )
+    chosen = parse_measures(measures)
+    assumptions.check(chosen)
+    workers = threads or processors()
+    judgments = qrels if isinstance(qrels, Qrels) else _read_judgments(qrels, lenient, workers)
+    facts = TopicFacts(judgments, assumptions.gain)
+    jobs = _jobs(runs, lenient, workers)
+    facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
+
+    def score(job: _Job) -> _RunResult:
+        return _score_run(job.read(), facts, chosen, assumptions, threads=workers if len(jobs) == 1 else 1)
+
+    results = []
+    for result in in_threads(score, jobs, workers):
+        results.append(result)
+        if progress:
+            progress(len(results), len(jobs))
+    names = unique_names([result.name for result in results], [job.place for job in jobs])
+    scores = Scores(
+        runs=names,
+        query_ids=list(facts.query_ids),
+        measures=chosen,
+        value=np.stack([result.value for result in results]),
+        low=np.stack([result.low for result in results]),
+        high=np.stack([result.high for result in results]),
+        judged=np.stack([result.judged for result in results]),
+        notes=[result.notes for result in results],
+        bounds=bounds,
+        topics=topics,
+        without_relevant=[
+            name for name, number in zip(facts.query_ids, facts.relevant(1.0).tolist(), strict=True) if not number
+        ],
+    )
+    _warn(scores)
+    return scores
+
+
+def _read_judgments(given: Any, lenient: bool, threads: int) -> Qrels:
+    if isinstance(given, str | os.PathLike):
+        from rankbounds.judgments import read_qrels
+
+        return read_qrels(given, lenient=lenient, threads=threads)
+    return as_qrels(given)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A run to score, read only when its turn comes so that memory holds few at a time."""
+
+    place: str
+    read: Callable[[], Run]
+
+
+def _jobs(runs: Any, lenient: bool, workers: int) -> list[_Job]:
+    def from_file(path: str, threads: int, name: str | None = None) -> _Job:
+        return _Job(path, lambda: read_run(path, lenient=lenient, threads=threads, name=name))
+
+    if isinstance(runs, str | os.PathLike):
+        runs = [runs]
+    if isinstance(runs, Run) or hasattr(runs, "columns") or hasattr(runs, "column_names"):
+        return [_Job("run", lambda: as_run(runs))]
+    if isinstance(runs, Mapping):
+        if not runs:
+            raise UsageError("No run was given.")
+        if all(_is_one_query(inner) for inner in runs.values()):
+            return [_Job("run", lambda: as_run(runs))]
+        return [
+            from_file(os.fspath(run), 1, str(name))
+            if isinstance(run, str | os.PathLike)
+            else _Job(str(name), lambda run=run, name=name: as_run(run, str(name)).renamed(str(name)))  # type: ignore[misc]
+            for name, run in runs.items()
+        ]
+    given = list(runs)
+    if not given:
+        raise UsageError("No run was given.")
+    if isinstance(given[0], tuple) and len(given[0]) >= 3 and not isinstance(given[0][1], Run):
+        return [_Job("run", lambda: as_run(given))]
+    jobs: list[_Job] = []
+    files = [one for one in given if isinstance(one, str | os.PathLike)]
+    alone = len(files) == len(given) and len(expand(files)) == 1
+    for number, one in enumerate(given, 1):
+        if isinstance(one, str | os.PathLike):
+            jobs += [from_file(path, workers if alone else 1) for path in expand([one])]
+        else:
+            place = f"run{number}" if len(given) > 1 else "run"
+            jobs.append(_Job(place, lambda one=one, place=place: as_run(one, place)))  # type: ignore[misc]
+    return jobs
+
+
+def _is_one_query(inner: Any) -> bool:
+    """Is this the ``{document: score}`` of one query, rather than a whole run?"""
+    return isinstance(inner, Mapping) and not any(
+        isinstance(value, Mapping | Sequence) for value in list(inner.values())[:1]
+    )
+
+
+@dataclass(frozen=True)
+class _RunResult:
+    """One run's scores: arrays with an axis of topics and one of measures; NaN for topics left out."""
+
+    name: str
+    value: Floats
+    low: Floats
+    high: Floats
+    judged: Floats
+    notes: RunNotes
+
+
+def _score_run(
+    run: Run, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions, threads: int
+) -> _RunResult:
+    joined = join(run, facts, order=assumptions.order, precision=assumptions.score_precision, topics=assumptions.topics)
+    shape = (len(facts.query_ids), len(measures))
+    value, low, high = (np.full(shape, np.nan) for _ in range(3))
+    judged, tie_range = (np.full(shape[0], np.nan) for _ in range(2))
+    tied = np.zeros(shape[0], dtype=bool)
+    coverage = Judged(cutoff=10)
+
+    def score(compute: Callable[[], list[Rankings]]) -> None:
+        # Topics of different slices differ, so that threads never write to the same cells.
+        for rankings in compute():
+            topic = rankings.topic
+            judged[topic] = coverage.value(rankings)
+            for number, measure in enumerate(measures):
+                value[topic, number] = assumptions.value(measure, rankings)
+                found = assumptions.low_high(measure, rankings)
+                if found is not None:
+                    low[topic, number], high[topic, number] = found
+            if rankings.tied is not None:
+                tied[topic] = rankings.tied.any(axis=-1)
+                if assumptions.bounds != "none":
+                    worst_best = measures[0].tie_bounds(assumptions.assumed(measures[0], rankings))
+                    tie_range[topic] = np.nan if worst_best is None else worst_best[1] - worst_best[0]
+
+    for _ in in_threads(score, joined.slices, threads):
+        pass
+    known = ~np.isnan(tie_range)
+    scored = np.count_nonzero(~np.isnan(judged))
+    notes = RunNotes(
+        missing=joined.missing,
+        unknown=joined.unknown,
+        tied_topics=int(np.count_nonzero(tied)),
+        tie_range=float(tie_range[known].sum() / scored) if known.any() else None,
+    )
+    return _RunResult(run.name, value, low, high, judged, notes)
+
+
+def _warn(scores: Scores) -> None:
+    """Say once, over all runs, what a reader of the numbers must know."""
+    for message in scores.warnings():
+        warnings.warn(message, RankboundsWarning, stacklevel=3)

@@ -1,0 +1,273 @@
+"""Tables with named columns: CSV, TSV, JSON lines, Parquet, data frames, dicts of dicts, rows."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.errors import DataError
+from rankbounds.files.opening import Text, format_ending, read_text
+from rankbounds.ids import Ids
+from rankbounds.pairs import Pairs, Source
+
+QUERY_NAMES = ("query_id", "qid", "query-id", "q_id", "topic_id", "topic", "query")
+DOC_NAMES = ("doc_id", "docno", "corpus-id", "corpus_id", "doc-id", "docid", "pid", "document", "doc")
+RANK_NAMES = ("rank",)
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """Under which names the value of a pair is known; earlier names win."""
+
+    value: tuple[str, ...]
+    what: str
+
+
+RUN_COLUMNS = ColumnNames(value=("score", "sim", "similarity"), what="run")
+QRELS_COLUMNS = ColumnNames(value=("relevance", "label", "rel", "grade", "rating", "score"), what="judgments")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Three columns of equal length, not yet checked."""
+
+    topics: Sequence[str]
+    topic: Ints
+    docs: Sequence[Any]
+    values: Any
+    value_name: str
+    source: Source
+    ranks: Ints | None = None
+
+    @classmethod
+    def of(
+        cls,
+        query_ids: Iterable[Any],
+        doc_ids: Iterable[Any],
+        values: Iterable[Any],
+        *,
+        value_name: str,
+        source: str,
+        ranks: Iterable[int] | None = None,
+    ) -> Columns:
+        """From any columns; their lengths must agree."""
+        queries, docs, numbers = list(query_ids), list(doc_ids), list(values)
+        if not len(queries) == len(docs) == len(numbers):
+            raise DataError(
+                f"{source}: the columns differ in length ({len(queries)} query ids, {len(docs)} document ids, "
+                f"{len(numbers)} values)."
+            )
+        seen: dict[Any, int] = {}
+        topic = np.fromiter((seen.setdefault(query, len(seen)) for query in queries), np.int64, len(queries))
+        for query in seen:
+            _reject_odd_id(query, "query id", source)
+        stated = None if ranks is None else np.asarray(list(ranks), dtype=np.int64)
+        return cls([str(query) for query in seen], topic, docs, numbers, value_name, Source(source, "row"), stated)
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+    def checked(self) -> tuple[Pairs, Floats]:
+        """Pairs and finite values, or an error that names the first row that has none."""
+        docs = _document_ids(self.docs, self.source.name)
+        pairs = Pairs.numbered(self.topics, self.topic, docs, self.source)
+        return pairs, self._finite_values(pairs)
+
+    def _finite_values(self, pairs: Pairs) -> Floats:
+        try:
+            values = np.array(self.values, dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.array([_number_or_nan(value) for value in self.values])
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
+            row = int(bad[0])
+            raise DataError(
+                f"{pairs.where(row)}: the {self.value_name} of {pairs.describe(row)} is {self.values[row]!r}, "
+                "not a finite number."
+            )
+        return values
+
+
+def _number_or_nan(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _reject_odd_id(value: Any, what: str, source: str) -> None:
+    if value is None or isinstance(value, float | np.floating) or value == "":
+        reason = "empty" if value is None or value != value or value == "" else "a floating-point number"
+        raise DataError(f"{source}: a {what} is {reason} ({value!r}); ids are text. Convert the column first.")
+
+
+def _document_ids(values: Sequence[Any], source: str) -> Ids:
+    try:
+        ids = Ids.of(values)
+    except (TypeError, AttributeError):
+        for value in values:
+            _reject_odd_id(value, "document id", source)
+        ids = Ids.of([str(value) for value in values])
+    if ids.length.size and not ids.length.all():
+        _reject_odd_id("", "document id", source)
+    return ids
+
+
+def is_table(path: str) -> bool:
+    """Does the file's name promise named columns?"""
+    return format_ending(path) in (".csv", ".jsonl", ".ndjson", ".parquet")
+
+
+def has_header(text: Text) -> bool:
+    """Does the first line name the columns?"""
+    return _header_separator(text) is not None and _find(_header(text), QUERY_NAMES) is not None
+
+
+def _header(text: Text) -> list[str]:
+    separator = _header_separator(text) or ","
+    first = text.buffer[text.begin : min(text.begin + 4096, text.end)].tobytes().split(b"\n")[0]
+    return [name.strip().strip('"') for name in first.decode("utf-8", "replace").split(separator)]
+
+
+def _header_separator(text: Text) -> str | None:
+    first = text.buffer[text.begin : min(text.begin + 4096, text.end)].tobytes().split(b"\n")[0]
+    return "\t" if b"\t" in first else "," if b"," in first else None
+
+
+def read(path: str, names: ColumnNames) -> Columns:
+    """Read a file whose name ends in .csv, .jsonl, .ndjson or .parquet."""
+    import polars
+
+    ending = format_ending(path)
+    if ending == ".csv":
+        return read_delimited(read_text(path), names)
+    try:
+        if ending == ".parquet":
+            frame = polars.read_parquet(path)
+        else:
+            frame = polars.read_ndjson(io.BytesIO(read_text(path).tobytes()), infer_schema_length=None)
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file.") from None
+    except (polars.exceptions.PolarsError, OSError) as error:
+        raise DataError(f"{path}: cannot be read as {ending[1:]} ({_first_sentence(error)}).") from None
+    return of_object(frame, names, source=os.fspath(path))
+
+
+def read_delimited(text: Text, names: ColumnNames) -> Columns:
+    """Read CSV or TSV with a header line."""
+    import polars
+
+    separator = _header_separator(text)
+    if separator is None or _find(_header(text), QUERY_NAMES) is None:
+        raise DataError(
+            f"{text.name}: the first line must name the columns: one of {_listed(QUERY_NAMES)}, one of "
+            f"{_listed(DOC_NAMES)} and one of {_listed(names.value)}."
+        )
+    try:
+        frame = polars.read_csv(io.BytesIO(text.tobytes()), separator=separator, infer_schema=False)
+    except polars.exceptions.PolarsError as error:
+        raise DataError(f"{text.name}: cannot be read as a table ({_first_sentence(error)}).") from None
+    return of_object(frame, names, source=text.name)
+
+
+def _first_sentence(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def of_object(given: Any, names: ColumnNames, *, source: str) -> Columns:
+    """From a dict of dicts, a pandas, polars or pyarrow frame, or rows ``(query, document, value)``."""
+    if isinstance(given, Mapping):
+        return _of_nested(given, names, source)
+    columns = getattr(given, "column_names", None) or getattr(given, "columns", None)
+    if columns is not None:
+        return _of_frame(given, [str(column) for column in columns], names, source)
+    try:
+        rows = [_row(row, names) for row in given]
+    except (TypeError, IndexError):
+        raise DataError(
+            f"{source}: expected a path, a dict of dicts, a data frame, or rows (query, document, value); "
+            f"got {type(given).__name__}."
+        ) from None
+    queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())
+    return Columns.of(queries, docs, values, value_name=names.value[0], source=source)
+
+
+def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
+    if hasattr(row, "query_id") and hasattr(row, "doc_id"):
+        return row.query_id, row.doc_id, getattr(row, names.value[0])
+    if isinstance(row, str) or len(row) < 3:
+        raise TypeError
+    return row[0], row[1], row[2]
+
+
+def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
+    docs: list[Any] = []
+    values: list[Any] = []
+    counts = []
+    for query, inner in given.items():
+        _reject_odd_id(query, "query id", source)
+        if not isinstance(inner, Mapping):
+            raise DataError(
+                f'{source}: expected {{query: {{document: value}}}}, but the entry of "{query}" is a '
+                f"{type(inner).__name__}."
+            )
+        docs.extend(inner)
+        values.extend(inner.values())
+        counts.append(len(inner))
+    topic = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    topics = [str(query) for query in given]
+    if len(set(topics)) < len(topics):
+        raise DataError(f"{source}: two query ids have the same text; ids are compared as text.")
+    return Columns(topics, topic, docs, values, names.value[0], Source(source))
+
+
+def _of_frame(frame: Any, columns: list[str], names: ColumnNames, source: str) -> Columns:
+    def needed(known: tuple[str, ...], what: str) -> str:
+        found = _find(columns, known)
+        if found is None:
+            raise DataError(
+                f"{source}: no column for the {what}. Known names are {_listed(known)}; this table has "
+                f"{_listed(columns)}. Rename one."
+            )
+        return found
+
+    query, doc = needed(QUERY_NAMES, "query id"), needed(DOC_NAMES, "document id")
+    value = needed(names.value, names.value[0])
+    rank = _find(columns, RANK_NAMES) if names is RUN_COLUMNS else None
+    ranks = None
+    if rank is not None:
+        try:
+            ranks = np.array([int(one) for one in _values(frame, rank)], dtype=np.int64)
+        except (TypeError, ValueError):
+            raise DataError(f'{source}: the column "{rank}" holds something that is not a whole number.') from None
+    return Columns.of(
+        _values(frame, query),
+        _values(frame, doc),
+        _values(frame, value),
+        value_name=value,
+        source=source,
+        ranks=ranks,
+    )
+
+
+def _values(frame: Any, column: str) -> list[Any]:
+    series = frame[column]
+    for method in ("to_list", "to_pylist", "tolist"):
+        if hasattr(series, method):
+            return list(getattr(series, method)())
+    return list(series)
+
+
+def _find(columns: Iterable[str], known: tuple[str, ...]) -> str | None:
+    folded = {column.lower(): column for column in columns}
+    return next((folded[name] for name in known if name in folded), None)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,210 @@
+"""From names to bytes: paths, globs, folders, standard input; plain or compressed."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from rankbounds.arrays import Bytes
+from rankbounds.errors import DataError, UsageError
+from rankbounds.ids import PADDING, padded
+from rankbounds.threads import in_threads
+
+STANDARD_INPUT = "-"
+_COMPRESSIONS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+_PIECE_BYTES = 1 << 24
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The files that paths, globs and folders stand for, each once, globs and folders in name order."""
+    found: dict[str, None] = {}
+    for given in names:
+        name = os.fspath(given)
+        if name == STANDARD_INPUT:
+            found[name] = None
+        elif os.path.isdir(name):
+            inside = [entry.path for entry in os.scandir(name) if entry.is_file() and not entry.name.startswith(".")]
+            if not inside:
+                raise DataError(f"{name}: this folder holds no files.")
+            found.update(dict.fromkeys(sorted(inside)))
+        elif not os.path.exists(name) and glob.has_magic(name):
+            matches = [match for match in sorted(glob.glob(name, recursive=True)) if os.path.isfile(match)]
+            if not matches:
+                raise DataError(f"{name}: no file matches this pattern.")
+            found.update(dict.fromkeys(matches))
+        else:
+            found[name] = None
+    return list(found)
+
+
+def plain_name(path: str) -> str:
+    """The file's name without folder and compression ending: what to call a run that has no tag."""
+    if path == STANDARD_INPUT:
+        return "stdin"
+    name = os.path.basename(path)
+    stem, ending = os.path.splitext(name)
+    return stem if ending.lower() in _COMPRESSIONS.values() and stem else name
+
+
+def format_ending(path: str) -> str:
+    """The ending that names the format, behind any ending that names a compression: ``.csv`` for ``a.csv.gz``."""
+    stem, ending = os.path.splitext(path.lower())
+    if ending in _COMPRESSIONS.values():
+        ending = os.path.splitext(stem)[1]
+    return ending
+
+
+@dataclass(frozen=True)
+class Text:
+    """The decompressed contents of a file: ``buffer[begin:end]``, ending in a newline, zeros around it."""
+
+    name: str
+    buffer: Bytes
+    begin: int
+    end: int
+
+    def tobytes(self) -> bytes:
+        """The contents as bytes."""
+        return self.buffer[self.begin : self.end].tobytes()
+
+
+def read_text(path: str, threads: int = 1) -> Text:
+    """Read a whole file of text, decompressing by content; reject what is empty or not text."""
+    name = "standard input" if path == STANDARD_INPUT else path
+    try:
+        buffer, size = _read_buffer(path, name, threads)
+    except OSError as error:
+        raise _unreadable(name, error) from None
+    begin, end = PADDING, PADDING + size
+    if buffer[begin : begin + 3].tobytes() == _BYTE_ORDER_MARK:
+        begin += 3
+    if begin == end:
+        raise DataError(f"{name}: the file is empty.")
+    if buffer[begin:end].min() == 0:
+        raise DataError(f"{name}: this is not a text file (it holds NUL bytes). Give plain text in UTF-8.")
+    if buffer[end - 1] != ord("\n"):
+        buffer[end] = ord("\n")
+        end += 1
+    return Text(name, buffer, begin, end)
+
+
+def _unreadable(name: str, error: OSError) -> DataError:
+    if isinstance(error, FileNotFoundError):
+        folder = os.path.dirname(name) or "."
+        hint = "" if os.path.isdir(folder) else f' There is no folder "{folder}".'
+        return DataError(f"{name}: there is no such file.{hint}")
+    if isinstance(error, IsADirectoryError):
+        return DataError(f"{name}: this is a folder; a file was expected here.")
+    return DataError(f"{name}: cannot be read ({error.strerror or error}).")
+
+
+def _read_buffer(path: str, name: str, threads: int) -> tuple[Bytes, int]:
+    if path == STANDARD_INPUT:
+        return _as_buffer(_decompressed(sys.stdin.buffer.read(), name))
+    with open(path, "rb") as file:
+        status = os.fstat(file.fileno())
+        head = file.read(6)
+        if not any(head.startswith(magic) for magic in _COMPRESSIONS) and os.path.isfile(path):
+            buffer = padded(status.st_size)
+            size = _read_into(memoryview(buffer.data)[PADDING : PADDING + status.st_size], path, threads)
+            buffer[PADDING + size :] = 0
+            return buffer, size
+        return _as_buffer(_decompressed(head + file.read(), name))
+
+
+def _read_into(target: memoryview, path: str, threads: int) -> int:
+    """Fill the target from a file, large ones in pieces by several threads; return how much there was."""
+
+    def read_piece(begin: int) -> int:
+        with open(path, "rb", buffering=0) as file:
+            file.seek(begin)
+            done = 0
+            piece = target[begin : begin + _PIECE_BYTES]
+            while done < len(piece) and (count := file.readinto(piece[done:])):
+                done += count
+            return done
+
+    return sum(in_threads(read_piece, range(0, len(target), _PIECE_BYTES), threads))
+
+
+def _as_buffer(data: bytes) -> tuple[Bytes, int]:
+    buffer = padded(len(data))
+    buffer[PADDING : PADDING + len(data)] = np.frombuffer(data, dtype=np.uint8)
+    return buffer, len(data)
+
+
+def _decompressed(data: bytes, name: str) -> bytes:
+    kind = next((ending for magic, ending in _COMPRESSIONS.items() if data.startswith(magic)), None)
+    try:
+        if kind == ".gz":
+            import gzip
+
+            return gzip.decompress(data)
+        if kind == ".bz2":
+            import bz2
+
+            return bz2.decompress(data)
+        if kind == ".xz":
+            import lzma
+
+            return lzma.decompress(data)
+        if kind == ".zst":
+            return _decompressed_zstandard(data)
+    except UsageError:
+        raise
+    except Exception as error:
+        raise DataError(f"{name}: the {kind} data are damaged ({error}).") from None
+    return data
+
+
+def _decompressed_zstandard(data: bytes) -> bytes:
+    try:
+        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
+
+        return bytes(zstd.decompress(data))
+    except ImportError:
+        import zstandard
+
+        with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data), read_across_frames=True) as reader:
+            return reader.read()
+
+
+@contextlib.contextmanager
+def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
+    """A file that appears under its name only when it is complete; a failure leaves nothing behind."""
+    target = Path(path)
+    text_options: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
+    if "b" in mode:
+        text_options = {}
+    if target.exists() and not target.is_file():
+        if target.is_dir():
+            raise DataError(f"{target}: this is a folder; name a file to write.")
+        with open(target, mode, **text_options) as device:  # a pipe or a device has no name to appear under
+            yield device
+        return
+    try:
+        handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise DataError(f"{target}: cannot be written ({error.strerror or error}).") from None
+    try:
+        with os.fdopen(handle, mode, **text_options) as out:
+            yield out
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(partial, 0o666 & ~mask)
+        os.replace(partial, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(partial)
+        raise

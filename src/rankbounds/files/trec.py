@@ -1,0 +1,321 @@
+"""TREC runs and judgments: lines of fields with blanks between them.
+
+A run's line is ``topic Q0 document rank score tag`` (five fields: without the tag or without the Q0; three: ``topic
+document score``), a judgment's ``topic 0 document grade``. Blanks may be tabs and may repeat; lines may end in CRLF,
+come in any order, and be empty or, with a ``#`` in front, comments.
+
+Text is read in blocks that stay in the processor's cache. Where every line of a block has the same fields with one
+blank between them, the positions of the blanks are the table; any other block takes the general way.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankbounds.arrays import Floats, Ints, Words
+from rankbounds.errors import DataError, RankboundsWarning
+from rankbounds.files.opening import Text, writing
+from rankbounds.ids import Ids, mix
+from rankbounds.numbers import parse_decimals
+from rankbounds.pairs import Pairs, Source
+from rankbounds.threads import in_threads
+
+BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which field of a line holds what."""
+
+    fields: int
+    query: int
+    doc: int
+    value: int
+    description: str
+    rank: int | None = None
+    tag: int | None = None
+
+
+RUN_LAYOUT = Layout(6, query=0, doc=2, rank=3, value=4, tag=5, description="topic Q0 document rank score tag")
+RUN_WITHOUT_TAG = Layout(5, query=0, doc=2, rank=3, value=4, description="topic Q0 document rank score")
+RUN_WITHOUT_Q0 = Layout(5, query=0, doc=1, rank=2, value=3, tag=4, description="topic document rank score tag")
+RUN_OF_SCORES = Layout(3, query=0, doc=1, value=2, description="topic document score")
+QRELS_LAYOUT = Layout(4, query=0, doc=2, value=3, description="topic 0 document grade")
+
+
+@dataclass
+class Problems:
+    """What is wrong with a file: the first problem stops the reading, or all are counted when that was asked for."""
+
+    lenient: bool
+    counts: dict[str, int] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)
+
+    def add(self, place: str, kind: str, message: str, count: int = 1) -> None:
+        """Raise, or count ``count`` problems of this kind, of which the first is at ``place``."""
+        if not self.lenient:
+            raise DataError(f"{place}: {message}")
+        self.counts[kind] = self.counts.get(kind, 0) + count
+        self.first.setdefault(kind, place)
+
+    def warn(self, name: str) -> None:
+        """One warning for the file, if anything was counted."""
+        if self.counts:
+            told = "; ".join(f"{count} {kind} (first: {self.first[kind]})" for kind, count in self.counts.items())
+            warnings.warn(f"{name}: read leniently: {told}.", RankboundsWarning, stacklevel=2)
+
+
+@dataclass(frozen=True)
+class TrecLines:
+    """What the lines of a file hold. ``tag`` is that of the first line, and ``layout`` the one all lines share."""
+
+    pairs: Pairs
+    value: Floats
+    layout: Layout
+    tag: str | None
+
+
+def read_lines(
+    text: Text, choose_layout: Callable[[list[bytes], str], Layout], *, lenient: bool = False, threads: int = 1
+) -> TrecLines:
+    """Read a whole file. ``choose_layout`` gets the fields of the first line and the place where it stands."""
+    problems = Problems(lenient)
+    first_fields, place = _first_line(text)
+    layout = choose_layout(first_fields, place)
+    blocks = _blocks(text)
+
+    def parse(block: tuple[int, int]) -> _Block:
+        return _parse_block(text, block, layout, problems)
+
+    pairs, value = _joined(text, list(in_threads(parse, blocks, threads)))
+    if lenient:
+        again = pairs.repeats()
+        if again.size:
+            problems.add(pairs.where(int(again[0])), "repeated documents left out", "", again.size)
+            keep = np.ones(len(pairs), dtype=bool)
+            keep[again] = False
+            pairs, value = pairs.take(keep), value[keep]
+    else:
+        pairs.reject_repeats("Keep one of the two lines, or pass --lenient to keep the first.", threads)
+    problems.warn(text.name)
+    if not len(pairs):
+        raise DataError(f"{text.name}: no line of this file could be used.")
+    tag = None if layout.tag is None else first_fields[layout.tag].decode("utf-8", "surrogateescape")
+    return TrecLines(pairs, value, layout, tag)
+
+
+def stated_ranks(lines: TrecLines) -> Ints | None:
+    """The rank written behind each document, or None where the layout has none. Read only when asked for."""
+    if lines.layout.rank is None:
+        return None
+    pairs = lines.pairs
+    text = pairs.docs.text
+    start = pairs.docs.start + pairs.docs.length
+    while (blank := text[start] <= 32).any():
+        start = start + blank
+    end = start + 1
+    while (inside := text[end] > 32).any():
+        end = end + inside
+    values, bad = parse_decimals(text, start, end)
+    fractional = np.flatnonzero(values != np.floor(values))
+    wrong = np.union1d(bad, fractional)
+    if wrong.size:
+        row = int(wrong[0])
+        token = text[start[row] : end[row]].tobytes().decode("utf-8", "replace")
+        raise DataError(f'{pairs.where(row)}: the rank "{token}" is not a whole number.')
+    return values.astype(np.int64)
+
+
+def run_layout(fields: list[bytes], place: str) -> Layout:
+    """The layout of a run, from the fields of its first line."""
+    if len(fields) >= 6:
+        return RUN_LAYOUT
+    if len(fields) == 5:
+        return RUN_WITHOUT_TAG if _is_number(fields[4]) else RUN_WITHOUT_Q0
+    if len(fields) == 3:
+        return RUN_OF_SCORES
+    if len(fields) == 4 and _is_number(fields[3]):
+        raise DataError(
+            f"{place}: this looks like judgments (four fields: {QRELS_LAYOUT.description}), but a run was expected. "
+            "The judgments come first, then the runs."
+        )
+    raise DataError(
+        f"{place}: a run's line has six fields ({RUN_LAYOUT.description}), five, or three "
+        f"({RUN_OF_SCORES.description}); this one has {len(fields)}."
+    )
+
+
+def qrels_layout(fields: list[bytes], place: str) -> Layout:
+    """The layout of judgments, from the fields of their first line."""
+    if len(fields) == 4:
+        return QRELS_LAYOUT
+    if len(fields) in (5, 6):
+        raise DataError(
+            f"{place}: this looks like a run ({len(fields)} fields: {RUN_LAYOUT.description}), but judgments were "
+            "expected. The judgments come first, then the runs."
+        )
+    raise DataError(
+        f"{place}: a line of judgments has four fields ({QRELS_LAYOUT.description}); this one has {len(fields)}."
+    )
+
+
+def _is_number(token: bytes) -> bool:
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return True
+
+
+def _first_line(text: Text) -> tuple[list[bytes], str]:
+    """The fields of the first line that holds any, and where it stands."""
+    begin, number = text.begin, 1
+    while begin < text.end:
+        piece = text.buffer[begin : min(begin + 65536, text.end)].tobytes()
+        for line in piece.split(b"\n")[:-1] or [piece]:
+            fields = line.split()
+            if fields and not fields[0].startswith(b"#"):
+                return fields, f"{text.name}:{number}"
+            number += 1
+            begin += len(line) + 1
+    raise DataError(f"{text.name}: the file holds no line of data.")
+
+
+def _blocks(text: Text) -> list[tuple[int, int]]:
+    """Cut the text behind the newlines nearest to every ``BLOCK_BYTES``."""
+    cuts = [text.begin]
+    while cuts[-1] < text.end:
+        at = min(cuts[-1] + BLOCK_BYTES, text.end)
+        while at < text.end and text.buffer[at - 1] != 10:
+            ahead = np.flatnonzero(text.buffer[at : at + 4096] == 10)
+            at = at + int(ahead[0]) + 1 if ahead.size else min(at + 4096, text.end)
+        cuts.append(at)
+    return list(itertools.pairwise(cuts))
+
+
+@dataclass(frozen=True)
+class _Block:
+    topics: list[bytes]
+    topic: Ints
+    start: Ints
+    length: Ints
+    keys: Words
+    value: Floats
+
+
+def _parse_block(text: Text, block: tuple[int, int], layout: Layout, problems: Problems) -> _Block:
+    buffer = text.buffer
+    start, end = _fields(text, block, layout, problems)
+
+    def column(number: int) -> tuple[Ints, Ints]:
+        return np.ascontiguousarray(start[:, number]), np.ascontiguousarray(end[:, number])
+
+    value_start, value_end = column(layout.value)
+    value, bad = parse_decimals(buffer, value_start, value_end)
+    query_start, query_end = column(layout.query)
+    doc_start, doc_end = column(layout.doc)
+    if bad.size:
+        row = int(bad[0])
+        token = buffer[value_start[row] : value_end[row]].tobytes().decode("utf-8", "replace")
+        what = "grade" if layout is QRELS_LAYOUT else "score"
+        place = f"{text.name}:{_line_number(text, int(value_start[row]))}"
+        problems.add(
+            place, f"{what}s that are not numbers left out", f'the {what} "{token}" is not a finite number.', bad.size
+        )
+        keep = np.ones(value.size, dtype=bool)
+        keep[bad] = False
+        value, query_start, query_end = value[keep], query_start[keep], query_end[keep]
+        doc_start, doc_end = doc_start[keep], doc_end[keep]
+    queries = Ids(buffer, query_start, query_end - query_start)
+    docs = Ids(buffer, doc_start, doc_end - doc_start)
+    hashed = queries.hashes()
+    topics, topic = queries.codes(hashed)
+    keys = mix(docs.hashes(), hashed)
+    return _Block(topics, topic, docs.start, docs.length.astype(np.int32), keys, value)
+
+
+def _line_number(text: Text, position: int) -> int:
+    return int(np.count_nonzero(text.buffer[text.begin : position] == 10)) + 1
+
+
+def _fields(text: Text, block: tuple[int, int], layout: Layout, problems: Problems) -> tuple[Ints, Ints]:
+    """Where the fields of every line begin and end, as tables with a row a line."""
+    begin, stop = block
+    count = layout.fields
+    ends = np.flatnonzero(text.buffer[begin:stop] <= 32)
+    ends += begin
+    starts = np.empty_like(ends)
+    starts[0] = begin
+    np.add(ends[:-1], 1, out=starts[1:])
+    if ends.size % count == 0 and (ends > starts).all():
+        line_ends = ends[count - 1 :: count]
+        newlines = np.count_nonzero(text.buffer[begin:stop] == 10)
+        one_line_each = newlines == line_ends.size and (text.buffer[line_ends] == 10).all()
+        if one_line_each and not (text.buffer[starts[::count]] == ord("#")).any():
+            return starts.reshape(-1, count), ends.reshape(-1, count)
+    return _fields_of_uneven_lines(text, begin, starts, ends, layout, problems)
+
+
+def _fields_of_uneven_lines(
+    text: Text, begin: int, starts: Ints, ends: Ints, layout: Layout, problems: Problems
+) -> tuple[Ints, Ints]:
+    """The general way: any number of blanks between fields, empty lines, comments, lines with other field counts."""
+    buffer, count = text.buffer, layout.fields
+    newlines = ends[buffer[ends] == 10]
+    filled = ends > starts
+    starts, ends = starts[filled], ends[filled]
+    line = np.searchsorted(newlines, starts)
+    fields_in_line = np.bincount(line, minlength=newlines.size)
+    first_field = np.cumsum(fields_in_line) - fields_in_line
+    lines = np.flatnonzero(fields_in_line)
+    lines = lines[buffer[starts[first_field[lines]]] != ord("#")]
+    found = fields_in_line[lines]
+    wrong = found != count
+    if wrong.any():
+        before = _line_number(text, begin)
+        for kind, rows in (
+            ("lines with too few fields left out", found < count),
+            ("overlong lines cut", found > count),
+        ):
+            if rows.any():
+                row = int(np.flatnonzero(rows)[0])
+                problems.add(
+                    f"{text.name}:{before + int(lines[row])}",
+                    kind,
+                    f"expected {count} fields ({layout.description}), as in the first line, but found {found[row]}.",
+                    int(np.count_nonzero(rows)),
+                )
+        lines = lines[found >= count]
+    tokens = first_field[lines][:, None] + np.arange(count)
+    return starts[tokens], ends[tokens]
+
+
+def _joined(text: Text, blocks: list[_Block]) -> tuple[Pairs, Floats]:
+    """One table from all blocks; a topic may go on in any later block."""
+    numbers: dict[bytes, int] = {}
+    topic = [
+        np.array([numbers.setdefault(name, len(numbers)) for name in block.topics], dtype=np.int32)[block.topic]
+        for block in blocks
+    ]
+    names = tuple(name.decode("utf-8", "surrogateescape") for name in numbers)
+
+    def column(name: str) -> NDArray[Any]:
+        return getattr(blocks[0], name) if len(blocks) == 1 else np.concatenate([getattr(b, name) for b in blocks])
+
+    docs = Ids(text.buffer, column("start"), column("length"))
+    pairs = Pairs(names, np.concatenate(topic), docs, column("keys"), Source(text.name, "line"))
+    return pairs, column("value")
+
+
+def write_rows(path: str | os.PathLike[str], rows: Iterable[str]) -> None:
+    """Write lines that are ready, whole or not at all."""
+    with writing(path) as out:
+        out.writelines(rows)

@@ -1,0 +1,148 @@
+"""Columns of ids.
+
+Ids stay bytes in the buffer they were read from: a start and a length each. Millions of ids are hashed, compared and
+ordered as 8-byte words, without one Python string per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from rankbounds.arrays import Bytes, Flags, Ints, Words
+
+PADDING = 64
+"""Zero bytes kept before and after a text, so that a word read across either end stays inside the buffer."""
+
+_KEEP_FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=np.uint64)
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
+
+
+def padded(size: int) -> Bytes:
+    """A buffer for ``size`` bytes of text, which start at ``PADDING``."""
+    buffer = np.empty(size + 2 * PADDING, dtype=np.uint8)
+    buffer[:PADDING] = 0
+    buffer[size + PADDING :] = 0
+    return buffer
+
+
+def word_view(text: Bytes) -> Words:
+    """The 8-byte word that begins at each byte of the text."""
+    return np.ndarray((text.size - 7,), dtype="<u8", buffer=text, strides=(1,))
+
+
+def mix(hashes: Words, words: Words | np.uint64) -> Words:
+    """Fold words into running hashes."""
+    mixed = (hashes ^ words) * _MULTIPLIER
+    mixed ^= mixed >> _HALF
+    return mixed
+
+
+class Ids(Sequence[str]):
+    """An immutable column of ids, kept as UTF-8 bytes."""
+
+    __slots__ = ("length", "start", "text")
+
+    def __init__(self, text: Bytes, start: Ints, length: Ints) -> None:
+        self.text, self.start, self.length = text, start, length
+
+    @classmethod
+    def of(cls, values: Sequence[str]) -> Ids:
+        """From Python strings."""
+        joined = "".join(values)
+        if joined.isascii():
+            length = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
+            encoded = joined.encode("ascii")
+        else:
+            each = [value.encode("utf-8", "surrogateescape") for value in values]
+            length = np.fromiter(map(len, each), dtype=np.int64, count=len(each))
+            encoded = b"".join(each)
+        text = padded(len(encoded))
+        text[PADDING : PADDING + len(encoded)] = np.frombuffer(encoded, dtype=np.uint8)
+        return cls(text, PADDING + np.cumsum(length) - length, length)
+
+    def __len__(self) -> int:
+        return self.start.size
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> Ids: ...
+    def __getitem__(self, row: int | slice) -> str | Ids:
+        if isinstance(row, slice):
+            return self.take(row)
+        return self.raw(row).decode("utf-8", "surrogateescape")
+
+    def raw(self, row: int) -> bytes:
+        """One id as bytes."""
+        start = int(self.start[row])
+        return self.text[start : start + int(self.length[row])].tobytes()
+
+    def take(self, rows: Any) -> Ids:
+        """Some rows, sharing the text."""
+        return Ids(self.text, self.start[rows], self.length[rows])
+
+    def to_list(self) -> list[str]:
+        """All ids as Python strings."""
+        text = self.text.tobytes()
+        ends = (self.start + self.length).tolist()
+        return [text[a:b].decode("utf-8", "surrogateescape") for a, b in zip(self.start.tolist(), ends, strict=True)]
+
+    def word_count(self) -> int:
+        """How many 8-byte words the longest id takes."""
+        return (int(self.length.max(initial=0)) + 7) // 8
+
+    def word(self, number: int) -> Words:
+        """Bytes ``8 * number`` to ``8 * number + 8`` of every id, the first in the lowest byte, zeros past its end."""
+        at = self.start + 8 * number if number else self.start
+        if 8 * number > PADDING - 8:
+            at = np.minimum(at, self.text.size - 8)
+        words = word_view(self.text)[at]
+        left = self.length - 8 * number if number else self.length
+        if number or int(left.min(initial=8)) < 8:
+            words &= _KEEP_FIRST.take(left, mode="clip")
+        return words
+
+    def sortable_word(self, number: int) -> Words:
+        """The same bytes as a number that orders as the bytes do."""
+        return self.word(number).byteswap()
+
+    def hashes(self) -> Words:
+        """A 64-bit hash of every id. Equal ids have equal hashes; the reverse must be verified (``equals``)."""
+        hashed = self.length.astype(np.uint64)
+        for number in range(self.word_count()):
+            hashed = mix(hashed, self.word(number))
+        return hashed
+
+    def equals(self, other: Ids) -> Flags:
+        """Row by row, are the two the same bytes?"""
+        same = self.length == other.length
+        for number in range(self.word_count()):
+            same &= self.word(number) == other.word(number)
+        return same
+
+    def codes(self, hashed: Words) -> tuple[list[bytes], Ints]:
+        """The distinct ids in order of first appearance, and for every row the number of its id."""
+        if not len(self):
+            return [], np.empty(0, dtype=np.int64)
+        changes = np.flatnonzero(np.concatenate(([True], hashed[1:] != hashed[:-1])))
+        _, first, inverse = np.unique(hashed[changes], return_index=True, return_inverse=True)
+        appearance = np.argsort(first)
+        number = np.empty_like(appearance)
+        number[appearance] = np.arange(appearance.size)
+        representatives = changes[first[appearance]]
+        per_change = number[inverse]
+        codes = np.repeat(per_change, np.diff(np.append(changes, len(self))))
+        # The hash of an id of at most eight bytes is one to one; that of a longer one is verified.
+        if self.word_count() > 1 and not self.equals(self.take(representatives[codes])).all():
+            return self._codes_one_by_one()
+        return [self.raw(int(row)) for row in representatives], codes
+
+    def _codes_one_by_one(self) -> tuple[list[bytes], Ints]:
+        """As ``codes``, for the case that two different ids share a hash."""
+        seen: dict[bytes, int] = {}
+        codes = [seen.setdefault(self.raw(row), len(seen)) for row in range(len(self))]
+        return list(seen), np.array(codes, dtype=np.int64)

@@ -1,0 +1,37 @@
+"""Average precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.sum_of_precisions import average_bounds, sum_of_precisions
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class AP(Measure):
+    """The precisions at the ranks of the relevant documents, averaged over all R relevant documents known.
+
+    A relevant document that is not retrieved (within the depth) contributes 0. The mean over topics is known as MAP.
+    Judging more documents can raise or lower it, because R grows too: ``low`` and ``high`` are the exact extremes over
+    all judgments the retrieved unjudged documents could get.
+
+    AP = (1/R) * sum over relevant ranks i of (relevant documents down to i) / i.
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "AP"
+    examples: ClassVar[tuple[str, ...]] = ("AP", "AP@3", "AP(rel=2)")
+    trec_names: ClassVar[tuple[str, ...]] = ("map", "map_cut_{cutoff}")
+
+    def value(self, rankings: Rankings) -> Floats:
+        total = sum_of_precisions(rankings, self.rel, self.depth(rankings))
+        return quotient(total, rankings.num_relevant(self.rel))
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return average_bounds(rankings, self.rel, self.depth(rankings))

@@ -1,0 +1,52 @@
+"""Any measure on condensed lists: the prime in ``AP'``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.measure import Bounds, Measure, label
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class Condensed(Measure):
+    """The measure on the list that is left when unjudged documents are taken out.
+
+    It does not fall because documents are unjudged, but it is biased upward for systems that did not contribute to
+    the pool: their unjudged documents leave, and what is below moves up. ``low`` and ``high`` are those of the plain
+    measure, what the run would score if all its documents were judged, widened where needed to hold the value itself.
+
+    Source: Sakai, Alternatives to Bpref, SIGIR 2007.
+    """
+
+    measure: Measure
+
+    judged_only: ClassVar[bool] = True
+    examples: ClassVar[tuple[str, ...]] = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'")
+
+    def __post_init__(self) -> None:
+        for fact in ("promotable", "multilinear", "total"):
+            object.__setattr__(self, fact, getattr(self.measure, fact))
+
+    def value(self, rankings: Rankings) -> Floats:
+        return self.measure.value(rankings.condensed())
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return self.measure.worth(rankings)
+
+    def bounds(self, rankings: Rankings) -> Bounds | None:
+        return self.measure.bounds(rankings)
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds | None:
+        return self.measure.joint_bounds(rankings)
+
+    def tie_bounds(self, rankings: Rankings) -> Bounds | None:
+        return self.measure.tie_bounds(rankings.condensed())
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats | None:
+        return self.measure.expected_over_ties(rankings.condensed())
+
+    def __str__(self) -> str:
+        return label(self.measure, prime="'")

@@ -1,0 +1,62 @@
+"""Counts: how many documents were retrieved, are relevant, or both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.measure import Measure
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class NumRet(Measure):
+    """How many documents were retrieved; over all topics, the sum."""
+
+    name: ClassVar[str] = "NumRet"
+    examples: ClassVar[tuple[str, ...]] = ("NumRet",)
+    trec_names: ClassVar[tuple[str, ...]] = ("num_ret",)
+    as_retrieved: ClassVar[bool] = True
+    total: ClassVar[str] = "sum"  # type: ignore[assignment]
+    monotone: ClassVar[bool] = True
+    multilinear: ClassVar[bool] = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        return rankings.length.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class NumRel(Measure):
+    """How many relevant documents are known for the topic; over all topics, the sum."""
+
+    rel: float = 1.0
+
+    name: ClassVar[str] = "NumRel"
+    examples: ClassVar[tuple[str, ...]] = ("NumRel", "NumRel(rel=2)")
+    trec_names: ClassVar[tuple[str, ...]] = ("num_rel",)
+    total: ClassVar[str] = "sum"  # type: ignore[assignment]
+    monotone: ClassVar[bool] = True
+    multilinear: ClassVar[bool] = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        return rankings.num_relevant(self.rel)
+
+
+@dataclass(frozen=True)
+class NumRelRet(Measure):
+    """How many relevant documents were retrieved; over all topics, the sum."""
+
+    rel: float = 1.0
+
+    name: ClassVar[str] = "NumRelRet"
+    examples: ClassVar[tuple[str, ...]] = ("NumRelRet", "NumRelRet(rel=2)")
+    trec_names: ClassVar[tuple[str, ...]] = ("num_rel_ret",)
+    total: ClassVar[str] = "sum"  # type: ignore[assignment]
+    monotone: ClassVar[bool] = True
+    multilinear: ClassVar[bool] = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        return rankings.relevant(self.rel).sum(axis=-1)

@@ -1,0 +1,73 @@
+"""Discounted cumulated gain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.measures.measure import Measure, RankWeighted
+from rankbounds.rankings import Rankings
+
+GAINS = ("linear", "exp")
+
+
+@dataclass(frozen=True)
+class DCG(RankWeighted):
+    """The gains of the documents, each divided by the logarithm of its rank plus one, summed.
+
+    There is no upper limit, and topics with many relevant documents dominate means: nDCG divides it away.
+
+    DCG = sum over ranks i of g_i / log2(i + 1), as trec_eval has it. With ``base=b``, documents before rank b count
+    in full and others are divided by log_b(i) (Jarvelin and Kekalainen, TOIS 20(4), 2002). ``gain=exp`` takes
+    2^g - 1 for g.
+    """
+
+    base: float | None = None
+    gain: str = "linear"
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "DCG"
+    examples: ClassVar[tuple[str, ...]] = ("DCG", "DCG@3", "DCG(base=2)", "DCG(base=3,gain=exp)@4")
+    graded: ClassVar[bool] = True
+
+    def check(self) -> None:
+        check_discount(self, self.base, self.gain)
+
+    def weights(self, n: int) -> Floats:
+        return discounts(self.base, n)
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return gains(rankings, self.gain)
+
+
+def check_discount(measure: Measure, base: float | None, gain: str) -> None:
+    """Reject parameters that no discounted gain has."""
+    if base is not None and not base > 1:
+        raise UsageError(f"{measure.name}: the logarithm's base must be above 1, not {base}.")
+    if gain not in GAINS:
+        raise UsageError(f'{measure.name}: gain must be linear or exp, not "{gain}".{did_you_mean(gain, list(GAINS))}')
+
+
+def discounts(base: float | None, n: int) -> Floats:
+    """The weights of ranks 1 to n."""
+    rank = np.arange(1, n + 1)
+    if base is None:
+        return 1 / np.log2(rank + 1)
+    return 1 / np.maximum(1.0, np.log(np.maximum(rank, base)) / np.log(base))
+
+
+def transformed(gain: Floats | float, kind: str) -> Floats:
+    """2^g - 1 for ``exp``, g itself for ``linear``."""
+    return np.exp2(gain) - 1 if kind == "exp" else np.asarray(gain)
+
+
+def gains(rankings: Rankings, kind: str) -> Floats:
+    """The gain of every document; an unjudged one has its chance of the largest."""
+    if kind == "linear":
+        return rankings.gain()
+    most = transformed(rankings.facts.max_gain, kind)
+    return np.where(rankings.holes, rankings.chance * most, transformed(rankings.gain(), kind))

@@ -1,0 +1,48 @@
+"""Expected reciprocal rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import DataError, UsageError
+from rankbounds.measures.measure import Measure
+from rankbounds.measures.reciprocal_rank import expected_stop
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class ERR(Measure):
+    """One over the rank at which a user is expected to stop, who is satisfied by a document according to its grade.
+
+    A document of grade g satisfies with probability (2^g - 1) / 2^G, where G is the collection's largest grade (or
+    ``max_grade``). What stands below a good document counts little, because few users get there.
+
+    Source: Chapelle, Metzler, Zhang and Grinspan, Expected Reciprocal Rank for Graded Relevance, CIKM 2009.
+    """
+
+    max_grade: float | None = None
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "ERR"
+    examples: ClassVar[tuple[str, ...]] = ("ERR", "ERR@3", "ERR(max_grade=4)@3")
+    graded: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
+    multilinear: ClassVar[bool] = True
+
+    def check(self) -> None:
+        if self.max_grade is not None and not self.max_grade > 0:
+            raise UsageError(f"ERR: max_grade must be positive, not {self.max_grade}.")
+
+    def worth(self, rankings: Rankings) -> Floats:
+        largest = rankings.facts.max_gain if self.max_grade is None else self.max_grade
+        if largest < (seen := rankings.assume(0.0).gain().max(initial=0.0)):
+            raise DataError(f"{self}: a document has gain {seen:g}, more than max_grade.")
+        satisfies = (np.exp2(rankings.gain()) - 1) / 2**largest
+        return np.where(rankings.holes, rankings.chance * (2**largest - 1) / 2**largest, satisfies)
+
+    def value(self, rankings: Rankings) -> Floats:
+        return expected_stop(self.worth(rankings)[..., : self.depth(rankings)])

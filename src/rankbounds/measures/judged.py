@@ -1,0 +1,39 @@
+"""Judging coverage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class Judged(Measure):
+    """The share of the first k documents retrieved that somebody judged. Read it beside every other number.
+
+    Where it is low, a score says more about what was judged than about the system. A list shorter than k is measured
+    on the documents it has; an empty one counts as 0.
+    """
+
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "Judged"
+    examples: ClassVar[tuple[str, ...]] = ("Judged@3", "Judged@10")
+    needs_cutoff: ClassVar[bool] = True
+    as_retrieved: ClassVar[bool] = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        depth = self.depth(rankings)
+        shown = np.minimum(rankings.length, depth).astype(np.float64)
+        return quotient(shown - np.count_nonzero(rankings.holes[..., :depth], axis=-1), shown)
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return (~rankings.holes).astype(np.float64)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return (value := self.value(rankings)), value

@@ -1,0 +1,127 @@
+"""Normalised discounted cumulated gain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.measures.discounted_gain import check_discount, discounts, gains, transformed
+from rankbounds.measures.measure import Bounds, RankWeighted, quotient
+from rankbounds.rankings import Rankings
+from rankbounds.ties import order_by_worth
+
+
+@dataclass(frozen=True)
+class nDCG(RankWeighted):  # noqa: N801 (the name everybody knows it by)
+    """Discounted gain divided by that of the ideal ranking: 1 when the best documents known come first, best first.
+
+    The ideal ranking holds all judged documents of the topic, retrieved or not. Without parameters this is
+    trec_eval's ndcg: gains are the grades, the discount is log2(rank + 1). ``low`` and ``high`` are exact over the
+    retrieved unjudged documents, each of which may have any gain up to the largest, and then also belongs to the
+    ideal ranking; so judging more can lower the value.
+
+    Sources: Jarvelin and Kekalainen, TOIS 20(4), 2002 (``base=b``); ``gain=exp`` takes 2^g - 1 (Burges et al. 2005).
+    """
+
+    base: float | None = None
+    gain: str = "linear"
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "nDCG"
+    examples: ClassVar[tuple[str, ...]] = ("nDCG", "nDCG@3", "nDCG(base=2)@4", "nDCG(gain=exp)")
+    trec_names: ClassVar[tuple[str, ...]] = ("ndcg", "ndcg_cut_{cutoff}")
+    graded: ClassVar[bool] = True
+    monotone: ClassVar[bool] = False
+    multilinear: ClassVar[bool] = False
+
+    def check(self) -> None:
+        check_discount(self, self.base, self.gain)
+
+    def weights(self, n: int) -> Floats:
+        return discounts(self.base, n)
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return gains(rankings, self.gain)
+
+    def divisor(self, rankings: Rankings) -> Floats:
+        most = int((rankings.facts.count_from_level[0][rankings.topic] + rankings.num_holes).max(initial=1))
+        width = most if self.cutoff is None else min(most, self.cutoff)
+        ideal: Floats = transformed(rankings.ideal(width), self.gain) @ self.weights(width)
+        return ideal
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return self._extremes(rankings, over_ties=False)
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds:
+        """Exact below; above exact for binary gains, and for graded ones an outer bound that may not be attained."""
+        return self._extremes(rankings, over_ties=True)
+
+    def _extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
+        """Write gains as sums over levels: a document counts once for each level that its gain reaches.
+
+        At one level all that counts is how many unjudged documents reach it, and that they are the highest (best) or
+        the lowest (worst) ones. The least value has every unjudged document at 0 or at the top level, because a linear
+        sum over a convex one has its minimum at a corner. The greatest value t is the one where the best sum less t
+        times the ideal sum is 0, and that difference splits into one small maximisation for each level.
+        """
+        judged = rankings.assume(0.0)
+        levels = transformed(rankings.facts.levels, self.gain)
+        step = np.diff(levels, prepend=0.0)
+        known = rankings.facts.count_from_level[:, rankings.topic]
+        turned = np.minimum(np.arange(int(rankings.num_holes.max(initial=0)) + 1), rankings.num_holes[:, None])
+        ideal_sums = np.append(0.0, np.cumsum(self._weights_to_depth(int(known.max(initial=0)) + turned.shape[1])))
+        ideal = [ideal_sums[known[one][:, None] + turned] for one in range(levels.size)]
+
+        reached = [judged.gain() >= level for level in rankings.facts.levels]
+        falling = [self._sums(rankings, at, turned, best=False, over_ties=over_ties) for at in reached]
+        rising = [self._sums(rankings, at, turned, best=True, over_ties=over_ties) for at in reached]
+        low = quotient(_weighted(step, falling), _weighted(step, ideal)).min(axis=-1)
+        return low, _greatest_ratio(step, rising, ideal)
+
+    def _weights_to_depth(self, n: int) -> Floats:
+        weights = self.weights(n)
+        if self.cutoff is not None:
+            weights[self.cutoff :] = 0.0
+        return weights
+
+    def _sums(self, rankings: Rankings, reached: Flags, turned: Ints, *, best: bool, over_ties: bool) -> Floats:
+        """The weights of the documents that reach a level, when 0, 1, 2, ... of the unjudged ones do so too."""
+        holes = rankings.holes
+        if over_ties:
+            # Documents that reach the level stand at the good (or bad) end of their group, unjudged ones next to them.
+            columns = order_by_worth(rankings, reached + 0.5 * holes, best=best)
+            holes, reached = (np.take_along_axis(flags, columns, axis=-1) for flags in (holes, reached))
+        weights = self._weights_to_depth(rankings.width)
+        row, rank = np.nonzero(holes)
+        count = rankings.num_holes
+        position = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count)
+        if not best:
+            position = np.repeat(count, count) - 1 - position
+        at_holes = np.zeros(turned.shape)
+        at_holes[row, position + 1] = weights[rank]
+        sums: Floats = (reached @ weights)[:, None] + np.cumsum(at_holes, axis=-1)
+        return sums
+
+
+def _weighted(step: Floats, parts: list[Floats]) -> Floats:
+    return sum((one * part for one, part in zip(step, parts, strict=True)), start=np.zeros(1))
+
+
+def _greatest_ratio(step: Floats, sums: list[Floats], ideal: list[Floats]) -> Floats:
+    """The greatest (sum of steps * sums) / (sum of steps * ideal), each level choosing its own column (Dinkelbach)."""
+    base_sum, base_ideal = (_weighted(step, [part[:, 0] for part in parts]) for parts in (sums, ideal))
+    ratio = quotient(base_sum, base_ideal)
+    for _ in range(100):
+        best = [
+            np.argmax(part - ratio[:, None] * below, axis=-1)[:, None] for part, below in zip(sums, ideal, strict=True)
+        ]
+        top = _weighted(step, [np.take_along_axis(p, b, axis=-1)[:, 0] for p, b in zip(sums, best, strict=True)])
+        bottom = _weighted(step, [np.take_along_axis(p, b, axis=-1)[:, 0] for p, b in zip(ideal, best, strict=True)])
+        better = quotient(top, bottom)
+        if not (better > ratio).any():
+            break
+        ratio = np.maximum(ratio, better)
+    return ratio

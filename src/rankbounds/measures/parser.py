@@ -1,0 +1,137 @@
+"""Measures from text: ``Name(k=v)@depth``, a prime for condensed lists, and trec_eval's names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.measures.measure import REGISTRY, Measure
+
+_GRAMMAR = re.compile(
+    r"""(?P<name>[A-Za-z_][A-Za-z0-9_]*\*?) (?P<prime>['\u2019\u2032])? \s*
+        (?:\( (?P<parameters>[^()]*) \))? (?P<late_prime>['\u2019\u2032])? (?:@(?P<cutoff>[^@\s]+))?""",
+    re.VERBOSE,
+)
+
+
+def parse_measure(given: str | Measure) -> Measure:
+    """A measure from its label; a measure itself is returned as it is."""
+    if isinstance(given, Measure):
+        return given
+    text = given.strip()
+    from_trec = None if text in REGISTRY else _from_trec_name(text)
+    if from_trec is not None:
+        return from_trec
+    match = _GRAMMAR.fullmatch(text)
+    if match is None:
+        raise UsageError(f'"{text}" is not a measure: write a name like AP, P@10, RBP(p=0.8) or nDCG(base=2)@1000.')
+    measure_class = _class_named(match["name"])
+    parameters = _parameters(measure_class, match["parameters"] or "")
+    if match["cutoff"] is not None:
+        parameters["cutoff"] = _cutoff(measure_class, match["cutoff"])
+    measure = measure_class(**parameters)
+    if match["prime"] or match["late_prime"]:
+        from rankbounds.measures.condensed import Condensed
+
+        return Condensed(measure)
+    return measure
+
+
+def parse_measures(given: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    """One measure or several, each once."""
+    several = [given] if isinstance(given, str | Measure) else list(given)
+    if not several:
+        raise UsageError("No measure was given.")
+    return list(dict.fromkeys(parse_measure(one) for one in several))
+
+
+def _class_named(name: str) -> type[Measure]:
+    if name in REGISTRY:
+        return REGISTRY[name]
+    folded = {known.lower(): known for known in REGISTRY}
+    if name.lower() in folded:
+        return REGISTRY[folded[name.lower()]]
+    plain_names = [template for one in REGISTRY.values() for template in one.trec_names if "{" not in template]
+    hint = did_you_mean(name, [*REGISTRY, *plain_names])
+    raise UsageError(f'There is no measure "{name}".{hint} "rankbounds measures" lists all.')
+
+
+def _parameters(measure: type[Measure], text: str) -> dict[str, Any]:
+    types = get_type_hints(measure)
+    known = [one.name for one in fields(measure)]
+    found: dict[str, Any] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or key not in known:
+            hint = did_you_mean(key, known)
+            raise UsageError(
+                f'{measure.name} has no parameter "{key}".{hint} It has: {", ".join(known) or "none"}.'
+                if key not in known
+                else f'{measure.name}: the parameter "{key}" needs a value, as in {key}=1.'
+            )
+        if key in found:
+            raise UsageError(f'{measure.name}: the parameter "{key}" is given twice.')
+        found[key] = _converted(measure, key, value, types[key])
+    return found
+
+
+def _converted(measure: type[Measure], key: str, value: str, kind: Any) -> Any:
+    options = getattr(kind, "__args__", (kind,))
+    try:
+        if bool in options:
+            return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[value.lower()]
+        if int in options and float not in options:
+            return int(value)
+        if float in options:
+            return float(value)
+    except (KeyError, ValueError):
+        expected = "true or false" if bool in options else "a whole number" if int in options else "a number"
+        raise UsageError(f'{measure.name}: {key} must be {expected}, not "{value}".') from None
+    return value
+
+
+def _cutoff(measure: type[Measure], text: str) -> int:
+    if "cutoff" not in {one.name for one in fields(measure)}:
+        raise UsageError(f"{measure.name} takes no depth; leave out @{text}.")
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f'{measure.name}: the depth behind @ must be a whole number, not "{text}".') from None
+
+
+def _template_pattern(template: str) -> re.Pattern[str]:
+    pieces = re.split(r"\{(\w+)(?::[^}]*)?\}", template)
+    return re.compile(
+        "".join(f"(?P<{piece}>[0-9.]+)" if at % 2 else re.escape(piece) for at, piece in enumerate(pieces))
+    )
+
+
+def _from_trec_name(name: str) -> Measure | None:
+    for measure in REGISTRY.values():
+        for template in measure.trec_names:
+            match = _template_pattern(template).fullmatch(name)
+            if match:
+                given = match.groupdict()
+                cutoff = {"cutoff": _cutoff(measure, given.pop("cutoff"))} if "cutoff" in given else {}
+                text = ",".join(f"{key}={value}" for key, value in {**measure.trec_defaults, **given}.items())
+                return measure(**_parameters(measure, text), **cutoff)
+    return None
+
+
+def trec_name(measure: Measure) -> str:
+    """trec_eval's name of the measure, or our label where trec_eval has none."""
+    for template in type(measure).trec_names:
+        varied = re.findall(r"\{(\w+)", template)
+        values = {one: getattr(measure, one) for one in varied}
+        if None in values.values():
+            continue
+        name = template.format(**values)
+        if _from_trec_name(name) == measure:
+            return name
+    return str(measure)
+
+
+__all__ = ["parse_measure", "parse_measures", "trec_name"]

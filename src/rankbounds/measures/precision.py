@@ -1,0 +1,33 @@
+"""Precision at a depth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.measure import RankWeighted
+
+
+@dataclass(frozen=True)
+class P(RankWeighted):
+    """The share of the first k documents that are relevant.
+
+    A list shorter than k is scored as if non-relevant documents followed it, so that P@10 of five relevant documents
+    is 0.5. It does not matter where among the k they stand, and where a topic has fewer than k relevant documents no
+    system can reach 1.
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "P"
+    examples: ClassVar[tuple[str, ...]] = ("P@1", "P@3", "P(rel=2)@3", "P@10")
+    trec_names: ClassVar[tuple[str, ...]] = ("P_{cutoff}",)
+    needs_cutoff: ClassVar[bool] = True
+
+    def weights(self, n: int) -> Floats:
+        assert self.cutoff is not None
+        return np.full(n, 1 / self.cutoff)

@@ -1,0 +1,48 @@
+"""R-precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class RPrec(Measure):
+    """Precision at depth R, where R is the number of the topic's known relevant documents.
+
+    A perfect ranking reaches 1 on every topic with relevant documents. ``low`` and ``high`` are exact over the
+    retrieved unjudged documents, each of which, if relevant, also raises R.
+    """
+
+    rel: float = 1.0
+
+    name: ClassVar[str] = "RPrec"
+    examples: ClassVar[tuple[str, ...]] = ("RPrec", "RPrec(rel=2)")
+    trec_names: ClassVar[tuple[str, ...]] = ("Rprec",)
+
+    def value(self, rankings: Rankings) -> Floats:
+        number = rankings.num_relevant(self.rel)
+        return quotient(_at(rankings.relevant_so_far(self.rel), number[:, None])[:, 0], number)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        judged = rankings.assume(0.0)
+        turned = np.minimum(np.arange(int(rankings.num_holes.max(initial=0)) + 1), rankings.num_holes[:, None])
+        number = judged.num_relevant(self.rel)[:, None] + turned
+        found = _at(judged.relevant_so_far(self.rel), number)
+        holes = _at(np.cumsum(rankings.holes, axis=-1), number)
+        # Of k relevant among the unjudged, the best case has the k highest and the worst the k lowest.
+        best = quotient(found + np.minimum(turned, holes), number)
+        worst = quotient(found + np.maximum(0, holes - (rankings.num_holes[:, None] - turned)), number)
+        return worst.min(axis=-1), best.max(axis=-1)
+
+
+def _at(so_far: Floats, depth: Floats) -> Floats:
+    """What a cumulative sum holds at these depths; 0 at depth 0, the last value beyond the end."""
+    at = np.minimum(depth.astype(np.int64), so_far.shape[-1])
+    return np.where(at > 0, np.take_along_axis(so_far, np.maximum(at - 1, 0), axis=-1), 0)

@@ -1,0 +1,63 @@
+"""Rank-biased precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.errors import DataError, UsageError
+from rankbounds.measures.measure import RankWeighted
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class RBP(RankWeighted):
+    """The rate at which a user who goes on to the next document with probability p meets relevant ones.
+
+    A user with p = 0.5 reads 2 documents on average, with p = 0.8 five, with p = 0.95 twenty. The value is what the
+    judged documents surely contribute. The residual printed behind it (high - low) is what the unjudged documents
+    and everything below the end of the list could still add: a run with a large residual has not been measured yet.
+
+    RBP = (1 - p) * sum over ranks i of r_i * p^(i-1). What lies beyond depth n can add at most p^n. With
+    ``graded=true``, r_i is the grade divided by the collection's largest (or by ``max_grade``); grades that all lie
+    in [0, 1] are taken as they stand. ``@k`` scores the first k ranks and counts all beyond as unknown.
+
+    Source: Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 27(1), 2008.
+    """
+
+    p: float = 0.8
+    graded: bool = False
+    max_grade: float | None = None
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "RBP"
+    examples: ClassVar[tuple[str, ...]] = ("RBP(p=0.8)", "RBP(p=0.5)@3", "RBP(p=0.95,graded=true)", "RBP(p=0)")
+    always_shown: ClassVar[tuple[str, ...]] = ("p",)
+    trec_names: ClassVar[tuple[str, ...]] = ("rbp", "rbp_{p:.2f}")
+    trec_defaults: ClassVar[dict[str, str]] = {"p": "0.9"}
+
+    def check(self) -> None:
+        if not 0 <= self.p < 1:
+            raise UsageError(f"RBP: the persistence p must be at least 0 and below 1, not {self.p}.")
+        if self.max_grade is not None and not (self.graded and self.max_grade > 0):
+            raise UsageError("RBP: max_grade must be positive, and goes with graded=true.")
+
+    def weights(self, n: int) -> Floats:
+        return (1 - self.p) * self.p ** np.arange(n)
+
+    def tail(self, depth: Ints) -> Floats:
+        return self.p ** depth.astype(np.float64)
+
+    def worth(self, rankings: Rankings) -> Floats:
+        if not self.graded:
+            return rankings.relevant(self.rel)
+        largest = rankings.facts.max_gain if self.max_grade is None else self.max_grade
+        gain = rankings.gain()
+        worth = np.where(rankings.holes, rankings.chance, gain / largest)
+        if self.max_grade is not None and worth.max(initial=0.0) > 1:
+            raise DataError(f"{self}: a document has gain {gain.max():g}, more than max_grade.")
+        return worth

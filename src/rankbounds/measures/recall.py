@@ -1,0 +1,46 @@
+"""Recall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.measure import Bounds, RankWeighted, quotient
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class Recall(RankWeighted):
+    """The share of the topic's known relevant documents that are among the first k (without a depth: retrieved).
+
+    Relevant documents that nobody has found do not count, so that recall is an over-estimate wherever judging is
+    incomplete. ``low`` and ``high`` say what the retrieved unjudged documents could change: relevant ones within the
+    depth raise it, relevant ones below the depth lower it.
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "Recall"
+    examples: ClassVar[tuple[str, ...]] = ("Recall", "Recall@3", "Recall(rel=2)@2")
+    trec_names: ClassVar[tuple[str, ...]] = ("recall_{cutoff}", "set_recall")
+    monotone: ClassVar[bool] = False
+    multilinear: ClassVar[bool] = False
+
+    def weights(self, n: int) -> Floats:
+        return np.ones(n)
+
+    def divisor(self, rankings: Rankings) -> Floats:
+        return rankings.num_relevant(self.rel)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        judged = rankings.assume(0.0)
+        depth = self.depth(rankings)
+        found = judged.relevant(self.rel)[..., :depth].sum(axis=-1)
+        known = judged.num_relevant(self.rel)
+        within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
+        beyond = rankings.num_holes - within
+        return quotient(found, known + beyond), quotient(found + within, known + within)

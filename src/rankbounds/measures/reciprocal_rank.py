@@ -1,0 +1,44 @@
+"""Reciprocal rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.measure import Measure
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class RR(Measure):
+    """One over the rank of the first relevant document, 0 if none is retrieved (within the depth).
+
+    For users who want one answer. The mean over topics is known as MRR.
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "RR"
+    examples: ClassVar[tuple[str, ...]] = ("RR", "RR@2", "RR(rel=2)")
+    trec_names: ClassVar[tuple[str, ...]] = ("recip_rank",)
+    monotone: ClassVar[bool] = True
+    multilinear: ClassVar[bool] = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
+        if rankings.certain:
+            first = np.argmax(relevant, axis=-1)
+            return np.take_along_axis(relevant, first[:, None], axis=-1)[:, 0] / (first + 1)
+        return expected_stop(relevant)
+
+
+def expected_stop(stops: Floats) -> Floats:
+    """The mean of 1/rank where a user stops, who stops at each document with the probability given there."""
+    rank = np.arange(1, stops.shape[-1] + 1)
+    went_on = np.ones(stops.shape)
+    np.cumprod(1 - stops[..., :-1], axis=-1, out=went_on[..., 1:])
+    return (stops * went_on) @ (1 / rank)

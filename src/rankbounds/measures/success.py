@@ -1,0 +1,29 @@
+"""Success at a depth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.measure import Measure
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class Success(Measure):
+    """1 if at least one of the first k documents is relevant, else 0. Its mean is the share of topics served at all."""
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "Success"
+    examples: ClassVar[tuple[str, ...]] = ("Success@1", "Success@3", "Success(rel=2)@2")
+    trec_names: ClassVar[tuple[str, ...]] = ("success_{cutoff}",)
+    needs_cutoff: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
+    multilinear: ClassVar[bool] = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
+        return 1 - (1 - relevant).prod(axis=-1)

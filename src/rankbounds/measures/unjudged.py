@@ -1,0 +1,35 @@
+"""Missing judgments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.measure import Bounds, Measure
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class Unjudged(Measure):
+    """How many of the first k documents nobody judged, divided by k (trec_eval's unj)."""
+
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "Unjudged"
+    examples: ClassVar[tuple[str, ...]] = ("Unjudged@3", "Unjudged@10")
+    trec_names: ClassVar[tuple[str, ...]] = ("unj_{cutoff}",)
+    needs_cutoff: ClassVar[bool] = True
+    as_retrieved: ClassVar[bool] = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        assert self.cutoff is not None
+        return np.count_nonzero(rankings.holes[..., : self.depth(rankings)], axis=-1) / self.cutoff
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return rankings.holes.astype(np.float64)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return (value := self.value(rankings)), value

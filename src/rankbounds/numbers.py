@@ -1,0 +1,97 @@
+"""Decimal text to floating point, a column at a time and to the last bit.
+
+A plain decimal of up to 16 characters is read as an integer over a power of ten. Both are exact in double precision
+(below 2**53 and up to 10**15), and one division of exact numbers rounds correctly, so the result is what ``float``
+gives. Every other token goes to ``float`` itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankbounds.arrays import Bytes, Flags, Floats, Ints, Words
+from rankbounds.ids import word_view
+
+
+def _repeated(byte: int) -> np.uint64:
+    return np.uint64(int.from_bytes(bytes([byte]) * 8, "little"))
+
+
+_KEEP_LAST = np.array([((1 << 64) - 1) ^ ((1 << (8 * (8 - n))) - 1) for n in range(9)], dtype=np.uint64)
+_ZEROS, _DOTS, _ONES, _HIGH_BITS, _TO_HIGH_BIT = map(_repeated, (0x30, 0x2E, 0x01, 0x80, 0x76))
+_ONE, _SEVEN, _EIGHT, _FIFTY_SIX = map(np.uint64, (1, 7, 8, 56))
+_POWERS = 10.0 ** np.arange(17)
+_LARGEST_EXACT = np.uint64(1 << 53)
+
+
+def parse_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:
+    """The numbers at ``text[start:end]``, and the rows that are not finite numbers (their value is NaN)."""
+    values, odd = _plain_decimals(text, start, end)
+    bad = []
+    for row in odd.tolist():
+        token = text[start[row] : end[row]].tobytes()
+        try:
+            values[row] = np.nan if b"_" in token else float(token)
+        except ValueError:
+            values[row] = np.nan
+        if not np.isfinite(values[row]):
+            values[row] = np.nan
+            bad.append(row)
+    return values, np.array(bad, dtype=np.int64)
+
+
+def _plain_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:
+    """Values, and the rows whose token is not a short plain decimal."""
+    first = text[start]
+    negative = first == ord("-")
+    length = end - start - (negative | (first == ord("+")))
+    words = word_view(text)
+    # The last byte of a token is the highest byte of its word, so that digits line up at their decimal end.
+    low = words[end - 8] & _KEEP_LAST.take(length, mode="clip")
+    low_dotless, decimals, dotted = _without_dot(low)
+    if int(length.max(initial=0)) <= 8:
+        digits = length - dotted
+        mantissa, plain = _eight_digits(low_dotless, digits)
+    else:
+        high = words[end - 16] & _KEEP_LAST.take(length - 8, mode="clip")
+        high_dotless, high_decimals, high_dotted = _without_dot(high)
+        # A dot taken out of the low word makes room there for the last byte of the high one.
+        low_dotless |= np.where(dotted, high >> _FIFTY_SIX, np.uint64(0))
+        high_dotless = np.where(dotted, high << _EIGHT, high_dotless)
+        decimals = np.where(dotted, decimals, np.where(high_dotted, high_decimals + 8, 0))
+        digits = length - (dotted | high_dotted)
+        mantissa, plain = _eight_digits(low_dotless, digits)
+        thousands, high_plain = _eight_digits(high_dotless, digits - 8)
+        mantissa += thousands * np.uint64(100_000_000)
+        plain &= high_plain & (mantissa <= _LARGEST_EXACT) & (length <= 16)
+    plain &= digits > 0
+    values = mantissa.astype(np.float64)
+    values /= _POWERS.take(decimals)
+    np.negative(values, out=values, where=negative)
+    return values, np.flatnonzero(~plain)
+
+
+def _without_dot(word: Words) -> tuple[Words, Ints, Flags]:
+    """The word with its first dot taken out, how many bytes followed the dot, and whether there was one."""
+    matches = word ^ _DOTS
+    dot = (matches - _ONES) & ~matches & _HIGH_BITS
+    dot &= -dot
+    dotted = dot != 0
+    after = ~((dot << _ONE) - _ONE)
+    moved = (word & after) | ((word & ((dot >> _SEVEN) - _ONE)) << _EIGHT)
+    decimals = np.bitwise_count(after) >> 3
+    if not dotted.all():
+        moved = np.where(dotted, moved, word)
+    return moved, decimals, dotted
+
+
+def _eight_digits(word: Words, digits: Ints) -> tuple[Words, Flags]:
+    """The number written in the last ``digits`` bytes of each word, and whether those bytes are digits."""
+    word = word | (_ZEROS & ~_KEEP_LAST.take(digits, mode="clip"))
+    word -= _ZEROS
+    plain = (((word + _TO_HIGH_BIT) | word) & _HIGH_BITS) == 0
+    # Neighbouring digits, then pairs, then fours are joined by one multiplication each.
+    word = (word * np.uint64(2561)) >> _EIGHT
+    word = ((word & np.uint64(0x00FF00FF00FF00FF)) * np.uint64(6553601)) >> np.uint64(16)
+    word = ((word & np.uint64(0x0000FFFF0000FFFF)) * np.uint64(42949672960001)) >> np.uint64(32)
+    return word, plain

@@ -1,0 +1,191 @@
+"""(query, document) pairs: what runs and judgments have in common, and the join between them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints, Words
+from rankbounds.errors import DataError
+from rankbounds.ids import Ids, mix
+from rankbounds.threads import in_threads
+
+SLICE_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where pairs came from, for messages: a file's name, and what one pair is called in it."""
+
+    name: str
+    unit: str = "entry"
+
+    def where(self, pairs: Pairs, row: int) -> str:
+        """``file:line`` when the pairs were read from lines of text."""
+        if self.unit == "line":
+            text = pairs.docs.text[: int(pairs.docs.start[row])]
+            return f"{self.name}:{int(np.count_nonzero(text == 10)) + 1}"
+        if self.unit == "row":
+            return f"{self.name}, row {row + 1}"
+        return self.name
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Columns ``query_id`` (as a number into ``topics``) and ``doc_id``, in the order they were given."""
+
+    topics: tuple[str, ...]
+    topic: Ints
+    docs: Ids
+    keys: Words
+    source: Source
+
+    @classmethod
+    def numbered(cls, topics: Sequence[str], topic: Ints, docs: Ids, source: Source) -> Pairs:
+        """From the names of the topics, the number of each row's topic, and the documents."""
+        keys = mix(docs.hashes(), Ids.of(topics).hashes()[topic])
+        return cls(tuple(topics), topic, docs, keys, source)
+
+    def __len__(self) -> int:
+        return self.topic.size
+
+    def take(self, rows: slice | Ints | Flags) -> Pairs:
+        """Some of the pairs; topics that lose all their pairs are kept."""
+        return Pairs(self.topics, self.topic[rows], self.docs.take(rows), self.keys[rows], self.source)
+
+    def where(self, row: int) -> str:
+        """Where this pair was read, for a message."""
+        return self.source.where(self, row)
+
+    def describe(self, row: int) -> str:
+        """The pair in words."""
+        return f'document "{self.docs[row]}" of topic "{self.topics[int(self.topic[row])]}"'
+
+    def same(self, rows: Ints, other: Pairs, other_rows: Ints, topic_in_other: Ints) -> Flags:
+        """Are these pairs those pairs? Compared byte by byte, not by hash."""
+        alike = topic_in_other[self.topic[rows]] == other.topic[other_rows]
+        alike &= self.docs.take(rows).equals(other.docs.take(other_rows))
+        return alike
+
+    def topic_slices(self) -> list[slice | Ints]:
+        """Rows in slices of whole topics, each topic's rows together in the order given.
+
+        A slice is at least ``SLICE_ROWS`` long where there are so many, so that its arrays stay in the cache.
+        """
+        length = np.bincount(self.topic, minlength=len(self.topics))
+        end = np.cumsum(length)
+        cuts = np.unique(end[np.searchsorted(end, np.arange(SLICE_ROWS, len(self), SLICE_ROWS))])
+        edges = [0, *cuts.tolist()] + ([len(self)] if not cuts.size or cuts[-1] < len(self) else [])
+        slices = [slice(first, last) for first, last in itertools.pairwise(edges)]
+        if (self.topic[1:] >= self.topic[:-1]).all():
+            return list(slices)
+        together = np.argsort(self.topic, kind="stable")
+        return [together[rows] for rows in slices]
+
+    def repeats(self, threads: int = 1) -> Ints:
+        """The rows whose pair stands on an earlier row already."""
+
+        def shared_keys(rows: slice | Ints) -> Words:
+            ordered = np.sort(self.keys[rows])
+            return ordered[1:][ordered[1:] == ordered[:-1]]
+
+        shared = np.concatenate(list(in_threads(shared_keys, self.topic_slices(), threads)))
+        if not shared.size:
+            return np.empty(0, dtype=np.int64)
+        suspects = np.flatnonzero(np.isin(self.keys, shared))
+        seen: set[tuple[int, bytes]] = set()
+        again = []
+        for row in suspects.tolist():
+            pair = (int(self.topic[row]), self.docs.raw(row))
+            if pair in seen:
+                again.append(row)
+            seen.add(pair)
+        return np.array(again, dtype=np.int64)
+
+    def reject_repeats(self, remedy: str, threads: int = 1) -> None:
+        """Raise for the first pair that stands twice."""
+        again = self.repeats(threads)
+        if again.size:
+            row = int(again[0])
+            raise DataError(f"{self.where(row)}: {self.describe(row)} stands here for the second time. {remedy}")
+
+    def rows(self, value: Floats) -> Iterator[tuple[str, str, float]]:
+        """``(query_id, doc_id, value)`` for a column of values that goes with the pairs."""
+        numbers, docs, values = self.topic.tolist(), self.docs.to_list(), value.tolist()
+        return ((self.topics[number], doc, one) for number, doc, one in zip(numbers, docs, values, strict=True))
+
+    def nested(self, value: Floats) -> dict[str, dict[str, float]]:
+        """``{query_id: {doc_id: value}}``."""
+        tables: dict[str, dict[str, float]] = {topic: {} for topic in self.topics}
+        for query, doc, one in self.rows(value):
+            tables[query][doc] = one
+        return tables
+
+    @cached_property
+    def index(self) -> PairIndex:
+        """For finding pairs of another table in this one."""
+        return PairIndex(self)
+
+
+class PairIndex:
+    """A bucket table over the pairs' 64-bit keys.
+
+    Keys are sorted, and the high bits of a key say where its bucket begins, so that most look-ups end at the first
+    entry they compare.
+    """
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = pairs
+        bits = max(4, (2 * len(pairs)).bit_length())
+        self.shift = np.uint64(64 - bits)
+        order = np.argsort(pairs.keys, kind="stable")
+        self.rows = np.append(order, -1)
+        # The sentinel is at least every key: a scan along the sorted keys always stops.
+        self.keys = np.append(pairs.keys[order], ~np.uint64(0))
+        counts = np.bincount((pairs.keys >> self.shift).astype(np.int64), minlength=1 << bits)
+        self.first: Ints = (np.cumsum(counts) - counts).astype(np.int32 if len(pairs) < 2**31 else np.int64)
+        self.topic_number = {name: number for number, name in enumerate(pairs.topics)}
+
+    def topics_of(self, other: Pairs) -> Ints:
+        """For each topic of the other table its number here, or -1."""
+        return np.array([self.topic_number.get(name, -1) for name in other.topics], dtype=np.int64)
+
+    def find(self, other: Pairs, topic_here: Ints) -> tuple[Ints, Ints]:
+        """Rows of the other table that stand here too, and the rows where they stand."""
+        keys = other.keys
+        bucket: Ints = (keys >> self.shift).view(np.int64)
+        slot = self.first[bucket]
+        found = self.keys[slot]
+        behind = np.flatnonzero(found < keys)
+        while behind.size:
+            slot[behind] += 1
+            found[behind] = self.keys[slot[behind]]
+            behind = behind[found[behind] < keys[behind]]
+        rows: Ints = np.flatnonzero(found == keys)
+        slot = slot[rows]
+        here = self.rows[slot]
+        matches = other.same(rows, self.pairs, here, topic_here)
+        if not matches.all():
+            rows, here = self._past_collisions(other, topic_here, rows, slot, matches)
+        return rows, here
+
+    def _past_collisions(
+        self, other: Pairs, topic_here: Ints, rows: Ints, slot: Ints, matches: Flags
+    ) -> tuple[Ints, Ints]:
+        """Go on along equal keys where the first was of a different pair."""
+        here = self.rows[slot]
+        for at in np.flatnonzero(~matches).tolist():
+            row = int(rows[at])
+            candidate = int(slot[at]) + 1
+            while self.keys[candidate] == other.keys[row] and self.rows[candidate] >= 0:
+                place = self.rows[candidate : candidate + 1]
+                if other.same(rows[at : at + 1], self.pairs, place, topic_here)[0]:
+                    matches[at] = True
+                    here[at] = place[0]
+                    break
+                candidate += 1
+        return rows[matches], here[matches]

@@ -1,0 +1,367 @@
+"""Ranked lists joined with their judgments, as arrays whose last axis is rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.errors import DataError
+from rankbounds.gains import GainRule
+from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels
+from rankbounds.runs import Run
+
+Order = Literal["trec", "run", "rank", "docid"]
+Precision = Literal["double", "single"]
+
+BATCH_CELLS = 1 << 17
+"""How many cells a batch may have: few enough for the processor's cache, enough to make each array call worth it."""
+
+
+class TopicFacts:
+    """What the judgments alone say of each topic, for one gain rule."""
+
+    def __init__(self, qrels: Qrels, rule: GainRule | None = None) -> None:
+        self.qrels = qrels
+        self.rule = rule or GainRule()
+        self.query_ids = qrels.query_ids
+        judged = qrels.grade != POOLED_NOT_JUDGED
+        self.grade = np.where(judged, np.maximum(qrels.grade, 0.0), np.nan)
+        """The grade of every judgment; NaN where the document was only pooled."""
+        self._topic = qrels.pairs.topic[judged]
+        self._grade = self.grade[judged]
+        self._gain = self.rule(self._grade)
+        known = [gain for _, gain in self.rule.table] or [1.0]
+        self.max_gain = max(*known, 1e-300, float(self._gain.max(initial=0.0)))
+        """The largest gain an unjudged document may have: the collection's largest, and at least 1 where gains are
+        the grades themselves."""
+        self._relevant: dict[float, Ints] = {}
+
+    def relevant(self, rel: float) -> Ints:
+        """How many documents of each topic have at least this grade."""
+        if rel not in self._relevant:
+            self._relevant[rel] = np.bincount(self._topic[self._grade >= rel], minlength=len(self.query_ids))
+        return self._relevant[rel]
+
+    @cached_property
+    def judged(self) -> Ints:
+        """How many documents of each topic are judged."""
+        return np.bincount(self._topic, minlength=len(self.query_ids))
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The distinct positive gains that documents may have, ascending; the last is ``max_gain``."""
+        return np.unique(np.append(self._gain[self._gain > 0], self.max_gain))
+
+    @cached_property
+    def count_from_level(self) -> Ints:
+        """Row by row for ``levels``: how many documents of each topic have at least that gain."""
+        return np.stack(
+            [np.bincount(self._topic[self._gain >= level], minlength=len(self.query_ids)) for level in self.levels]
+        )
+
+    @cached_property
+    def _ideal(self) -> tuple[Ints, Floats]:
+        positive = self._gain > 0
+        topic, gain = self._topic[positive], self._gain[positive]
+        order = np.lexsort((-gain, topic))
+        counts = np.bincount(topic, minlength=len(self.query_ids))
+        return np.append(0, np.cumsum(counts)), gain[order]
+
+    def ideal(self, topic: Ints, width: int) -> Floats:
+        """For each of these topics its largest gains, descending, zeros behind them."""
+        starts, gains = self._ideal
+        position = starts[topic][:, None] + np.arange(width)
+        inside = position < starts[topic + 1][:, None]
+        ideal = np.zeros(position.shape)
+        ideal[inside] = gains[position[inside]]
+        return ideal
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """A batch of ranked lists. Row = list, last axis = rank; one list is a batch of one.
+
+    ``grade`` is NaN for an unjudged document and 0 beyond a list's ``length``. ``tied`` marks documents that have the
+    score of the one before (None: no ties). ``chance`` is what an unjudged document counts for: 0 as a non-relevant
+    one, 1 as one with the largest gain, between them the probability of being relevant. It may differ by cell (an array
+    like ``grade``, read at the unjudged cells only).
+    """
+
+    grade: Floats
+    length: Ints
+    topic: Ints
+    facts: TopicFacts
+    tied: Flags | None = None
+    chance: float | Floats = 0.0
+    _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def _remembered(self, key: Any, compute: Any) -> Any:
+        """Several measures read the same derived array; it is computed once."""
+        if key not in self._memory:
+            self._memory[key] = compute()
+        return self._memory[key]
+
+    @property
+    def width(self) -> int:
+        """The number of ranks in the arrays."""
+        return self.grade.shape[-1]
+
+    @property
+    def holes(self) -> Flags:
+        """Which documents are unjudged."""
+        holes: Flags = self._remembered("holes", lambda: np.isnan(self.grade))
+        return holes
+
+    @property
+    def num_holes(self) -> Ints:
+        """How many documents of each list are unjudged."""
+        count: Ints = self._remembered("num_holes", lambda: np.count_nonzero(self.holes, axis=-1))
+        return count
+
+    @property
+    def present(self) -> Flags:
+        """Which cells hold a document."""
+        return np.arange(self.width) < self.length[:, None]
+
+    @property
+    def certain(self) -> bool:
+        """Is every document either relevant or not, none of them so with a probability?"""
+        if isinstance(self.chance, float):
+            return self.chance in (0.0, 1.0)
+        certain: bool = self._remembered("certain", lambda: bool(np.isin(self.chance, (0.0, 1.0)).all()))
+        return certain
+
+    @property
+    def _all_nonrelevant(self) -> bool:
+        return isinstance(self.chance, float) and self.chance == 0.0
+
+    def _turned(self) -> Floats:
+        """How many unjudged documents of each list count as relevant."""
+        if isinstance(self.chance, float):
+            return self.chance * self.num_holes
+        return np.where(self.holes, self.chance, 0.0).sum(axis=-1)
+
+    def relevant(self, rel: float = 1.0) -> Floats:
+        """1 for a document of at least this grade, 0 for others, ``chance`` for an unjudged one."""
+
+        def compute() -> Floats:
+            relevant = (self.grade >= rel).astype(np.float64)
+            return relevant if self._all_nonrelevant else np.where(self.holes, self.chance, relevant)
+
+        array: Floats = self._remembered(("relevant", rel), compute)
+        return array
+
+    def relevant_so_far(self, rel: float = 1.0) -> Floats:
+        """At every rank, how many documents down to it are relevant."""
+        array: Floats = self._remembered(("so far", rel), lambda: np.cumsum(self.relevant(rel), axis=-1))
+        return array
+
+    def gain(self) -> Floats:
+        """The gain of every document; ``chance`` times the largest gain for an unjudged one."""
+
+        def compute() -> Floats:
+            return np.where(self.holes, self.chance * self.facts.max_gain, self.facts.rule(self.grade))
+
+        array: Floats = self._remembered("gain", compute)
+        return array
+
+    def num_relevant(self, rel: float = 1.0) -> Floats:
+        """How many relevant documents the topic has, the retrieved unjudged ones counted by ``chance``."""
+        known = self.facts.relevant(rel)[self.topic].astype(np.float64)
+        return known if self._all_nonrelevant else known + self._turned()
+
+    def ideal(self, width: int) -> Floats:
+        """The topic's largest gains in descending order."""
+        known = self.facts.ideal(self.topic, width)
+        if self._all_nonrelevant:
+            return known
+        if not self.certain:
+            raise ValueError("the ideal ranking is not defined for documents that are relevant with a probability")
+        ahead = np.arange(width) - self._turned().astype(np.int64)[:, None]
+        shifted = np.take_along_axis(known, np.maximum(ahead, 0), axis=-1)
+        return np.where(ahead < 0, self.facts.max_gain, shifted)
+
+    def assume(self, chance: float | Floats) -> Rankings:
+        """The same lists with unjudged documents counted differently."""
+        if isinstance(chance, float) and isinstance(self.chance, float) and chance == self.chance:
+            return self
+        kept = {key: value for key, value in self._memory.items() if key in ("holes", "num_holes")}
+        return replace(self, chance=chance, _memory=kept)
+
+    def permuted(self, columns: Ints) -> Rankings:
+        """Each list in another order of its ranks. Tied groups must keep their places."""
+        chance = self.chance
+        if not isinstance(chance, float):
+            chance = np.take_along_axis(np.broadcast_to(chance, self.grade.shape), columns, axis=-1)
+        return replace(self, grade=np.take_along_axis(self.grade, columns, axis=-1), chance=chance, _memory={})
+
+    def condensed(self) -> Rankings:
+        """The lists without their unjudged documents."""
+        keep = self.present & ~self.holes
+        length = np.count_nonzero(keep, axis=-1)
+        width = max(1, int(length.max(initial=0)))
+        row, column = np.nonzero(keep)
+        rank = np.arange(row.size) - np.repeat(np.cumsum(length) - length, length)
+        grade = np.zeros((length.size, width))
+        grade[row, rank] = self.grade[row, column]
+        tied = None
+        if self.tied is not None:
+            # A document stays tied to the one now before it when no group begins between the two.
+            group = np.cumsum(~self.tied, axis=-1)
+            groups = np.full(grade.shape, -1)
+            groups[row, rank] = group[row, column]
+            tied = np.zeros(grade.shape, dtype=bool)
+            tied[:, 1:] = (groups[:, 1:] == groups[:, :-1]) & (groups[:, 1:] >= 0)
+        return replace(self, grade=grade, length=length, tied=tied, chance=0.0, _memory={})
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A run joined with judgments: its rankings in slices to be computed, and what the join noticed.
+
+    Each slice holds whole topics and few enough rows to stay in the processor's cache; slices are independent of each
+    other, so that threads may share them.
+    """
+
+    slices: list[Callable[[], list[Rankings]]]
+    missing: list[str]
+    unknown: list[str]
+
+    @property
+    def batches(self) -> Iterator[Rankings]:
+        """All rankings, one batch after the other."""
+        return (rankings for compute in self.slices for rankings in compute())
+
+
+def join(
+    run: Run,
+    facts: TopicFacts,
+    *,
+    order: Order = "trec",
+    precision: Precision = "double",
+    topics: Literal["judged", "shared"] = "judged",
+) -> Joined:
+    """Look up every document of the run in the judgments and rank it.
+
+    ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out.
+    """
+    pairs = run.pairs
+    topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
+    known = topic_in_qrels >= 0
+    unknown = [name for name, judged in zip(pairs.topics, known.tolist(), strict=True) if not judged]
+    if not known.any():
+        raise DataError(
+            f"{pairs.source.name}: no topic of this run is among the judged ones. The run has topics like "
+            f'"{pairs.topics[0]}", the judgments ({facts.qrels.pairs.source.name}) like "{facts.query_ids[0]}".'
+        )
+    absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
+    missing = [facts.query_ids[number] for number in absent.tolist()]
+    slices: list[Callable[[], list[Rankings]]] = [
+        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision) for rows in pairs.topic_slices()
+    ]
+    if topics == "judged" and absent.size:
+        empty = Rankings(np.zeros((absent.size, 1)), np.zeros(absent.size, dtype=np.int64), absent, facts)
+        slices.append(lambda: [empty])
+    return Joined(slices, missing, unknown)
+
+
+def _rankings_of_slice(
+    whole: Run, rows: slice | Ints, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
+) -> list[Rankings]:
+    """The rankings of the topics in these rows, which stand together topic by topic."""
+    run = whole.take(rows)
+    pairs = run.pairs
+    found, judgments = facts.qrels.pairs.index.find(pairs, topic_in_qrels)
+    grade = np.full(len(pairs), np.nan)
+    grade[found] = facts.grade[judgments]
+    permutation, tied = _ranked(run, order, precision)
+    if permutation is not None:
+        grade = grade[permutation]
+    start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
+    length = np.diff(start, append=len(pairs))
+    topic = topic_in_qrels[pairs.topic[start]]
+    known = topic >= 0
+    return list(_batches(grade, tied, start[known], length[known], topic[known], facts))
+
+
+def _ranked(run: Run, order: Order, precision: Precision) -> tuple[Ints | None, Flags]:
+    """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
+    topic = run.pairs.topic
+    line_score: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
+    score: Floats = line_score
+    permutation: Ints | None = None
+    same_topic = topic[1:] == topic[:-1]
+    if order != "run":
+        rising = same_topic & (score[1:] > score[:-1])
+        if rising.any():
+            rows = np.flatnonzero(np.isin(topic, topic[1:][rising]))
+            permutation = _reordered(permutation, len(run), rows, np.lexsort((-score[rows], topic[rows])))
+            score = line_score[permutation]
+    tied = np.zeros(len(run), dtype=bool)
+    tied[1:] = same_topic & (score[1:] == score[:-1])
+    if order != "run" and tied.any():
+        in_group = tied.copy()
+        in_group[:-1] |= tied[1:]
+        rows = np.flatnonzero(in_group)
+        group = np.cumsum(~tied)[rows]
+        source_rows = rows if permutation is None else permutation[rows]
+        within = np.lexsort((*_tie_break(run, source_rows, order), group))
+        permutation = _reordered(permutation, len(run), rows, within)
+    return permutation, tied
+
+
+def _reordered(permutation: Ints | None, size: int, rows: Ints, within: Ints) -> Ints:
+    """Put the given rows into the order ``within``, leaving the others where they are."""
+    permutation = np.arange(size) if permutation is None else permutation.copy()
+    permutation[rows] = permutation[rows[within]]
+    return permutation
+
+
+def _tie_break(run: Run, rows: Ints, order: Order) -> list[NDArray[Any]]:
+    """Sort keys for documents of equal score, the most important last."""
+    if order == "rank":
+        ranks = run.stated_rank
+        if ranks is None:
+            raise DataError(
+                f"{run.pairs.source.name}: ties cannot be ordered by rank, because this run states none. Use another "
+                'order, such as "trec" or "run".'
+            )
+        return [ranks[rows]]
+    docs = run.pairs.docs.take(rows)
+    words = [docs.sortable_word(number) for number in reversed(range(docs.word_count()))]
+    return [~word for word in words] if order == "trec" else list(words)
+
+
+def _batches(
+    grade: Floats, tied: Flags, start: Ints, length: Ints, topic: Ints, facts: TopicFacts
+) -> Iterator[Rankings]:
+    """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
+    size_class = np.ceil(np.log2(np.maximum(length, 1))).astype(np.int64)
+    for one_class in np.unique(size_class).tolist():
+        lists = np.flatnonzero(size_class == one_class)
+        step = max(1, BATCH_CELLS >> one_class)
+        for at in range(0, lists.size, step):
+            chosen = lists[at : at + step]
+            yield _batch(grade, tied, start[chosen], length[chosen], topic[chosen], facts)
+
+
+def _batch(grade: Floats, tied: Flags, start: Ints, length: Ints, topic: Ints, facts: TopicFacts) -> Rankings:
+    width = int(length.max())
+    total = int(length.sum())
+    if total == width * length.size and start[-1] + length[-1] - start[0] == total:
+        cells = slice(int(start[0]), int(start[0]) + total)
+        block, marks = grade[cells].reshape(-1, width), tied[cells].reshape(-1, width)
+    else:
+        rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
+        row = np.repeat(np.arange(length.size), length)
+        source = np.repeat(start, length) + rank
+        block, marks = np.zeros((length.size, width)), np.zeros((length.size, width), dtype=bool)
+        block[row, rank] = grade[source]
+        marks[row, rank] = tied[source]
+    return Rankings(block, length, topic, facts, marks if marks.any() else None)

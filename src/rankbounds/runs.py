@@ -1,0 +1,167 @@
+"""Runs: what a system retrieved for each query."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.errors import DataError
+from rankbounds.files import columns, trec
+from rankbounds.files.opening import expand, plain_name, read_text
+from rankbounds.pairs import Pairs
+
+
+class Run:
+    """A table ``query_id, doc_id, score`` in the order given, with the stated rank where there is one."""
+
+    def __init__(
+        self,
+        name: str,
+        pairs: Pairs,
+        score: Floats,
+        read_ranks: Callable[[], Ints | None] = lambda: None,
+    ) -> None:
+        self.name, self.pairs, self.score = name, pairs, score
+        self._read_ranks = read_ranks
+
+    @classmethod
+    def from_columns(
+        cls,
+        query_ids: Iterable[Any],
+        doc_ids: Iterable[Any],
+        scores: Iterable[Any],
+        ranks: Iterable[int] | None = None,
+        *,
+        name: str = "run",
+    ) -> Run:
+        """From columns of equal length."""
+        return cls._of(
+            columns.Columns.of(query_ids, doc_ids, scores, value_name="score", source=name, ranks=ranks), name
+        )
+
+    @classmethod
+    def _of(cls, table: columns.Columns, name: str) -> Run:
+        pairs, score = table.checked()
+        pairs.reject_repeats("Keep one entry for each document.")
+        ranks = table.ranks
+        return cls(name, pairs, score, lambda: ranks)
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The topics, in the order of their first document."""
+        return self.pairs.topics
+
+    @cached_property
+    def stated_rank(self) -> Ints | None:
+        """The rank that the file states for each document; None if it states none."""
+        return self._read_ranks()
+
+    def take(self, rows: slice | Ints) -> Run:
+        """Some of the rows, in the order asked for."""
+
+        def ranks() -> Ints | None:
+            return None if self.stated_rank is None else self.stated_rank[rows]
+
+        return Run(self.name, self.pairs.take(rows), self.score[rows], ranks)
+
+    def renamed(self, name: str) -> Run:
+        """The same run under another name."""
+        return Run(name, self.pairs, self.score, self._read_ranks)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __repr__(self) -> str:
+        return f"Run({self.name!r}, {len(self):,} documents, {len(self.query_ids):,} topics)"
+
+    def rows(self) -> Iterable[tuple[str, str, float]]:
+        """``(query_id, doc_id, score)``, in the order given."""
+        return self.pairs.rows(self.score)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """``{query_id: {doc_id: score}}``."""
+        return self.pairs.nested(self.score)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write as a TREC file of six columns. Without stated ranks, documents are numbered in the order given."""
+        ranks = self.stated_rank
+        if ranks is None:
+            ranks = position_in_topic(self.pairs)
+        trec.write_rows(
+            path,
+            (
+                f"{query} Q0 {doc} {rank} {score!r} {self.name.replace(' ', '_')}\n"
+                for (query, doc, score), rank in zip(self.rows(), ranks.tolist(), strict=True)
+            ),
+        )
+
+
+def position_in_topic(pairs: Pairs) -> Ints:
+    """1 for the first document given for a topic, 2 for the second, and so on."""
+    order = np.argsort(pairs.topic, kind="stable")
+    counts = np.bincount(pairs.topic, minlength=len(pairs.topics))
+    positions = np.empty(len(pairs), dtype=np.int64)
+    positions[order] = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
+    return positions
+
+
+def read_run(path: str | os.PathLike[str], *, name: str | None = None, lenient: bool = False, threads: int = 1) -> Run:
+    """Read one run: a TREC file, or CSV, TSV, JSON lines or Parquet with named columns. ``"-"`` is standard input.
+
+    The run is called ``name``, else by its tag, else by its file. ``lenient=True`` leaves out lines that cannot be
+    used and warns with their number.
+    """
+    file = os.fspath(path)
+    if columns.is_table(file):
+        return Run._of(columns.read(file, columns.RUN_COLUMNS), name or plain_name(file))
+    text = read_text(file, threads)
+    if columns.has_header(text):
+        return Run._of(columns.read_delimited(text, columns.RUN_COLUMNS), name or plain_name(file))
+    lines = trec.read_lines(text, trec.run_layout, lenient=lenient, threads=threads)
+    return Run(name or lines.tag or plain_name(file), lines.pairs, lines.value, lambda: trec.stated_ranks(lines))
+
+
+def read_runs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, lenient: bool = False) -> list[Run]:
+    """Read every run that paths, globs and folders name."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else paths
+    files = expand(given)
+    runs = [read_run(file, lenient=lenient) for file in files]
+    names = unique_names([run.name for run in runs], files)
+    return [run if run.name == unique else run.renamed(unique) for run, unique in zip(runs, names, strict=True)]
+
+
+def unique_names(names: list[str], files: list[str]) -> list[str]:
+    """Names as they are where they differ; those that repeat are told apart by their files, then by number."""
+
+    def repeated(labels: list[str]) -> set[str]:
+        return {label for label, count in Counter(labels).items() if count > 1}
+
+    again = repeated(names)
+    unique = [
+        f"{name} ({plain_name(file)})" if name in again else name for name, file in zip(names, files, strict=True)
+    ]
+    again = repeated(unique)
+    seen: dict[str, int] = {}
+    for number, name in enumerate(unique):
+        if name in again:
+            seen[name] = seen.get(name, 0) + 1
+            unique[number] = f"{name} #{seen[name]}"
+    return unique
+
+
+def as_run(given: Any, name: str = "run") -> Run:
+    """A run from whatever a caller holds: a path, a dict of dicts, a frame, or rows of three."""
+    if isinstance(given, Run):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return read_run(given)
+    table = columns.of_object(given, columns.RUN_COLUMNS, source=name)
+    if not len(table):
+        raise DataError(f"{name}: the run is empty.")
+    return Run._of(table, name)

@@ -1,0 +1,258 @@
+"""Scores: a tidy table of run, topic, measure, value, low and high."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.files.opening import writing
+from rankbounds.measures import Measure
+from rankbounds.measures.parser import trec_name
+from rankbounds.tables import Table, number, plain, render_rows
+
+FIELDS = ("run", "query_id", "measure", "value", "low", "high")
+ALL = "all"
+"""What the mean over topics has for a query id."""
+
+
+@dataclass(frozen=True)
+class RunNotes:
+    """What a reader of one run's scores must know."""
+
+    missing: Sequence[str] = ()
+    """Judged topics that the run lacks."""
+    unknown: Sequence[str] = ()
+    """Topics of the run that nobody judged."""
+    tied_topics: int = 0
+    tie_range: float | None = None
+    """How far the mean of the first measure moves between the worst and the best order of ties."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Values with axes run, topic, measure; NaN where a topic was left out, and in bounds where none are known.
+
+    ``low`` and ``high`` are bounds: what missing judgments (or ties) leave open. Nothing is random in them.
+    """
+
+    runs: list[str]
+    query_ids: list[str]
+    measures: list[Measure]
+    value: Floats
+    low: Floats
+    high: Floats
+    judged: Floats
+    """The share of the first 10 documents that are judged, by run and topic."""
+    notes: list[RunNotes] = field(default_factory=list)
+    bounds: str = "unjudged"
+    without_relevant: list[str] = field(default_factory=list)
+    topics: str = "judged"
+
+    def mean(self) -> Scores:
+        """The mean over topics (the sum, for counts): one topic called ``"all"``."""
+        counted = ~np.isnan(self.value)
+        number_of_topics = counted.sum(axis=1, keepdims=True)
+        sums = np.array([measure.total == "sum" for measure in self.measures])
+        divisor = np.where(sums, 1, np.maximum(number_of_topics, 1))
+
+        def total(array: Floats) -> Floats:
+            summed: Floats = np.where(counted, array, 0.0).sum(axis=1, keepdims=True)
+            return np.where(number_of_topics > 0, summed / divisor, np.nan)
+
+        seen = ~np.isnan(self.judged)
+        judged = np.where(seen, self.judged, 0.0).sum(axis=1, keepdims=True) / np.maximum(
+            seen.sum(axis=1, keepdims=True), 1
+        )
+        return replace(
+            self,
+            query_ids=[ALL],
+            value=total(self.value),
+            low=total(self.low),
+            high=total(self.high),
+            judged=judged,
+        )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A dict for each run, measure and topic, in that order; topics left out have no row."""
+        for at_run, run in enumerate(self.runs):
+            for at, measure in enumerate(self.measures):
+                values, low, high = (array[at_run, :, at].tolist() for array in (self.value, self.low, self.high))
+                label = str(measure)
+                for query, one, least, most in zip(self.query_ids, values, low, high, strict=True):
+                    if one == one:
+                        yield dict(zip(FIELDS, (run, query, label, one, plain(least), plain(most)), strict=True))
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(~np.isnan(self.value)))
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The tidy table as columns."""
+        rows = list(self.rows())
+        return {name: [row[name] for row in rows] for name in FIELDS}
+
+    def to_polars(self) -> Any:
+        """A polars data frame."""
+        import polars
+
+        number_type = polars.Float64
+        schema = dict(zip(FIELDS, (*[polars.String] * 3, *[number_type] * 3), strict=True))
+        return polars.DataFrame(self.columns(), schema=schema)
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame."""
+        import pandas
+
+        frame = pandas.DataFrame(self.columns())
+        return frame.astype({"value": "float64", "low": "float64", "high": "float64"})
+
+    def to_arrow(self) -> Any:
+        """A pyarrow table."""
+        import pyarrow
+
+        types = (*[pyarrow.string()] * 3, *[pyarrow.float64()] * 3)
+        return pyarrow.table(self.columns(), schema=pyarrow.schema(list(zip(FIELDS, types, strict=True))))
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
+        """``{run: {measure: {query_id: value}}}``."""
+        nested: dict[str, dict[str, dict[str, float]]] = {run: {} for run in self.runs}
+        for row in self.rows():
+            nested[row["run"]].setdefault(row["measure"], {})[row["query_id"]] = row["value"]
+        return nested
+
+    def to_latex(self) -> str:
+        """The table of means for a paper."""
+        return self.mean().table().latex()
+
+    def render(self, kind: str, *, per_topic: bool = False) -> str:
+        """The scores in any text format of the command line: means, behind the topics' values if asked for."""
+        mean = self.mean()
+        if kind == "trec":
+            return "".join(_trec_lines(self, mean, per_topic))
+        if kind in ("json", "jsonl", "csv", "tsv"):
+            rows = [*self.rows(), *mean.rows()] if per_topic else mean.rows()
+            return render_rows(rows, kind, FIELDS)
+        if per_topic:
+            topics, means = self.table(), mean.table()
+            queries = [[row[0], ALL, *row[1:]] for row in means.rows]
+            return Table(topics.header, [*topics.rows, *queries], topics.left).render(kind)
+        return mean.table().render(kind)
+
+    def write_parquet(self, path: str, *, per_topic: bool = False) -> None:
+        """The tidy table as a Parquet file."""
+        import polars
+
+        mean = self.mean().to_polars()
+        with writing(path, "wb") as out:
+            (polars.concat([self.to_polars(), mean]) if per_topic else mean).write_parquet(out)
+
+    def table(self) -> Table:
+        """The table for people: a row for each run (and topic), a column for each measure."""
+        topics = self.query_ids != [ALL]
+        noted = [_note(notes, self.measures[0]) if not topics else "" for notes in self.notes] or [""] * len(self.runs)
+        header = ["run", *(["topic"] if topics else []), *map(str, self.measures), "judged@10"]
+        cells = [
+            _cells(self.value[..., at], self.low[..., at], self.high[..., at], measure.total == "sum")
+            for at, measure in enumerate(self.measures)
+        ]
+        rows = []
+        for at_run, run in enumerate(self.runs):
+            for at_topic, query in enumerate(self.query_ids):
+                if np.isnan(self.value[at_run, at_topic]).all():
+                    continue
+                numbers = [column[at_run][at_topic] for column in cells]
+                rows.append([run, *([query] if topics else []), *numbers, f"{self.judged[at_run, at_topic]:.0%}"])
+                if any(noted):
+                    rows[-1].append(noted[at_run])
+        left = {0, 1} if topics else {0}
+        if any(noted):
+            header.append("notes")
+            left.add(len(header) - 1)
+        return Table(header, rows, frozenset(left))
+
+    def warnings(self) -> list[str]:
+        """What concerns several numbers, in sentences."""
+        told = []
+        lacking = [(run, notes.missing) for run, notes in zip(self.runs, self.notes, strict=True) if notes.missing]
+        if lacking:
+            what = "are scored as empty lists" if self.topics == "judged" else "are left out of its means"
+            told.append(
+                f"{_runs(len(lacking), len(self.runs))} judged topics, which {what} "
+                f"({lacking[0][0]}: {_some(lacking[0][1])}{'; ...' if len(lacking) > 1 else ''})."
+            )
+        extra = [(run, notes.unknown) for run, notes in zip(self.runs, self.notes, strict=True) if notes.unknown]
+        if extra:
+            told.append(
+                f"{_runs(len(extra), len(self.runs), 'has', 'have')} topics without judgments, which are left out "
+                f"({extra[0][0]}: {_some(extra[0][1])}{'; ...' if len(extra) > 1 else ''})."
+            )
+        if self.without_relevant:
+            one = len(self.without_relevant) == 1
+            told.append(
+                f"{len(self.without_relevant)} {'topic has' if one else 'topics have'} no relevant document "
+                f"({_some(self.without_relevant)}): AP, nDCG, recall and the like are 0 there."
+            )
+        return told
+
+    def __repr__(self) -> str:
+        return self.mean().table().text()
+
+    def _repr_html_(self) -> str:
+        return self.mean().table().html()
+
+
+def _runs(some: int, number_of_runs: int, one: str = "lacks", many: str = "lack") -> str:
+    if number_of_runs == 1:
+        return f"The run {one}"
+    return f"{some} of {number_of_runs} runs {one if some == 1 else many}"
+
+
+def _some(names: Sequence[str], at_most: int = 5) -> str:
+    return ", ".join(names[:at_most]) + (f" and {len(names) - at_most} more" if len(names) > at_most else "")
+
+
+def _note(notes: RunNotes, measure: Measure) -> str:
+    parts = []
+    if notes.missing:
+        parts.append(f"{len(notes.missing)} topic{'s' * (len(notes.missing) > 1)} missing")
+    if notes.tie_range is not None and notes.tie_range >= 0.00005:
+        parts.append(f"ties move {measure} by {notes.tie_range:.4f}")
+    return ", ".join(parts)
+
+
+def _cells(value: Floats, low: Floats, high: Floats, counts: bool) -> list[list[str]]:
+    """A measure's column: ``0.3280 +0.5120`` where the value is the least possible, else ``0.3280 [low, high]``."""
+    digits = 0 if counts else 4
+    known = ~np.isnan(low)
+    open_above_only = bool((np.abs(value - low)[known] < 1e-9).all())
+    nothing_open = open_above_only and bool((np.abs(high - low)[known] < 1e-12).all())
+
+    def cell(one: float, least: float, most: float) -> str:
+        text = number(one, digits)
+        if least != least or nothing_open:
+            return text
+        if open_above_only:
+            return f"{text} +{number(most - one, digits)}"
+        return f"{text} [{number(least, digits)}, {number(most, digits)}]"
+
+    return [
+        [cell(*numbers) for numbers in zip(*row, strict=True)]
+        for row in zip(value.tolist(), low.tolist(), high.tolist(), strict=True)
+    ]
+
+
+def _trec_lines(scores: Scores, mean: Scores, per_topic: bool) -> Iterator[str]:
+    """Lines as trec_eval prints them: for each topic its measures, then the means."""
+    names = [trec_name(measure) for measure in scores.measures]
+    whole = [measure.total == "sum" for measure in scores.measures]
+    for at_run, run in enumerate(scores.runs):
+        if len(scores.runs) > 1:
+            yield f"{'runid':<22}\t{ALL}\t{run}\n"
+        for part in (scores, mean) if per_topic else (mean,):
+            for query, values in zip(part.query_ids, part.value[at_run].tolist(), strict=True):
+                for name, value, count in zip(names, values, whole, strict=True):
+                    if value == value:
+                        yield f"{name:<22}\t{query}\t{value:.0f}\n" if count else f"{name:<22}\t{query}\t{value:6.4f}\n"

@@ -1,0 +1,136 @@
+"""Results as text: tables to read or to paste into a paper, and rows for other programs."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import math
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+ROW_FORMATS = ("json", "jsonl", "csv", "tsv", "parquet")
+"""Formats of rows with full precision, one row for each number."""
+TABLE_FORMATS = ("table", "markdown", "latex", "html")
+"""Formats of a table for people, numbers rounded."""
+
+_LATEX_SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "_": r"\_",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells that are ready to print. ``left`` columns hold words, the others numbers."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: frozenset[int] = frozenset({0})
+
+    def render(self, kind: str) -> str:
+        """The table as ``table`` (plain text), ``markdown``, ``latex`` or ``html``."""
+        return {"table": self.text, "markdown": self.markdown, "latex": self.latex, "html": self.html}[kind]()
+
+    def text(self) -> str:
+        """Columns lined up for a terminal."""
+        cells = [[_printable(cell) for cell in row] for row in (self.header, *self.rows)]
+        widths = [max(_columns(row[at]) for row in cells) for at in range(len(self.header))]
+        lines = [
+            "  ".join(
+                cell + " " * (width - _columns(cell)) if at in self.left else " " * (width - _columns(cell)) + cell
+                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in cells
+        ]
+        return "\n".join(lines) + "\n"
+
+    def markdown(self) -> str:
+        """A pipe table."""
+        rule = [":---" if at in self.left else "---:" for at in range(len(self.header))]
+        lines = [
+            "| " + " | ".join(_printable(cell).replace("|", r"\|") for cell in row) + " |"
+            for row in (self.header, rule, *self.rows)
+        ]
+        return "\n".join(lines) + "\n"
+
+    def latex(self) -> str:
+        """A tabular with booktabs rules."""
+        columns = "".join("l" if at in self.left else "r" for at in range(len(self.header)))
+        header, *rows = (
+            " & ".join(_printable(cell).translate(_LATEX_SPECIAL) for cell in row) + r" \\"
+            for row in (self.header, *self.rows)
+        )
+        body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *rows, r"\bottomrule"]
+        return "\n".join([*body, r"\end{tabular}"]) + "\n"
+
+    def html(self) -> str:
+        """A table element; what the cells hold cannot become markup."""
+
+        def row(cells: Sequence[str], tag: str) -> str:
+            side = ["left" if at in self.left else "right" for at in range(len(cells))]
+            inner = "".join(
+                f'<{tag} style="text-align:{align}">{html.escape(cell)}</{tag}>'
+                for cell, align in zip(cells, side, strict=True)
+            )
+            return f"<tr>{inner}</tr>"
+
+        body = "\n".join(row(cells, "td") for cells in self.rows)
+        return f"<table>\n<thead>{row(self.header, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n"
+
+
+def _printable(cell: str) -> str:
+    """The cell on one line, without characters that would steer a terminal."""
+    return "".join(character if character.isprintable() else "?" for character in cell)
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number for people; a dash where there is none."""
+    if value is None or math.isnan(value):
+        return "-"
+    return f"{value:.{digits}f}"
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON can hold it: NaN and infinities become null, NumPy numbers plain ones."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str]) -> str:
+    """Rows as ``json``, ``jsonl``, ``csv`` or ``tsv``."""
+    cleaned = [{field: plain(row[field]) for field in fields} for row in rows]
+    if kind == "json":
+        inner = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in cleaned)
+        return f"[\n{inner}\n]\n" if cleaned else "[]\n"
+    if kind == "jsonl":
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in cleaned)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fields, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(cleaned)
+    return out.getvalue()

@@ -1,0 +1,25 @@
+"""Independent work on several processors. NumPy lets go of the interpreter during long array calls."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+
+
+def processors() -> int:
+    """How many threads are worth starting here."""
+    return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+def in_threads(function: Callable[[Given], Result], items: Sequence[Given], threads: int) -> Iterator[Result]:
+    """The results in the order of the items, each as soon as it and those before it are ready."""
+    if threads < 2 or len(items) < 2:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(min(threads, len(items))) as pool:
+        yield from pool.map(function, items)

@@ -1,0 +1,39 @@
+"""Documents with equal scores: the order that is best or worst for a measure, and the mean over all orders."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.rankings import Rankings
+
+ORDERS = ("trec", "run", "rank", "docid")
+"""Treatments that fix one order of tied documents while the run is ranked."""
+RULES = (*ORDERS, "best", "worst", "expected")
+
+
+def order_by_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Ints:
+    """For each list its ranks, in tied groups by falling (or rising) worth. Equal worth keeps its place."""
+    columns = np.tile(np.arange(rankings.width), (rankings.length.size, 1))
+    if rankings.tied is not None:
+        lists = np.flatnonzero(rankings.tied.any(axis=-1))
+        group = np.cumsum(~rankings.tied[lists], axis=-1)
+        columns[lists] = np.lexsort((-worth[lists] if best else worth[lists], group), axis=-1)
+    return columns
+
+
+def reordered(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
+    """The lists with each tied group in its best (or worst) order."""
+    if rankings.tied is None:
+        return rankings
+    return rankings.permuted(order_by_worth(rankings, worth, best=best))
+
+
+def group_means(rankings: Rankings, worth: Floats) -> Floats:
+    """Every document's worth replaced by the mean of its tied group: what a weighted sum over ranks expects."""
+    if rankings.tied is None:
+        return worth
+    first = ~rankings.tied.ravel()
+    number = np.cumsum(first) - 1
+    size = np.bincount(number)
+    return (np.bincount(number, weights=worth.ravel()) / size)[number].reshape(worth.shape)

@@ -1,0 +1,193 @@
+"""Slow, obvious definitions of every measure, written from the papers. They share no code with the package.
+
+A ranked list is a list of grades, ``None`` for an unjudged document. ``judged`` lists the grades of all judged
+documents of the topic, retrieved or not. ``largest`` is the largest grade of the collection.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass
+class Topic:
+    ranking: list[float | None]
+    judged: list[float]
+    largest: float
+
+    def relevance(self, rel: float) -> list[int]:
+        return [1 if grade is not None and grade >= rel else 0 for grade in self.ranking]
+
+    def number_relevant(self, rel: float) -> int:
+        return len([grade for grade in self.judged if grade >= rel])
+
+    def gains(self) -> list[float]:
+        return [0.0 if grade is None else grade for grade in self.ranking]
+
+
+def precision_at(relevance: list[int], rank: int) -> float:
+    return sum(relevance[:rank]) / rank
+
+
+def sum_of_precisions(relevance: list[int], cutoff: int | None) -> float:
+    total = 0.0
+    for rank in range(1, len(relevance) + 1):
+        if relevance[rank - 1] and (cutoff is None or rank <= cutoff):
+            total += precision_at(relevance, rank)
+    return total
+
+
+def rbp(topic: Topic, m) -> float:
+    total = 0.0
+    for position, grade in enumerate(topic.ranking):
+        if m.cutoff is not None and position >= m.cutoff:
+            break
+        if grade is None:
+            continue
+        if m.graded:
+            divisor = m.max_grade if m.max_grade is not None else max(1.0, topic.largest)
+            worth = grade / divisor
+        else:
+            worth = 1.0 if grade >= m.rel else 0.0
+        total += worth * m.p**position
+    return (1 - m.p) * total
+
+
+def precision(topic: Topic, m) -> float:
+    return sum(topic.relevance(m.rel)[: m.cutoff]) / m.cutoff
+
+
+def recall(topic: Topic, m) -> float:
+    number = topic.number_relevant(m.rel)
+    return sum(topic.relevance(m.rel)[: m.cutoff]) / number if number else 0.0
+
+
+def success(topic: Topic, m) -> float:
+    return 1.0 if any(topic.relevance(m.rel)[: m.cutoff]) else 0.0
+
+
+def r_precision(topic: Topic, m) -> float:
+    number = topic.number_relevant(m.rel)
+    return sum(topic.relevance(m.rel)[:number]) / number if number else 0.0
+
+
+def reciprocal_rank(topic: Topic, m) -> float:
+    for rank, relevant in enumerate(topic.relevance(m.rel)[: m.cutoff], 1):
+        if relevant:
+            return 1 / rank
+    return 0.0
+
+
+def sp(topic: Topic, m) -> float:
+    return sum_of_precisions(topic.relevance(m.rel), m.cutoff)
+
+
+def average_precision(topic: Topic, m) -> float:
+    number = topic.number_relevant(m.rel)
+    return sum_of_precisions(topic.relevance(m.rel), m.cutoff) / number if number else 0.0
+
+
+def average_precision_of_retrieved(topic: Topic, m) -> float:
+    found = sum(topic.relevance(m.rel)[: m.cutoff])
+    return sum_of_precisions(topic.relevance(m.rel), m.cutoff) / found if found else 0.0
+
+
+def _gain(grade: float, kind: str) -> float:
+    return 2**grade - 1 if kind == "exp" else grade
+
+
+def _dcg(gains: list[float], m) -> float:
+    total = 0.0
+    for rank, grade in enumerate(gains[: m.cutoff], 1):
+        gain = _gain(grade, m.gain)
+        if m.base is None:
+            total += gain / math.log2(rank + 1)
+        elif rank < m.base:
+            total += gain
+        else:
+            total += gain / math.log(rank, m.base)
+    return total
+
+
+def dcg(topic: Topic, m) -> float:
+    return _dcg(topic.gains(), m)
+
+
+def ndcg(topic: Topic, m) -> float:
+    ideal = _dcg(sorted(topic.judged, reverse=True), m)
+    return _dcg(topic.gains(), m) / ideal if ideal else 0.0
+
+
+def err(topic: Topic, m) -> float:
+    largest = m.max_grade if m.max_grade is not None else max(1.0, topic.largest)
+    reached, total = 1.0, 0.0
+    for rank, grade in enumerate(topic.gains()[: m.cutoff], 1):
+        stops = (2**grade - 1) / 2**largest
+        total += reached * stops / rank
+        reached *= 1 - stops
+    return total
+
+
+def judged(topic: Topic, m) -> float:
+    shown = topic.ranking[: m.cutoff]
+    return len([grade for grade in shown if grade is not None]) / len(shown) if shown else 0.0
+
+
+def unjudged(topic: Topic, m) -> float:
+    return len([grade for grade in topic.ranking[: m.cutoff] if grade is None]) / m.cutoff
+
+
+def interpolated(topic: Topic, rel: float, recall_point: float) -> float:
+    relevance = topic.relevance(rel)
+    needed = math.floor(recall_point * topic.number_relevant(rel) + 0.5)
+    reached = [
+        precision_at(relevance, rank) for rank in range(1, len(relevance) + 1) if sum(relevance[:rank]) >= needed
+    ]
+    return max(reached, default=0.0)
+
+
+def interpolated_mean(topic: Topic, m) -> float:
+    points = {11: [i / 10 for i in range(11)], 3: [0.2, 0.5, 0.8]}[m.points]
+    return sum(interpolated(topic, m.rel, point) for point in points) / len(points)
+
+
+DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
+    "RBP": rbp,
+    "P": precision,
+    "Recall": recall,
+    "Success": success,
+    "RPrec": r_precision,
+    "RR": reciprocal_rank,
+    "SP": sp,
+    "AP": average_precision,
+    "AP*": average_precision_of_retrieved,
+    "DCG": dcg,
+    "nDCG": ndcg,
+    "ERR": err,
+    "Judged": judged,
+    "Unjudged": unjudged,
+    "NumRet": lambda topic, m: len(topic.ranking),
+    "NumRel": lambda topic, m: topic.number_relevant(m.rel),
+    "NumRelRet": lambda topic, m: sum(topic.relevance(m.rel)),
+    "IPrec": lambda topic, m: interpolated(topic, m.rel, m.recall),
+    "IPrecMean": interpolated_mean,
+}
+
+
+def value(topic: Topic, measure) -> float:
+    """The measure of one list; a condensed measure is the plain one on the list without unjudged documents."""
+    if type(measure).__name__ == "Condensed":
+        condensed = [grade for grade in topic.ranking if grade is not None]
+        return value(Topic(condensed, topic.judged, topic.largest), measure.measure)
+    return DEFINITIONS[measure.name](topic, measure)
+
+
+def tail(measure, length: int) -> float:
+    """What documents beyond the end of the list or beyond the depth could add."""
+    if type(measure).__name__ == "Condensed":
+        return tail(measure.measure, length)
+    if measure.name == "RBP":
+        return measure.p ** (length if measure.cutoff is None else min(length, measure.cutoff))
+    return 0.0

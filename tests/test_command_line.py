@@ -1,0 +1,268 @@
+"""The command line: what it prints, where, and with which exit code."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+import rankbounds as rb
+from rankbounds.cli import main
+
+QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"
+RUN = "1 Q0 a 1 3.0 mine\n1 Q0 x 2 2.0 mine\n1 Q0 c 3 1.0 mine\n2 Q0 b 1 1.0 mine\n2 Q0 a 2 0.5 mine\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    return str(tmp_path / "qrels"), str(tmp_path / "run")
+
+
+@pytest.fixture
+def command(capfdbinary):
+    """Run a command; return exit code, standard output and standard error."""
+
+    def call(*arguments):
+        code = main([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return call
+
+
+def test_table(command, files):
+    code, out, err = command("evaluate", *files)
+    assert (code, err) == (0, "")
+    header, row = out.splitlines()
+    assert header.split() == ["run", "RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR", "judged@10"]
+    # RBP: (0.2 + 0.128 + 0.16) / 2; open: 0.16 and 0.512 of topic 1, 0.2 and 0.64 of topic 2
+    assert row.split()[:3] == ["mine", "0.2440", "+0.7560"]
+    assert row.endswith("58%")
+
+
+def test_json_rows(command, files):
+    code, out, _ = command("evaluate", *files, "-m", "RBP(p=.8)", "-m", "AP", "-q", "--format", "json")
+    rows = json.loads(out)
+    assert code == 0
+    assert [list(row) for row in rows] == [["run", "query_id", "measure", "value", "low", "high"]] * 6
+    assert [(row["query_id"], row["measure"]) for row in rows] == [
+        ("1", "RBP(p=0.8)"), ("2", "RBP(p=0.8)"), ("1", "AP"), ("2", "AP"), ("all", "RBP(p=0.8)"), ("all", "AP"),
+    ]  # fmt: skip
+    assert rows[0]["value"] == rows[0]["low"] == pytest.approx(0.2 + 0.128)
+    assert rows[0]["high"] == pytest.approx(0.2 + 0.16 + 0.128 + 0.512)
+    assert rows[2]["value"] == pytest.approx((1 + 2 / 3) / 2)
+    assert (rows[2]["low"], rows[2]["high"]) == (pytest.approx((1 + 2 / 3) / 2), pytest.approx(1))
+
+
+def test_unknown_bounds_are_null_never_zero(command, files):
+    _, out, _ = command("evaluate", *files, "-m", "AP*@2", "--bounds", "both", "--format", "json")
+    assert json.loads(out)[0] | {"value": 0} == {
+        "run": "mine", "query_id": "all", "measure": "AP*@2", "value": 0, "low": None, "high": None,
+    }  # fmt: skip
+    _, out, _ = command("evaluate", *files, "-m", "AP", "--bounds", "none", "--format", "json")
+    assert json.loads(out)[0]["low"] is None
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+def test_other_formats_hold_the_same_rows(command, files, tmp_path, kind):
+    target = tmp_path / f"scores.{kind}"
+    code, out, _ = command("evaluate", *files, "-q", "--format", kind, "-o", target)
+    assert (code, out) == (0, "")
+    expected = json.loads(command("evaluate", *files, "-q", "--format", "json")[1])
+    if kind == "parquet":
+        import polars
+
+        found = polars.read_parquet(target).to_dicts()
+    elif kind == "jsonl":
+        found = [json.loads(line) for line in target.read_text().splitlines()]
+    else:
+        found = list(csv.DictReader(io.StringIO(target.read_text()), delimiter="," if kind == "csv" else "\t"))
+        for row in found:
+            row.update({key: float(row[key]) for key in ("value", "low", "high")})
+    assert found == expected
+
+
+def test_trec_format_has_trec_evals_names_and_digits(command, files):
+    _, out, _ = command("evaluate", *files, "-m", "map", "-m", "P@5", "-m", "num_ret", "-q", "--format", "trec")
+    assert out.splitlines()[0] == "map                   \t1\t0.8333"
+    assert out.splitlines()[-1] == "num_ret               \tall\t5"
+    assert "P_5                   \tall\t0.3000" in out.splitlines()
+
+
+@pytest.mark.parametrize("kind", ["markdown", "latex", "html"])
+def test_tables_for_papers(command, files, kind):
+    code, out, _ = command("evaluate", *files, "--format", kind)
+    assert code == 0
+    assert "0.2440 +0.7560" in out
+
+
+def test_nothing_in_a_file_becomes_markup(command, tmp_path):
+    (tmp_path / "qrels").write_text("<b> 0 d 1\n")
+    (tmp_path / "run").write_text("<b> Q0 d 1 1.0 <script>alert(1)</script>&_%\n")
+    _, out, _ = command("evaluate", tmp_path / "qrels", tmp_path / "run", "-q", "--format", "html")
+    assert "<script>" not in out
+    assert "<b>" not in out
+    _, out, _ = command("evaluate", tmp_path / "qrels", tmp_path / "run", "--format", "latex")
+    assert r"\&\_\%" in out
+
+
+def test_missing_and_unjudged_topics_are_told(command, files, tmp_path):
+    (tmp_path / "part").write_text("1 Q0 a 1 1.0 part\n9 Q0 a 1 1.0 part\n")
+    code, out, err = command("evaluate", files[0], tmp_path / "part", "-m", "RR")
+    assert code == 0
+    assert "0.5000" in out
+    assert "1 topic missing" in out
+    assert "lacks judged topics, which are scored as empty lists (part: 2)" in err
+    assert "topics without judgments, which are left out (part: 9)" in err
+    _, out, err = command("evaluate", files[0], tmp_path / "part", "-m", "RR", "--topics", "shared")
+    assert "1.0000" in out
+    assert "left out of its means" in err
+
+
+def test_an_empty_list_leaves_everything_open(files):
+    with pytest.warns(rb.RankboundsWarning, match="empty lists"):
+        scores = rb.evaluate(files[0], {"1": {"a": 1.0}}, "RBP(p=0.8)")
+    assert (scores.low[0, 1, 0], scores.high[0, 1, 0]) == (0, 1)
+
+
+def test_ties_that_move_the_score_are_noted(command, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 1.0 tied\n1 Q0 b 2 1.0 tied\n")
+    _, out, _ = command("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", "RR")
+    assert "ties move RR by 0.5000" in out
+
+
+def test_topics_without_relevant_documents_are_told(command, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 b 0\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 1.0 r\n2 Q0 b 2 1.0 r\n")
+    _, _, err = command("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", "AP")
+    assert "1 topic has no relevant document (2)" in err
+
+
+BAD_FILES = {
+    "empty": (b"", "empty"),
+    "only blanks": (b"\n \n\n", "no line of data"),
+    "binary junk": (bytes(range(256)) * 20, "not a text file"),
+    "qrels as run": (QRELS.encode(), "looks like judgments"),
+    "two columns": (b"1 a\n", "has 2"),
+    "seven columns": (b"1 Q0 a 1 1.0 t\n1 Q0 b 2 0.5 t extra\n", ":2: expected 6 fields"),
+    "a short line": (b"1 Q0 a 1 1.0 t\n1 Q0 b 2\n", ":2: expected 6 fields"),
+    "NaN score": (b"1 Q0 a 1 1.0 t\n\n1 Q0 b 2 nan t\n", ":3: the score"),
+    "infinite score": (b"1 Q0 a 1 inf t\n", ":1: the score"),
+    "a word for a score": (b"1 Q0 a 1 high t\n", ":1: the score"),
+    "a document twice": (b"1 Q0 a 1 1.0 t\n1 Q0 b 2 0.5 t\n1 Q0 a 3 0.25 t\n", ":3: document"),
+    "no topic in common": (b"7 Q0 a 1 1.0 t\n", "no topic of this run"),
+    "damaged gzip": (b"\x1f\x8b\x08\x00junk", "damaged"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_bad_runs_are_one_clear_message(command, files, tmp_path, case):
+    content, told = BAD_FILES[case]
+    (tmp_path / "bad").write_bytes(content)
+    target = tmp_path / "out.json"
+    code, out, err = command("evaluate", files[0], tmp_path / "bad", "--format", "json", "-o", target)
+    assert (code, out) == (3, "")
+    assert told in err
+    assert len(err.splitlines()) == 1
+    assert str(tmp_path / "bad") in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "qrels", "run"]
+
+
+def test_bad_judgments(command, files, tmp_path):
+    for content, told in (
+        (RUN, "looks like a run"),
+        ("1 0 a yes\n", ":1: the grade"),
+        ("1 0 a 1\n1 0 a 0\n", ":2: document"),
+        ("1 0 a\n", "has 3"),
+    ):
+        (tmp_path / "bad").write_text(content)
+        code, out, err = command("evaluate", tmp_path / "bad", files[1])
+        assert (code, out) == (3, "")
+        assert told in err
+
+
+def test_missing_files_and_folders(command, files, tmp_path):
+    assert command("evaluate", tmp_path / "nothing", files[1])[::2] == (
+        3, f"rankbounds: {tmp_path / 'nothing'}: there is no such file.\n",
+    )  # fmt: skip
+    assert command("evaluate", tmp_path, files[1])[0] == 3
+    (tmp_path / "hollow").mkdir()
+    assert "holds no files" in command("evaluate", files[0], tmp_path / "hollow")[2]
+    assert "no file matches" in command("evaluate", files[0], tmp_path / "*.nope")[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-m", "nDGC@10"], 'Did you mean "nDCG"?'),
+        (["-m", "mapp"], 'Did you mean "map"?'),
+        (["-m", "RBP(q=0.8)"], 'no parameter "q"'),
+        (["-m", "RBP(p=1)"], "below 1"),
+        (["-m", "RBP(p=-0.1)"], "below 1"),
+        (["-m", "RBP(p=high)"], "must be a number"),
+        (["-m", "P@0"], "whole number from 1"),
+        (["-m", "P@ten"], "whole number"),
+        (["-m", "P"], "needs a depth"),
+        (["-m", "RPrec@5"], "takes no depth"),
+        (["-m", "(p=1)"], "is not a measure"),
+        (["-m", "AP(rel=0)"], "must be positive"),
+        (["--ties", "wrost"], 'Did you mean "worst"?'),
+        (["--unjudged", "relevent"], 'Did you mean "relevant"?'),
+        (["--unjudged", "expected"], "needs the probability"),
+        (["--unjudged", "expected", "--q", "2", "-m", "P@5"], "between 0 and 1"),
+        (["--unjudged", "expected", "--q", "0.2", "-m", "AP"], "no exact expected value"),
+        (["--bounds", "all"], "no choice"),
+        (["--gain", "1=two"], "gain rule"),
+        (["--format", "jsn"], 'Did you mean "json"?'),
+        (["--format", "parquet"], "name a file"),
+        (["--frobnicate"], "nrecognized"),
+    ],
+)
+def test_wrong_usage_is_one_clear_message(command, files, arguments, told):
+    code, out, err = command("evaluate", *files, *arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert len(err.splitlines()) == 1
+
+
+def test_lenient_counts_what_it_leaves_out(command, files, tmp_path):
+    (tmp_path / "bad").write_text(
+        "1 Q0 a 1 3.0 t and words\n1 Q0 b 2 nan t\n1 Q0 a 3 1.0 t\n1 Q0 c\n1 Q0 c 4 0.5 t\n2 Q0 a 1 1.0 t\n"
+    )
+    code, out, err = command("evaluate", files[0], tmp_path / "bad", "-m", "RR", "--lenient")
+    assert code == 0
+    assert "1.0000" in out
+    for told in ("1 lines with too few fields left out", "1 scores that are not numbers", "1 repeated documents", ":4"):
+        assert told in err
+
+
+def test_help_and_measures(command):
+    code, out, _ = command("measures")
+    assert code == 0
+    assert all(name in out for name in ("RBP", "nDCG", "AP*", "Judged"))
+    assert "goes on to the next document" in command("measures", "RBP")[1]
+    assert "condensed" in command("measures", "AP'")[1] or "taken out" in command("measures", "AP'")[1]
+    assert {row["measure"] for row in json.loads(command("measures", "--format", "json")[1])} >= {"RBP", "AP"}
+    assert command("measures", "XYZ")[0] == 2
+
+
+def test_a_reader_that_goes_away_is_no_error(files):
+    script = f"{sys.executable} -m rankbounds evaluate {files[0]} {files[1]} -q --format json | head -n 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+def test_import_is_light():
+    """At import only NumPy and our own modules are loaded; frames, plots and SciPy wait until they are needed."""
+    heavy = ["scipy", "polars", "pandas", "pyarrow", "matplotlib", "pyspark", "zstandard"]
+    script = f"import rankbounds.cli, sys; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,271 @@
+"""Laws that every registered measure obeys, on random small topics with ties, holes and grades.
+
+The oracle is ``plain.py`` with full enumeration: of all judgments the unjudged documents may get, and of all orders of
+tied documents.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import rankbounds as rb
+from plain import DEFINITIONS, Topic, tail, value
+from rankbounds.measures import REGISTRY, parse_measure
+from rankbounds.measures.condensed import Condensed
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
+MEASURES = [*PLAIN, *(parse_measure(example) for example in Condensed.examples)]
+GRADED = {"DCG", "nDCG", "ERR"}
+
+
+@dataclass(frozen=True)
+class Example:
+    """Documents in trec order (score down, id down) with equal scores forming groups, and unretrieved judgments."""
+
+    ranking: tuple[float | None, ...]
+    scores: tuple[int, ...]
+    unretrieved: tuple[float, ...]
+
+    @property
+    def qrels(self):
+        judged = {f"d{99 - at:02d}": grade for at, grade in enumerate(self.ranking) if grade is not None}
+        return {"t": judged | {f"u{at}": grade for at, grade in enumerate(self.unretrieved)}}
+
+    @property
+    def run(self):
+        return {"t": {f"d{99 - at:02d}": score for at, score in enumerate(self.scores)}}
+
+    @property
+    def largest(self) -> float:
+        known = [grade for grade in self.ranking if grade is not None]
+        return max([*known, *self.unretrieved, 1])
+
+    def topic(self, ranking=None) -> Topic:
+        """As judged; or with other grades in the ranking, which then belong to the topic's judgments too."""
+        chosen = list(self.ranking if ranking is None else ranking)
+        return Topic(chosen, [grade for grade in chosen if grade is not None] + list(self.unretrieved), self.largest)
+
+    def completions(self, levels):
+        """All rankings in which every unjudged document has one of the levels."""
+        holes = [at for at, grade in enumerate(self.ranking) if grade is None]
+        for grades in itertools.product(levels, repeat=len(holes)):
+            full = list(self.ranking)
+            for at, grade in zip(holes, grades, strict=True):
+                full[at] = grade
+            yield full
+
+    def orders(self, ranking):
+        """All orders of documents that only permute tied ones."""
+        groups = [list(group) for _, group in itertools.groupby(range(len(ranking)), key=lambda at: self.scores[at])]
+        for permuted in itertools.product(*(itertools.permutations(group) for group in groups)):
+            yield [ranking[at] for group in permuted for at in group]
+
+
+@st.composite
+def examples(draw, holes=3, group=4, length=6):
+    grade = st.sampled_from([0, 0, 1, 1, 2, 3])
+    ranking = draw(st.lists(st.one_of(st.none(), grade, grade), min_size=1, max_size=length))
+    while ranking.count(None) > holes:
+        ranking[ranking.index(None)] = 0
+    steps = draw(st.lists(st.sampled_from([0, 0, 1]), min_size=len(ranking), max_size=len(ranking)))
+    scores, same = [100], 1
+    for step in steps[1:]:
+        same = 1 if step or same >= group else same + 1
+        scores.append(scores[-1] - (1 if same == 1 else 0))
+    unretrieved = draw(st.lists(grade, max_size=3))
+    if all(one is None for one in ranking) and not unretrieved:
+        unretrieved = [0]
+    return Example(tuple(ranking), tuple(scores), tuple(unretrieved))
+
+
+def untied(example: Example) -> Example:
+    return replace(example, scores=tuple(range(100, 100 - len(example.ranking), -1)))
+
+
+def scored(example: Example, measures=MEASURES, **options):
+    scores = rb.evaluate(example.qrels, example.run, measures, **options)
+    return dict(
+        zip(scores.measures, zip(scores.value[0, 0], scores.low[0, 0], scores.high[0, 0], strict=True), strict=True)
+    )
+
+
+def levels_for(measure, example: Example):
+    """The grades to complete with: all of them for graded measures, not relevant and relevant for binary ones."""
+    plain = getattr(measure, "measure", measure)
+    graded = plain.name in GRADED or getattr(plain, "graded", False)
+    largest = getattr(plain, "max_grade", None) or example.largest
+    return range(int(largest) + 1) if graded else (0, max(example.largest, getattr(plain, "rel", 1)))
+
+
+def close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_every_measure_has_a_plain_definition_and_an_example():
+    assert set(DEFINITIONS) == set(REGISTRY)
+    assert all(kind.examples for kind in REGISTRY.values())
+
+
+@LAW
+@given(examples())
+def test_value_is_the_plain_definition(example):
+    for measure, (found, _, _) in scored(example).items():
+        assert close(found, value(example.topic(), measure)), measure
+
+
+@LAW
+@given(examples())
+def test_bounds_are_the_extremes_over_all_judgments(example):
+    for measure, (found, low, high) in scored(untied(example)).items():
+        plain = getattr(measure, "measure", measure)
+        if plain.as_retrieved:
+            assert low == high == found, measure
+            continue
+        values = [value(example.topic(full), plain) for full in example.completions(levels_for(plain, example))]
+        most = max(values) + tail(plain, len(example.ranking))
+        if isinstance(measure, Condensed):  # what full judgments could give, and the value itself
+            values, most = [*values, found], max(most, found)
+        assert close(low, min(values)), measure
+        assert close(high, most), measure
+
+
+@LAW
+@given(examples())
+def test_value_lies_within_its_bounds(example):
+    for unjudged in ("nonrelevant", "relevant", "condensed"):
+        for measure, (found, low, high) in scored(example, unjudged=unjudged).items():
+            assert low - 1e-9 <= found <= high + 1e-9, (measure, unjudged)
+
+
+@LAW
+@given(examples())
+def test_counting_unjudged_as_relevant_is_judging_them_so(example):
+    for measure, (found, _, _) in scored(example, PLAIN, unjudged="relevant").items():
+        most = levels_for(measure, example)[-1]
+        full = [most if grade is None else grade for grade in example.ranking]
+        if not measure.as_retrieved:
+            assert close(found, value(example.topic(full), measure)), measure
+
+
+@LAW
+@given(examples(), st.sampled_from([0.0, 0.2, 0.5, 1.0]))
+def test_expected_is_the_mean_over_independent_judgments(example, q):
+    measures = [m for m in PLAIN if m.multilinear]
+    holes = example.ranking.count(None)
+    for measure, (found, _, _) in scored(example, measures, unjudged="expected", q=q).items():
+        mean = 0.0
+        for full in example.completions((0, levels_for(measure, example)[-1])):
+            turned = sum(grade is None and new > 0 for grade, new in zip(example.ranking, full, strict=True))
+            mean += q**turned * (1 - q) ** (holes - turned) * value(example.topic(full), measure)
+        assert close(found, mean), measure
+
+
+@LAW
+@given(examples())
+def test_condensed_is_deleting_unjudged_documents(example):
+    kept = [(grade, score) for grade, score in zip(example.ranking, example.scores, strict=True) if grade is not None]
+    if not kept:
+        return
+    grades, scores = zip(*kept, strict=True)
+    deleted = Example(grades, scores, example.unretrieved)
+    for ties in ("trec", "best", "worst"):
+        measures = [m for m in PLAIN if m.promotable and not m.as_retrieved]
+        condensed = scored(example, measures, unjudged="condensed", ties=ties)
+        for measure, (found, _, _) in scored(deleted, measures, ties=ties).items():
+            assert close(condensed[measure][0], found), (measure, ties)
+
+
+@LAW
+@given(examples())
+def test_best_and_worst_ties_are_the_extremes_over_all_orders(example):
+    measures = [m for m in PLAIN if m.promotable]
+    best, worst = (scored(example, measures, ties=ties, bounds="ties") for ties in ("best", "worst"))
+    for measure in measures:
+        values = [value(example.topic(order), measure) for order in example.orders(example.ranking)]
+        assert close(best[measure][0], max(values)), measure
+        assert close(worst[measure][0], min(values)), measure
+        assert close(best[measure][1], min(values)), measure
+        assert close(best[measure][2], max(values)), measure
+
+
+@LAW
+@given(examples())
+def test_expected_ties_is_the_mean_over_all_orders(example):
+    measures = [m for m in PLAIN if isinstance(m, rb.RankWeighted)]
+    for measure, (found, _, _) in scored(example, measures, ties="expected").items():
+        values = [value(example.topic(order), measure) for order in example.orders(example.ranking)]
+        assert close(found, sum(values) / len(values)), measure
+
+
+@settings(LAW, max_examples=40)
+@given(examples(holes=2, group=3, length=5))
+def test_joint_bounds_are_the_extremes_over_orders_and_judgments(example):
+    measures = [m for m in PLAIN if m.promotable and not m.as_retrieved]
+    for measure, (_, low, high) in scored(example, measures, bounds="both").items():
+        values = [
+            value(example.topic(order), measure)
+            for full in example.completions(levels_for(measure, example))
+            for order in example.orders(full)
+        ]
+        open_tail = tail(measure, len(example.ranking))
+        assert close(low, min(values)), measure
+        if measure.name == "nDCG":  # an outer bound when gains are graded
+            assert high >= max(values) + open_tail - 1e-9, measure
+        else:
+            assert close(high, max(values) + open_tail), measure
+
+
+@LAW
+@given(examples())
+def test_bounds_under_treated_ties_contain_every_completion(example):
+    for ties in ("best", "worst"):
+        measures = [m for m in PLAIN if m.promotable and not m.as_retrieved]
+        for measure, (_, low, high) in scored(example, measures, ties=ties).items():
+            pick = max if ties == "best" else min
+            for full in example.completions(levels_for(measure, example)):
+                found = pick(value(example.topic(order), measure) for order in example.orders(full))
+                assert low - 1e-9 <= found <= high + 1e-9, (measure, ties)
+
+
+@LAW
+@given(examples(), st.data())
+def test_a_further_judgment_never_widens_the_bounds(example, data):
+    holes = [at for at, grade in enumerate(example.ranking) if grade is None]
+    if not holes:
+        return
+    ranking = list(example.ranking)  # (grades that the collection has already: others would move its scale)
+    ranking[data.draw(st.sampled_from(holes))] = data.draw(st.sampled_from(range(int(example.largest) + 1)))
+    judged = replace(example, ranking=tuple(ranking))
+    measures = [m for m in PLAIN if not m.as_retrieved]
+    before, after = scored(example, measures), scored(judged, measures)
+    for measure in measures:
+        assert after[measure][1] >= before[measure][1] - 1e-9, measure
+        assert after[measure][2] <= before[measure][2] + 1e-9, measure
+
+
+@LAW
+@given(st.lists(examples(), min_size=1, max_size=4))
+def test_lists_are_scored_alone_as_in_a_batch(several):
+    largest = max(example.largest for example in several)
+    qrels = {f"t{at}": one.qrels["t"] | {"x": largest} for at, one in enumerate(several)}
+    run = {f"t{at}": one.run["t"] for at, one in enumerate(several)}
+    for ties in ("trec", "best", "worst"):
+        measures = [m for m in MEASURES if m.promotable]
+        together = rb.evaluate(qrels, run, measures, ties=ties)
+        for at in range(len(several)):
+            one = rb.evaluate({"t": qrels[f"t{at}"]}, {"t": run[f"t{at}"]}, measures, ties=ties)
+            for found, expected in (
+                (together.value[0, at], one.value[0, 0]),
+                (together.low[0, at], one.low[0, 0]),
+                (together.high[0, at], one.high[0, 0]),
+            ):
+                assert all(map(close, found, expected)), ties

@@ -1,0 +1,287 @@
+"""Everything that is read means what it says, whatever its blanks, endings, order and compression."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankbounds as rb
+from rankbounds.files import trec
+from rankbounds.ids import Ids
+from rankbounds.numbers import parse_decimals
+from rankbounds.pairs import Pairs, Source
+
+RUN = {"401": {"d1": 3.5, "d2": 2.0}, "402": {"d1": 1.0, "ü-3": -0.25}}
+QRELS = {"401": {"d1": 1, "d2": 0}, "402": {"ü-3": 2}}
+LINES = ["401 Q0 d1 1 3.5 tag", "401 Q0 d2 2 2.0 tag", "402 Q0 d1 1 1.0 tag", "402 Q0 ü-3 2 -0.25 tag"]
+
+
+def write(path, text, encoding="utf-8"):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode(encoding))
+    return path
+
+
+def joined(lines, end="\n"):
+    return end.join(lines) + end
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        joined(LINES),
+        joined(LINES)[:-1],
+        joined(LINES, "\r\n"),
+        joined([line.replace(" ", "\t") for line in LINES]),
+        joined([line.replace(" ", "   ") for line in LINES]),
+        joined([f"  {line} \t" for line in LINES]),
+        joined(["# a comment", LINES[0], "", *LINES[1:3], "   ", "#another", LINES[3]]),
+        "\ufeff" + joined(LINES),
+        joined([LINES[0], LINES[2], LINES[1], LINES[3]]),
+        joined([line.rsplit(" ", 1)[0] for line in LINES]),
+        joined([" ".join((q, d, r, s, t)) for q, _, d, r, s, t in (line.split() for line in LINES)]),
+        joined([" ".join((q, d, s)) for q, _, d, _, s, _ in (line.split() for line in LINES)]),
+        joined(LINES).replace("3.5", "3.5e0").replace("-0.25", "-2.5E-1"),
+    ],
+    ids=[
+        "plain", "no last newline", "CRLF", "tabs", "repeated blanks", "blanks around", "comments and empty lines",
+        "byte-order mark", "interleaved topics", "no tag", "no Q0", "three columns", "exponents",
+    ],
+)  # fmt: skip
+def test_a_run_however_it_is_written(tmp_path, text):
+    assert rb.read_run(write(tmp_path / "a.txt", text)).to_dict() == RUN
+
+
+@pytest.mark.parametrize(
+    ("ending", "compress"),
+    [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), ("", lzma.compress)],
+)
+def test_compressed(tmp_path, ending, compress):
+    path = write(tmp_path / f"a.txt{ending}", compress(joined(LINES).encode()))
+    assert rb.read_run(path).to_dict() == RUN
+
+
+def test_compressed_by_zstandard(tmp_path):
+    zstandard = pytest.importorskip("zstandard")
+    data = zstandard.ZstdCompressor().compress(joined(LINES).encode())
+    assert rb.read_run(write(tmp_path / "a.zst", data)).to_dict() == RUN
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(joined(LINES).encode())))
+    assert rb.read_run("-").to_dict() == RUN
+
+
+def test_line_order_and_stated_rank_are_kept(tmp_path):
+    run = rb.read_run(write(tmp_path / "a", "1 Q0 b 7 1.0 t\n1 Q0 a 3 2.0 t\n1\tQ0\tc  12\t1.5 t\n"))
+    assert [doc for _, doc, _ in run.rows()] == ["b", "a", "c"]
+    assert run.stated_rank.tolist() == [7, 3, 12]
+    assert rb.read_run(write(tmp_path / "b", "1 b 1.0\n")).stated_rank is None
+
+
+def test_names_come_from_tags_and_are_made_unique_by_files(tmp_path):
+    for name, tag in (("x", "same"), ("y", "same"), ("z", "other")):
+        write(tmp_path / name, f"1 Q0 d 1 1.0 {tag}\n")
+    names = [run.name for run in rb.read_runs([tmp_path / "x", tmp_path / "y", tmp_path / "z"])]
+    assert names == ["same (x)", "same (y)", "other"]
+    assert rb.evaluate({"1": {"d": 1}}, tmp_path, "P@1").runs == names
+    write(tmp_path / "three.txt", "1 d 1.0\n")
+    assert rb.read_run(tmp_path / "three.txt").name == "three.txt"
+
+
+def test_folders_and_patterns(tmp_path):
+    for name in ("b.run", "a.run", "c.other"):
+        write(tmp_path / name, f"1 Q0 d 1 1.0 {name}\n")
+    assert [run.name for run in rb.read_runs(tmp_path)] == ["a.run", "b.run", "c.other"]
+    assert [run.name for run in rb.read_runs(str(tmp_path / "*.run"))] == ["a.run", "b.run"]
+
+
+def test_judgments(tmp_path):
+    qrels = rb.read_qrels(write(tmp_path / "q", "1 0 a 1\n1 0 b 0.7\n1 0 c -1\n2 0 a -2\n"))
+    assert qrels.to_dict() == {"1": {"a": 1, "b": 0.7, "c": -1}, "2": {"a": -2}}
+
+
+def test_minus_one_is_unjudged_and_lower_is_not_relevant():
+    qrels, run = {"1": {"a": -1, "b": -2, "c": 1}}, {"1": {"a": 3, "b": 2, "c": 1}}
+    scores = rb.evaluate(qrels, run, ["RBP(p=0.5)", "Unjudged@3", "DCG"])
+    assert scores.value[0, 0].tolist() == pytest.approx([0.125, 1 / 3, 0.5])
+    assert scores.high[0, 0, 0] == pytest.approx(0.125 + 0.5 + 0.125)
+
+
+def test_writing_and_reading_back(tmp_path):
+    run = rb.read_run(write(tmp_path / "a", joined(LINES)))
+    run.write(tmp_path / "b")
+    again = rb.read_run(tmp_path / "b")
+    assert again.to_dict() == RUN
+    assert again.stated_rank.tolist() == [1, 2, 1, 2]
+    qrels = rb.Qrels.from_columns(["1", "1"], ["a", "b"], [0.7, 2])
+    qrels.write(tmp_path / "q")
+    assert rb.read_qrels(tmp_path / "q").to_dict() == {"1": {"a": 0.7, "b": 2}}
+
+
+@pytest.mark.parametrize(
+    ("query", "doc", "score", "grade"),
+    [
+        ("query_id", "doc_id", "score", "relevance"),
+        ("qid", "docno", "score", "label"),
+        ("query-id", "corpus-id", "score", "score"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "csv", "tsv", "jsonl", "parquet"])
+def test_tables_with_the_names_people_use(tmp_path, kind, query, doc, score, grade):
+    def table(what, value_name, nested):
+        rows = [(q, d, value) for q, docs in nested.items() for d, value in docs.items()]
+        queries, docs, values = map(list, zip(*rows, strict=True))
+        return held_as(kind, tmp_path / what, {query: queries, doc: docs, value_name: [float(v) for v in values]})
+
+    expected = rb.evaluate(QRELS, RUN, ["AP", "nDCG"])
+    found = rb.evaluate(table("qrels", grade, QRELS), table("run", score, RUN), ["AP", "nDCG"])
+    np.testing.assert_array_equal(found.value, expected.value)
+
+
+def held_as(kind, path, columns):
+    """The columns as a frame of this kind, or as a file of this kind."""
+    if kind in ("pandas", "pyarrow"):
+        library = pytest.importorskip(kind)
+        return library.DataFrame(columns) if kind == "pandas" else library.table(columns)
+    import polars
+
+    frame = polars.DataFrame(columns)
+    if kind == "polars":
+        return frame
+    path = path.with_suffix(f".{kind}")
+    if kind in ("csv", "tsv"):
+        frame.write_csv(path, separator="\t" if kind == "tsv" else ",")
+    elif kind == "jsonl":
+        frame.write_ndjson(path)
+    else:
+        frame.write_parquet(path)
+    return path
+
+
+def test_numeric_ids_become_text_and_rows_are_taken():
+    scores = rb.evaluate([(1, 10, 1), (1, 11, 0)], [(1, 10, 0.5), (1, 11, 0.75)], "RR")
+    assert scores.query_ids == ["1"]
+    assert scores.value[0, 0, 0] == 0.5
+
+
+def test_stated_ranks_of_a_frame_order_ties():
+    polars = pytest.importorskip("polars")
+    run = polars.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [1.0, 1.0], "rank": [1, 2]})
+    values = {
+        ties: rb.evaluate({"1": {"a": 1}}, run, "RR", ties=ties).value[0, 0, 0] for ties in ("rank", "trec", "docid")
+    }
+    assert values == {"rank": 1.0, "trec": 0.5, "docid": 1.0}
+
+
+class TestTieOrders:
+    lines = "1 Q0 b 2 1.0 t\n1 Q0 a 3 1.0 t\n1 Q0 ab 1 1.0 t\n1 Q0 z 4 2.0 t\n"
+
+    @pytest.mark.parametrize(
+        ("ties", "order"), [("trec", "z b ab a"), ("docid", "z a ab b"), ("rank", "z ab b a"), ("run", "b a ab z")]
+    )
+    def test_order(self, tmp_path, ties, order):
+        run = rb.read_run(write(tmp_path / "a", self.lines))
+        for rank, doc in enumerate(order.split(), 1):
+            assert rb.evaluate({"1": {doc: 1}}, run, "RR", ties=ties).value[0, 0, 0] == pytest.approx(1 / rank)
+
+    def test_long_ids_are_compared_to_their_ends(self, tmp_path):
+        docs = ["x" * 70 + end for end in ("a", "c", "b", "")]
+        run = write(tmp_path / "a", "".join(f"1 Q0 {doc} 1 0.5 t\n" for doc in docs))
+        for rank, doc in enumerate(sorted(docs, reverse=True), 1):
+            assert rb.evaluate({"1": {doc: 1}}, run, "RR").value[0, 0, 0] == pytest.approx(1 / rank)
+
+    def test_single_precision_makes_more_ties(self):
+        qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.00000001, "b": 1.0}}
+        assert rb.evaluate(qrels, run, "RR").value[0, 0, 0] == 1
+        assert rb.evaluate(qrels, run, "RR", score_precision="single").value[0, 0, 0] == 0.5
+
+
+decimal_tokens = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.decimals(allow_nan=False, allow_infinity=False, places=6, min_value=-(10**6), max_value=10**6).map(str),
+    st.from_regex(r"[+-]?[0-9]{0,9}\.?[0-9]{0,9}", fullmatch=True),
+    st.text(alphabet="0123456789.+-eE", min_size=1, max_size=18),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(decimal_tokens.filter(len), min_size=1, max_size=30))
+def test_decimals_are_read_to_the_last_bit(tokens):
+    ids = Ids.of(tokens)
+    values, bad = parse_decimals(ids.text, ids.start, ids.start + ids.length)
+    for row, token in enumerate(tokens):
+        try:
+            expected = float(token)
+        except ValueError:
+            expected = float("nan")
+        if np.isfinite(expected):
+            assert values[row] == expected, token
+        else:
+            assert row in bad, token
+
+
+words = st.text(
+    alphabet=st.characters(min_codepoint=33, exclude_categories=("Cs", "Zs", "Zl", "Zp", "Cc")), min_size=1, max_size=20
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(["1", "2", "topic-with-a-long-name"]),
+        st.dictionaries(words, st.floats(-9, 9), max_size=8),
+        min_size=1,
+    ),
+    st.randoms(),
+)
+def test_any_text_file_reads_as_split_would(tmp_path_factory, nested, random):
+    lines = [f"{query} Q0 {doc} 1 {score!r} t" for query, docs in nested.items() for doc, score in docs.items()]
+    if not lines:
+        return
+    random.shuffle(lines)
+    if random.random() < 0.5:
+        lines = [line.replace(" ", random.choice([" ", "  ", "\t"])) for line in lines]
+    path = write(tmp_path_factory.mktemp("run") / "a", joined(lines))
+    expected: dict[str, dict[str, float]] = {}
+    for line in lines:
+        query, _, doc, _, score, _ = line.split()
+        expected.setdefault(query, {})[doc] = float(score)
+    found = rb.read_run(path).to_dict()
+    assert found == expected
+
+
+def test_blocks_and_threads_do_not_matter(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    lines = [f"{query} Q0 doc{doc} 1 {rng.random():.6f} t" for query in range(20) for doc in rng.permutation(300)]
+    path = write(tmp_path / "a", joined(lines))
+    whole = rb.read_run(path).to_dict()
+    monkeypatch.setattr(trec, "BLOCK_BYTES", 997)
+    assert rb.read_run(path).to_dict() == whole
+    assert rb.read_run(path, threads=3).to_dict() == whole
+    rng.shuffle(lines)
+    assert rb.read_run(write(tmp_path / "b", joined(lines)), threads=3).to_dict() == whole
+
+
+def test_different_pairs_with_the_same_key_are_told_apart():
+    docs, other = Ids.of(["a", "b", "c"]), Ids.of(["b", "x", "a", "c"])
+    same_key = Pairs(("1",), np.zeros(3, dtype=np.int64), docs, np.full(3, 7, dtype=np.uint64), Source("left"))
+    asked = Pairs(("1",), np.zeros(4, dtype=np.int64), other, np.full(4, 7, dtype=np.uint64), Source("right"))
+    rows, places = same_key.index.find(asked, same_key.index.topics_of(asked))
+    assert dict(zip(rows.tolist(), places.tolist(), strict=True)) == {0: 1, 2: 0, 3: 2}
+    assert same_key.repeats().size == 0
+
+
+def test_inputs_are_never_changed():
+    qrels, run = {"1": {"a": 1, "b": 0}}, {"1": {"b": 2.0, "a": 1.0}}
+    before = repr((qrels, run))
+    for ties in ("trec", "best", "expected"):
+        rb.evaluate(qrels, run, ["RBP(p=0.8)", "P@1"], ties=ties)
+    assert repr((qrels, run)) == before
