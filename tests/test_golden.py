@@ -6,9 +6,9 @@ import csv
 import lzma
 
 import pytest
-from conftest import archive
 
 import rankbounds as rb
+from conftest import archive
 from rankbounds.errors import UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")

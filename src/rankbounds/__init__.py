@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError
@@ -14,8 +15,17 @@ from rankbounds.scores import Scores
 __version__ = "0.1.0"
 
 
+LATER = {
+    "plots": "rankbounds.plots",
+}
+"""Names that are loaded when first used, by the module they stand in; a module may stand for itself."""
+
+
 def __getattr__(name: str) -> Any:
-    """Every measure's class under its own name, whatever files there are."""
+    """What is loaded when first used, and every measure's class under its own name."""
+    if name in LATER:
+        module = importlib.import_module(LATER[name])
+        return module if LATER[name].endswith(f".{name}") and not hasattr(module, name) else getattr(module, name)
     for kind in REGISTRY.values():
         if kind.__name__ == name:
             return kind
@@ -41,5 +51,6 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_runs",
+    *LATER,
     *(kind.__name__ for kind in REGISTRY.values()),
 ]
