@@ -29,6 +29,5 @@ def fresh_axes(ax: Axes | None, **size: Any) -> Axes:
 
 def save(axes: Axes, path: str) -> None:
     """Write the figure; the file's ending names the format."""
-    figure = axes.get_figure()
-    assert figure is not None
+    figure: Any = axes.get_figure()
     figure.savefig(path, dpi=200)
