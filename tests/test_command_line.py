@@ -266,3 +266,36 @@ def test_import_is_light():
     script = f"import rankbounds.cli, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_fractional_grades_are_never_lost_silently(command, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 0.7\n1 0 b 0\n1 0 c 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 2.0 r\n1 Q0 c 2 1.0 r\n")
+    files = tmp_path / "qrels", tmp_path / "run"
+    _, out, err = command("evaluate", *files, "-m", "RBP(p=0.5)", "--format", "json")
+    assert json.loads(out)[0]["value"] == 0.25
+    assert "1 judgments have grades between 0 and 1" in err
+    _, out, err = command("evaluate", *files, "-m", "RBP(p=0.5,graded=true)", "--format", "json")
+    assert json.loads(out)[0]["value"] == pytest.approx(0.35 + 0.25)
+    assert err == ""
+    assert command("evaluate", *files, "-m", "RBP(p=0.5,rel=0.5)")[2] == ""
+
+
+def test_ranks_in_place_of_scores_are_told(command, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "run").write_text("1 a 1\n1 b 2\n1 c 3\n")
+    assert "the third column counts 1, 2, 3" in command("evaluate", tmp_path / "qrels", tmp_path / "run")[2]
+
+
+def test_demo_shows_a_table_and_what_it_says(command, tmp_path):
+    code, out, err = command("demo")
+    assert (code, err) == (0, "")
+    assert "What it says" in out
+    assert command("demo", "--write", tmp_path / "copy", "--format", "json")[0] == 0
+    expected = json.loads(command("demo", "--format", "json")[1])
+    measures = [f"-m{row['measure']}" for row in expected[:4]]
+    again = command(
+        "evaluate", tmp_path / "copy" / "qrels.txt", tmp_path / "copy" / "runs", *measures, "--format", "json"
+    )
+    assert json.loads(again[1]) == expected
+    assert command("demo", "--write", tmp_path / "copy")[0] == 3

@@ -194,7 +194,8 @@ def evaluate(
             name for name, number in zip(facts.query_ids, facts.relevant(1.0).tolist(), strict=True) if not number
         ],
     )
-    _warn(scores)
+    for message in [*scores.warnings(), *_fractions_lost(facts, chosen)]:
+        warnings.warn(message, RankboundsWarning, stacklevel=2)
     return scores
 
 
@@ -308,7 +309,13 @@ def _score_run(
     return _RunResult(run.name, value, low, high, judged, notes)
 
 
-def _warn(scores: Scores) -> None:
-    """Say once, over all runs, what a reader of the numbers must know."""
-    for message in scores.warnings():
-        warnings.warn(message, RankboundsWarning, stacklevel=3)
+def _fractions_lost(facts: TopicFacts, measures: Sequence[Measure]) -> list[str]:
+    """Grades between 0 and 1 are gains to graded measures, but not relevant to binary ones: say so."""
+    binary = [str(one) for one in measures if getattr(one, "rel", 0) == 1.0 and not getattr(one, "graded", False)]
+    fractions = int(np.count_nonzero((facts.grade > 0) & (facts.grade < 1)))
+    if not binary or not fractions:
+        return []
+    return [
+        f"{fractions} judgments have grades between 0 and 1, which {binary[0]} counts as non-relevant. Set rel, as in "
+        f"{type(parse_measures(binary[0])[0]).name}(rel=0.5), or use a graded measure such as RBP(graded=true) or nDCG."
+    ]

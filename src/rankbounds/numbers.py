@@ -27,17 +27,28 @@ _LARGEST_EXACT = np.uint64(1 << 53)
 def parse_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:
     """The numbers at ``text[start:end]``, and the rows that are not finite numbers (their value is NaN)."""
     values, odd = _plain_decimals(text, start, end)
-    bad = []
-    for row in odd.tolist():
-        token = text[start[row] : end[row]].tobytes()
-        try:
-            values[row] = np.nan if b"_" in token else float(token)
-        except ValueError:
-            values[row] = np.nan
-        if not np.isfinite(values[row]):
-            values[row] = np.nan
-            bad.append(row)
-    return values, np.array(bad, dtype=np.int64)
+    if not odd.size:
+        return values, odd
+    begin = int(start[odd].min())
+    around = text[begin : int(end[odd].max())].tobytes()
+    tokens = [
+        around[first:last]
+        for first, last in zip((start[odd] - begin).tolist(), (end[odd] - begin).tolist(), strict=True)
+    ]
+    try:
+        read = np.array(list(map(float, tokens)))
+    except ValueError:
+        read = np.array(list(map(_float_or_nan, tokens)))
+    read[[not np.isfinite(value) or b"_" in token for value, token in zip(read.tolist(), tokens, strict=True)]] = np.nan
+    values[odd] = read
+    return values, odd[np.isnan(read)]
+
+
+def _float_or_nan(token: bytes) -> float:
+    try:
+        return float(token)
+    except ValueError:
+        return np.nan
 
 
 def _plain_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:

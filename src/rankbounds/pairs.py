@@ -65,12 +65,6 @@ class Pairs:
         """The pair in words."""
         return f'document "{self.docs[row]}" of topic "{self.topics[int(self.topic[row])]}"'
 
-    def same(self, rows: Ints, other: Pairs, other_rows: Ints, topic_in_other: Ints) -> Flags:
-        """Are these pairs those pairs? Compared byte by byte, not by hash."""
-        alike = topic_in_other[self.topic[rows]] == other.topic[other_rows]
-        alike &= self.docs.take(rows).equals(other.docs.take(other_rows))
-        return alike
-
     def topic_slices(self) -> list[slice | Ints]:
         """Rows in slices of whole topics, each topic's rows together in the order given.
 
@@ -149,6 +143,8 @@ class PairIndex:
         counts = np.bincount((pairs.keys >> self.shift).astype(np.int64), minlength=1 << bits)
         self.first: Ints = (np.cumsum(counts) - counts).astype(np.int32 if len(pairs) < 2**31 else np.int64)
         self.topic_number = {name: number for number, name in enumerate(pairs.topics)}
+        # Whole columns of words are compared faster than words scattered over the text; long ids are left there.
+        self.words = [pairs.docs.word(number) for number in range(pairs.docs.word_count())[:4]]
 
     def topics_of(self, other: Pairs) -> Ints:
         """For each topic of the other table its number here, or -1."""
@@ -168,10 +164,22 @@ class PairIndex:
         rows: Ints = np.flatnonzero(found == keys)
         slot = slot[rows]
         here = self.rows[slot]
-        matches = other.same(rows, self.pairs, here, topic_here)
+        matches = self._same(other, rows, here, topic_here)
         if not matches.all():
             rows, here = self._past_collisions(other, topic_here, rows, slot, matches)
         return rows, here
+
+    def _same(self, other: Pairs, rows: Ints, here: Ints, topic_here: Ints) -> Flags:
+        """Are those rows of the other table these rows? Compared byte by byte, not by hash."""
+        docs = other.docs.take(rows)
+        alike = topic_here[other.topic[rows]] == self.pairs.topic[here]
+        alike &= docs.length == self.pairs.docs.length[here]
+        for number in range(docs.word_count()):
+            if number < len(self.words):
+                alike &= docs.word(number) == self.words[number][here]
+            else:
+                alike &= docs.word(number) == self.pairs.docs.take(here).word(number)
+        return alike
 
     def _past_collisions(
         self, other: Pairs, topic_here: Ints, rows: Ints, slot: Ints, matches: Flags
@@ -183,7 +191,7 @@ class PairIndex:
             candidate = int(slot[at]) + 1
             while self.keys[candidate] == other.keys[row] and self.rows[candidate] >= 0:
                 place = self.rows[candidate : candidate + 1]
-                if other.same(rows[at : at + 1], self.pairs, place, topic_here)[0]:
+                if self._same(other, rows[at : at + 1], place, topic_here)[0]:
                     matches[at] = True
                     here[at] = place[0]
                     break

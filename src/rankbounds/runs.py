@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, RankboundsWarning
 from rankbounds.files import columns, trec
 from rankbounds.files.opening import expand, plain_name, read_text
 from rankbounds.pairs import Pairs
@@ -124,7 +125,19 @@ def read_run(path: str | os.PathLike[str], *, name: str | None = None, lenient: 
     if columns.has_header(text):
         return Run._of(columns.read_delimited(text, columns.RUN_COLUMNS), name or plain_name(file))
     lines = trec.read_lines(text, trec.run_layout, lenient=lenient, threads=threads)
+    if lines.layout is trec.RUN_OF_SCORES and _counts_up(lines):
+        warnings.warn(
+            f"{file}: the third column counts 1, 2, 3, ... in every topic. It is read as a score, so that the last "
+            "document comes first; if it is a rank, write the run with six columns.",
+            RankboundsWarning,
+            stacklevel=2,
+        )
     return Run(name or lines.tag or plain_name(file), lines.pairs, lines.value, lambda: trec.stated_ranks(lines))
+
+
+def _counts_up(lines: trec.TrecLines) -> bool:
+    """Is the value of every document its position in the topic?"""
+    return len(lines.pairs) > len(lines.pairs.topics) and bool((lines.value == position_in_topic(lines.pairs)).all())
 
 
 def read_runs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, lenient: bool = False) -> list[Run]:

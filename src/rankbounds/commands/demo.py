@@ -1,0 +1,75 @@
+"""Show what the tool answers, on a small collection that comes with it.
+
+Five systems, 24 topics. Two things are wrong on purpose: "dense" was not among the systems whose documents were judged,
+and "reranked" prints probabilities with two digits, so that many documents are tied.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+import rankbounds
+from rankbounds.commands import options as shared
+from rankbounds.errors import DataError
+from rankbounds.evaluate import evaluate
+
+DATA = Path(rankbounds.__file__).parent / "demo"
+READING = """
+How to read it
+  0.4321 +0.0567           the value, and what unjudged documents could still add to it
+  0.3100 [0.2800, 0.3500]  the value, and how low or high it could be once every retrieved document is judged
+  judged@10                the share of the first ten documents that somebody judged
+
+What it says
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--write", metavar="FOLDER", help="copy the collection's files there, to try other commands on")
+    shared.add_output(parser, ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html"))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Evaluate the collection and explain the table."""
+    shared.check_format(options)
+    if options.write:
+        copy_to(Path(options.write))
+    scores = evaluate(DATA / "qrels.txt", DATA / "runs", ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"])
+    text = scores.render(options.format)
+    if options.format == "table":
+        text = "$ rankbounds evaluate qrels.txt runs\n\n" + text + READING + "\n".join(findings(scores)) + "\n"
+    shared.write_text(options, text)
+    return 0
+
+
+def copy_to(folder: Path) -> None:
+    """Write the collection's files to a folder that does not hold them yet."""
+    if folder.exists() and any(folder.iterdir()):
+        raise DataError(f"{folder}: the folder is not empty; name a new one.")
+    shutil.copytree(DATA, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def findings(scores: rankbounds.Scores) -> list[str]:
+    """What a reader should notice, in sentences made from the numbers."""
+    mean = scores.mean()
+    rbp = {
+        run: (float(low), float(high))
+        for run, low, high in zip(mean.runs, mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True)
+    }
+    judged = dict(zip(mean.runs, mean.judged[:, 0].tolist(), strict=True))
+    widest = max(rbp, key=lambda run: rbp[run][1] - rbp[run][0])
+    leader = max(rbp, key=lambda run: rbp[run][0])
+    told = [
+        f'  "{leader}" leads by what is known: RBP(p=0.8) is at least {rbp[leader][0]:.3f}.',
+        f'  But only {judged[widest]:.0%} of what "{widest}" shows first was judged: it may be anywhere from '
+        f"{rbp[widest][0]:.3f} to {rbp[widest][1]:.3f},",
+        f'  so nobody can say from these judgments which of "{leader}" and "{widest}" is better.',
+    ]
+    moved = {run: note.tie_range for run, note in zip(scores.runs, scores.notes, strict=True) if note.tie_range}
+    if moved:
+        most = max(moved, key=lambda run: moved[run])
+        told.append(f'  The order of tied documents alone moves "{most}" by {moved[most]:.3f}.')
+    return told
