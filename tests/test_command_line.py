@@ -294,8 +294,7 @@ def test_demo_shows_a_table_and_what_it_says(command, tmp_path):
     assert command("demo", "--write", tmp_path / "copy", "--format", "json")[0] == 0
     expected = json.loads(command("demo", "--format", "json")[1])
     measures = [f"-m{row['measure']}" for row in expected[:4]]
-    again = command(
-        "evaluate", tmp_path / "copy" / "qrels.txt", tmp_path / "copy" / "runs", *measures, "--format", "json"
-    )
+    copied = tmp_path / "copy" / "qrels.txt", tmp_path / "copy" / "runs"
+    again = command("evaluate", *copied, *measures, "--format", "json")
     assert json.loads(again[1]) == expected
     assert command("demo", "--write", tmp_path / "copy")[0] == 3

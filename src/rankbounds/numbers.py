@@ -31,10 +31,8 @@ def parse_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:
         return values, odd
     begin = int(start[odd].min())
     around = text[begin : int(end[odd].max())].tobytes()
-    tokens = [
-        around[first:last]
-        for first, last in zip((start[odd] - begin).tolist(), (end[odd] - begin).tolist(), strict=True)
-    ]
+    places = zip((start[odd] - begin).tolist(), (end[odd] - begin).tolist(), strict=True)
+    tokens = [around[first:last] for first, last in places]
     try:
         read = np.array(list(map(float, tokens)))
     except ValueError:
