@@ -253,6 +253,17 @@ def test_a_further_judgment_never_widens_the_bounds(example, data):
 
 
 @LAW
+@given(examples(), st.sampled_from([1, 2, 3]))
+def test_measures_of_the_list_alone_do_not_read_what_else_is_relevant(example, grade):
+    measures = [m for m in PLAIN if m.list_only]
+    scaled = replace(example, unretrieved=(*example.unretrieved, 3))  # the largest grade stays the same
+    more = replace(scaled, unretrieved=(*scaled.unretrieved, grade))
+    before, after = scored(scaled, measures), scored(more, measures)
+    for measure in measures:
+        assert all(map(close, before[measure], after[measure])), measure
+
+
+@LAW
 @given(st.lists(examples(), min_size=1, max_size=4))
 def test_lists_are_scored_alone_as_in_a_batch(several):
     largest = max(example.largest for example in several)

@@ -16,6 +16,8 @@ __version__ = "0.1.0"
 
 
 LATER = {
+    "Comparison": "rankbounds.comparison",
+    "compare": "rankbounds.comparison",
     "plots": "rankbounds.plots",
 }
 """Names that are loaded when first used, by the module they stand in; a module may stand for itself."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluate import BOUNDS, DEFAULT_MEASURES, PRECISIONS, TOPICS, evaluate
 from rankbounds.files.opening import expand, writing
 from rankbounds.scores import Scores
 from rankbounds.unjudged import RULES as UNJUDGED_RULES
+
+if TYPE_CHECKING:
+    from rankbounds.comparison.significance import Resampling
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -75,6 +79,19 @@ def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...]) -> Non
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
     parser.set_defaults(formats=formats)
+
+
+def add_resampling(parser: argparse.ArgumentParser, resamples: int) -> None:
+    """How often and from which seed tests resample."""
+    parser.add_argument("--resamples", type=int, default=resamples, help=f"how many resamples (default {resamples})")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random numbers (default 0)")
+
+
+def resampling_from(options: argparse.Namespace) -> Resampling:
+    """The resampling that the options ask for."""
+    from rankbounds.comparison.significance import Resampling
+
+    return Resampling(options.resamples, options.seed)
 
 
 def check_format(options: argparse.Namespace) -> None:

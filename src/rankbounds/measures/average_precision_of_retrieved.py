@@ -26,6 +26,7 @@ class APRetrieved(Measure):
 
     name: ClassVar[str] = "AP*"
     examples: ClassVar[tuple[str, ...]] = ("AP*", "AP*@3")
+    list_only: ClassVar[bool] = True
 
     @property
     def promotable(self) -> bool:  # type: ignore[override]

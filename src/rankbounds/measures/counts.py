@@ -19,6 +19,7 @@ class NumRet(Measure):
     name: ClassVar[str] = "NumRet"
     examples: ClassVar[tuple[str, ...]] = ("NumRet",)
     trec_names: ClassVar[tuple[str, ...]] = ("num_ret",)
+    list_only: ClassVar[bool] = True
     as_retrieved: ClassVar[bool] = True
     total: ClassVar[str] = "sum"  # type: ignore[assignment]
     monotone: ClassVar[bool] = True
@@ -54,6 +55,7 @@ class NumRelRet(Measure):
     name: ClassVar[str] = "NumRelRet"
     examples: ClassVar[tuple[str, ...]] = ("NumRelRet", "NumRelRet(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel_ret",)
+    list_only: ClassVar[bool] = True
     total: ClassVar[str] = "sum"  # type: ignore[assignment]
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True

@@ -32,6 +32,7 @@ class ERR(Measure):
     graded: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     def check(self) -> None:
         if self.max_grade is not None and not self.max_grade > 0:

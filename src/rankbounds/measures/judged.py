@@ -26,6 +26,7 @@ class Judged(Measure):
     examples: ClassVar[tuple[str, ...]] = ("Judged@3", "Judged@10")
     needs_cutoff: ClassVar[bool] = True
     as_retrieved: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         depth = self.depth(rankings)

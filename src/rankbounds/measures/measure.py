@@ -30,6 +30,7 @@ class Measure:
     ``promotable``: moving a worthier document up never lowers the value.
     ``multilinear``: the value at mean relevance is the mean value, for documents relevant independently of each other.
     ``judged_only``: unjudged documents are dropped before the value is computed.
+    ``list_only``: the value is settled by the list alone, not by what else is relevant to the topic.
     ``as_retrieved``: the value describes the list as it was retrieved, whatever is assumed of unjudged documents.
     """
 
@@ -47,6 +48,7 @@ class Measure:
     multilinear: ClassVar[bool] = False
     judged_only: ClassVar[bool] = False
     as_retrieved: ClassVar[bool] = False
+    list_only: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -150,6 +152,7 @@ class RankWeighted(Measure):
 
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     def weights(self, n: int) -> Floats:
         """The weights of ranks 1 to n."""

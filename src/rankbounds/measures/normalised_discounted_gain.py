@@ -36,6 +36,7 @@ class nDCG(RankWeighted):  # noqa: N801 (the name everybody knows it by)
     graded: ClassVar[bool] = True
     monotone: ClassVar[bool] = False
     multilinear: ClassVar[bool] = False
+    list_only: ClassVar[bool] = False
 
     def check(self) -> None:
         check_discount(self, self.base, self.gain)

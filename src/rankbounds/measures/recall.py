@@ -29,6 +29,7 @@ class Recall(RankWeighted):
     trec_names: ClassVar[tuple[str, ...]] = ("recall_{cutoff}", "set_recall")
     monotone: ClassVar[bool] = False
     multilinear: ClassVar[bool] = False
+    list_only: ClassVar[bool] = False
 
     def weights(self, n: int) -> Floats:
         return np.ones(n)

@@ -27,6 +27,7 @@ class RR(Measure):
     trec_names: ClassVar[tuple[str, ...]] = ("recip_rank",)
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]

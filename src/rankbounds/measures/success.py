@@ -23,6 +23,7 @@ class Success(Measure):
     needs_cutoff: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]

@@ -29,6 +29,7 @@ class SP(Measure):
     examples: ClassVar[tuple[str, ...]] = ("SP", "SP@3")
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         return sum_of_precisions(rankings, self.rel, self.depth(rankings))

@@ -23,6 +23,7 @@ class Unjudged(Measure):
     trec_names: ClassVar[tuple[str, ...]] = ("unj_{cutoff}",)
     needs_cutoff: ClassVar[bool] = True
     as_retrieved: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         assert self.cutoff is not None

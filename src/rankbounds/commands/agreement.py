@@ -1,0 +1,39 @@
+"""Say how alike different measures order the runs: Kendall's tau, tau_AP, Spearman and RBO of the means."""
+
+from __future__ import annotations
+
+import argparse
+
+from rankbounds.commands import options as shared
+from rankbounds.errors import UsageError
+from rankbounds.tables import Table, number, render_rows
+
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    shared.add_inputs(parser)
+    shared.add_measures(parser)
+    parser.add_argument("--p", type=float, default=0.9, help="persistence of RBO (default 0.9)")
+    shared.add_assumptions(parser)
+    shared.add_output(parser, FORMATS)
+    parser.set_defaults(bounds="none")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Evaluate, correlate and print."""
+    from rankbounds.comparison.agreement import FIELDS, agreement, check_persistence
+
+    shared.check_format(options)
+    check_persistence(options.p)
+    if options.measures and len(set(options.measures)) < 2:
+        raise UsageError("Agreement needs at least two measures.")
+    rows = agreement(shared.evaluate_from(options), options.p)
+    if options.format in ("json", "jsonl", "csv", "tsv"):
+        shared.write_text(options, render_rows(rows, options.format, FIELDS))
+        return 0
+    cells = [[str(row[field]) if at < 2 else number(row[field]) for at, field in enumerate(FIELDS)] for row in rows]
+    header = ["measure a", "measure b", "tau", "tau-a", "tau_AP", "Spearman", f"RBO(p={options.p:g})"]
+    shared.write_text(options, Table(header, cells, frozenset({0, 1})).render(options.format))
+    return 0

@@ -1,0 +1,58 @@
+"""Say how many pairs of runs each measure separates, and how large a difference that takes.
+
+The bootstrap sensitivity method of Sakai (the default), or the share of pairs that another test finds different.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from rankbounds.commands import options as shared
+from rankbounds.tables import Table, number, render_rows
+
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    shared.add_inputs(parser)
+    shared.add_measures(parser)
+    parser.add_argument("--alpha", type=float, action="append", help="significance level; may be repeated (0.05, 0.01)")
+    parser.add_argument("--test", default="bootstrap", help="bootstrap (default), t, wilcoxon, sign or randomization")
+    shared.add_resampling(parser, resamples=1000)
+    shared.add_assumptions(parser)
+    shared.add_output(parser, FORMATS)
+    parser.set_defaults(bounds="none")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Evaluate, resample and print."""
+    from rankbounds.comparison.discriminative_power import FIELDS, discriminative_power
+
+    shared.check_format(options)
+    resampling = shared.resampling_from(options)
+    scores = shared.evaluate_from(options)
+    found = discriminative_power(
+        scores,
+        options.alpha or (0.05, 0.01),
+        options.test,
+        resampling,
+        progress=shared.progress_on_terminal("measures resampled"),
+    )
+    if options.format in ("json", "jsonl", "csv", "tsv"):
+        shared.write_text(options, render_rows(found.rows, options.format, FIELDS))
+        return 0
+    rows = [
+        [
+            row["measure"],
+            row["test"],
+            f"{row['alpha']:g}",
+            f"{row['discriminated']}/{row['pairs']}",
+            f"{row['power']:.1%}",
+            number(row["required_difference"]),
+        ]
+        for row in found.rows
+    ]
+    header = ["measure", "test", "alpha", "pairs separated", "power", "difference required"]
+    shared.write_text(options, Table(header, rows, frozenset({0, 1})).render(options.format))
+    return 0

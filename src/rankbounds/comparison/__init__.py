@@ -1,0 +1,7 @@
+"""What two or more systems' scores say of each other: differences, tests, agreement, one verdict."""
+
+from __future__ import annotations
+
+from rankbounds.comparison.verdict import Comparison, compare
+
+__all__ = ["Comparison", "compare"]

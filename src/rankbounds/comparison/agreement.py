@@ -1,0 +1,122 @@
+"""Do two ways of measuring put systems in the same order? Rank correlations, ties included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.errors import DataError, UsageError
+from rankbounds.scores import Scores
+
+FIELDS = ("measure_a", "measure_b", "tau", "tau_a", "tau_ap", "spearman", "rbo")
+
+
+def kendall_tau_a(a: Floats, b: Floats) -> float:
+    """Concordant less discordant pairs, over all pairs; a tie on either side counts for neither."""
+    return float((_signs(a) * _signs(b)).sum() / (a.size * (a.size - 1)))
+
+
+def kendall_tau(a: Floats, b: Floats) -> float:
+    """Kendall's tau-b: as tau-a, but divided by the pairs that are not tied; NaN where one side is all ties."""
+    one, other = _signs(a), _signs(b)
+    untied = np.sqrt(float(np.count_nonzero(one)) * np.count_nonzero(other))
+    return float((one * other).sum() / untied) if untied else float("nan")
+
+
+def _signs(scores: Floats) -> Floats:
+    """For every two systems, which of them scores higher."""
+    return np.sign(scores[:, None] - scores[None, :])
+
+
+def tau_ap(observed: Floats, reference: Floats) -> float:
+    """Yilmaz, Aslam and Robertson's tau: as Kendall's, but mistakes near the top of the observed order weigh more.
+
+    Not symmetric: the weights follow ``observed``. Ties there are averaged over all ways to break them; a pair tied in
+    ``reference`` counts half.
+    """
+    count = observed.size
+    order = np.argsort(-observed, kind="stable")
+    observed, reference = observed[order], reference[order]
+    ahead = (_signs(reference) + 1) / 2  # [other, one]: is other above one?
+    _, start, size = np.unique(-observed, return_index=True, return_counts=True)
+    total = 0.0
+    for first, members in zip(start.tolist(), size.tolist(), strict=True):
+        group = slice(first, first + members)
+        from_above = ahead[:first, group].sum(axis=0)
+        from_group = (ahead[group, group].sum(axis=0) - 0.5) / max(members - 1, 1)  # less the half with itself
+        for place in range(members):  # each member is as likely as any other to stand here, below `place` of its group
+            rank = first + place + 1
+            if rank > 1:
+                total += float(np.mean(from_above + place * from_group)) / (rank - 1)
+    return 2 * total / (count - 1) - 1
+
+
+def spearman(a: Floats, b: Floats) -> float:
+    """Spearman's correlation of ranks; NaN where one side is all ties."""
+    from scipy import stats
+
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return float("nan")
+    return float(stats.spearmanr(a, b).statistic)
+
+
+def rank_biased_overlap(a: Floats, b: Floats, p: float = 0.9) -> float:
+    """Webber, Moffat and Zobel's overlap of two orders of the same systems, the top weighing more.
+
+    Ties are averaged over all ways to break them, each side on its own (Corsi and Urbano's RBO^a). Beyond the last
+    system the agreement found there is taken to go on.
+    """
+    check_persistence(p)
+    depth = np.arange(1, a.size + 1)
+    overlap: Floats = np.einsum("sd,sd->d", _share_above(a, depth), _share_above(b, depth)) / depth
+    return float((1 - p) * (overlap * p ** (depth - 1)).sum() + p**a.size * overlap[-1])
+
+
+def check_persistence(p: float) -> None:
+    """Reject a persistence that RBO cannot have."""
+    if not 0 < p < 1:
+        raise UsageError(f"RBO's persistence p must lie between 0 and 1, not {p}.")
+
+
+def _share_above(scores: Floats, depth: Ints) -> Floats:
+    """For each system and depth, the chance that the system stands within the depth when ties are broken at random."""
+    above = np.count_nonzero(scores[None, :] > scores[:, None], axis=1)[:, None]
+    tied = np.count_nonzero(scores[None, :] == scores[:, None], axis=1)[:, None]
+    return np.clip((depth - above) / tied, 0.0, 1.0)
+
+
+def agreement(scores: Scores, p: float = 0.9) -> list[dict[str, Any]]:
+    """For every two measures, how alike they order the runs by their means.
+
+    ``tau`` is Kendall's tau-b, ``tau_ap`` the mean of both directions, ``rbo`` at persistence ``p``.
+    """
+    if len(scores.runs) < 2:
+        raise DataError("Agreement of orderings needs at least two runs.")
+    means = scores.mean().value[:, 0, :]
+    return [
+        {"measure_a": str(measure), "measure_b": str(scores.measures[other])}
+        | correlations(means[:, at], means[:, other], p)
+        for at, measure in enumerate(scores.measures)
+        for other in range(at + 1, len(scores.measures))
+    ]
+
+
+def correlations(a: Floats, b: Floats, p: float = 0.9) -> dict[str, float]:
+    """All coefficients for two columns of scores of the same systems."""
+    return {
+        "tau": kendall_tau(a, b),
+        "tau_a": kendall_tau_a(a, b),
+        "tau_ap": (tau_ap(a, b) + tau_ap(b, a)) / 2,
+        "spearman": spearman(a, b),
+        "rbo": rank_biased_overlap(a, b, p),
+    }
+
+
+def swaps(scores: Scores, one: int, other: int) -> list[tuple[str, str]]:
+    """Pairs of runs that two measures order differently: better by the first, worse by the second."""
+    means = scores.mean().value[:, 0, :]
+    a, b = means[:, one], means[:, other]
+    better, worse = np.nonzero((a[:, None] > a[None, :]) & (b[:, None] < b[None, :]))
+    return [(scores.runs[i], scores.runs[j]) for i, j in zip(better.tolist(), worse.tolist(), strict=True)]

@@ -1,0 +1,282 @@
+"""Is the difference noise? Paired tests over topics, for any number of pairs at once.
+
+Every function takes ``differences`` with a row for each pair of systems and a column for each topic. Tests that
+resample share one set of sign flips or topic counts among all pairs, so that they are a few matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.errors import DataError, UsageError, did_you_mean
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+EXACT_TOPICS = 16
+"""Up to so many topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
+RESAMPLES = 10_000
+_CELLS_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How tests that resample do it."""
+
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.resamples < 1:
+            raise UsageError(f"The number of resamples must be at least 1, not {self.resamples}.")
+        if self.seed < 0:
+            raise UsageError(f"The seed must not be negative: {self.seed}.")
+
+    def generator(self) -> np.random.Generator:
+        """A generator that gives the same numbers every time."""
+        return np.random.default_rng(self.seed)
+
+
+def check_differences(differences: Floats) -> Floats:
+    """Two topics at least, and no topic that one side lacks."""
+    differences = np.atleast_2d(np.asarray(differences, dtype=np.float64))
+    if differences.shape[-1] < 2:
+        raise DataError("A paired test needs at least two topics that both systems answered.")
+    if np.isnan(differences).any():
+        raise DataError('A topic has no score on one side of a pair. Score both runs with topics="judged".')
+    return differences
+
+
+def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
+    """Student's paired t test: assumes that the mean difference is about normal."""
+    from scipy import stats
+
+    t = t_statistic(differences)
+    freedom = differences.shape[-1] - 1
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2 * stats.t.sf(np.abs(t), freedom))
+    return stats.t.sf(t if alternative == "greater" else -t, freedom)
+
+
+def t_statistic(differences: Floats) -> Floats:
+    """Mean over its standard error; 0 where all differences are 0, infinite where all are the same other number."""
+    return _over_error(differences.mean(axis=-1), differences.std(axis=-1, ddof=1), differences.shape[-1])
+
+
+def _over_error(mean: Floats, deviation: Floats, topics: int) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = mean / (deviation / np.sqrt(topics))
+    return np.where(np.isnan(t), 0.0, t)
+
+
+def wilcoxon_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
+    """Wilcoxon's signed-rank test. Topics without a difference are dropped.
+
+    Exact for up to 50 topics where no two differences are equal in size, else by the normal approximation.
+    """
+    from scipy import stats
+
+    p = np.ones(differences.shape[0])
+    size = np.abs(differences)
+    ordered = np.sort(size, axis=-1)
+    repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=-1)
+    exact = ~repeated & (ordered[:, 0] > 0) & (differences.shape[-1] <= 50)
+    some = (size > 0).any(axis=-1)
+    for rows, method in ((exact, "exact"), (~exact & some, "approx")):
+        if rows.any():
+            p[rows] = stats.wilcoxon(differences[rows], alternative=alternative, method=method, axis=-1).pvalue
+    return p
+
+
+def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
+    """How many topics one system wins, against a fair coin; exact. Topics without a difference are dropped."""
+    from scipy import stats
+
+    wins = np.count_nonzero(differences > 0, axis=-1)
+    games = np.count_nonzero(differences != 0, axis=-1)
+    at_least, at_most = stats.binom.sf(wins - 1, games, 0.5), stats.binom.cdf(wins, games, 0.5)
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2 * np.minimum(at_least, at_most))
+    return at_least if alternative == "greater" else at_most
+
+
+def randomization_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
+    """Fisher's randomisation test: if the systems were alike, each difference could as well have the other sign.
+
+    Exact over all sign flips for up to 16 topics. For more, flips are sampled, and the outcome at hand counts as one of
+    them (the +1), so that a p-value is never 0.
+    """
+    topics = differences.shape[-1]
+    exact = topics <= EXACT_TOPICS
+    if exact:
+        flips = 1.0 - 2.0 * ((np.arange(1 << topics)[:, None] >> np.arange(topics)) & 1)
+    else:
+        flips = resampling.generator().choice([-1.0, 1.0], (resampling.resamples, topics))
+    observed = differences.sum(axis=-1)
+    counts = np.zeros(differences.shape[0])
+    # Sums of the same numbers in another order differ in their last bits; such outcomes are equal.
+    slack = 1e-9 * np.abs(differences).sum(axis=-1)
+    for rows in _chunks(differences.shape[0], flips.shape[0]):
+        sums = differences[rows] @ flips.T
+        counts[rows] = _as_extreme(sums, observed[rows, None], slack[rows, None], alternative).sum(axis=-1)
+    return counts / flips.shape[0] if exact else (counts + 1) / (flips.shape[0] + 1)
+
+
+def _as_extreme(found: Floats, observed: Floats, slack: Floats, alternative: str) -> Flags:
+    if alternative == "two-sided":
+        return np.abs(found) >= np.abs(observed) - slack
+    return found >= observed - slack if alternative == "greater" else found <= observed + slack
+
+
+def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
+    """The shift method: resample topics from differences shifted to mean 0; how often is t as large as observed?
+
+    The achieved significance level of Sakai's bootstrap, with the outcome at hand counted as one (the +1).
+    """
+    counts = topic_counts(differences.shape[-1], resampling)
+    observed = t_statistic(differences)
+    as_extreme = np.zeros(differences.shape[0])
+    for rows in _chunks(differences.shape[0], counts.shape[0]):
+        t, _ = resampled_t(differences[rows], counts)
+        slack = 1e-9 * (1 + np.abs(observed[rows, None]))
+        as_extreme[rows] = _as_extreme(t, observed[rows, None], slack, alternative).sum(axis=-1)
+    return (as_extreme + 1) / (counts.shape[0] + 1)
+
+
+def topic_counts(topics: int, resampling: Resampling) -> Floats:
+    """How often each topic is drawn in each resample."""
+    return resampling.generator().multinomial(topics, np.full(topics, 1 / topics), resampling.resamples).astype(float)
+
+
+def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    """The t statistic and the mean of every resample of differences shifted to mean 0: pairs x resamples."""
+    shifted = differences - differences.mean(axis=-1, keepdims=True)
+    topics = differences.shape[-1]
+    mean = shifted @ counts.T
+    mean /= topics
+    square = (shifted**2) @ counts.T
+    square /= topics
+    variance = square - mean**2
+    # What is left of cancelled numbers is not a deviation.
+    variance[variance < 1e-14 * square] = 0.0
+    variance *= 1 / (topics - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = mean / np.sqrt(variance, out=variance)
+    t[np.isnan(t)] = 0.0
+    return t, mean
+
+
+def _chunks(pairs: int, resamples: int) -> list[slice]:
+    step = max(1, _CELLS_AT_ONCE // resamples)
+    return [slice(at, at + step) for at in range(0, pairs, step)]
+
+
+TESTS: dict[str, Callable[[Floats, str, Resampling], Floats]] = {
+    "t": t_test,
+    "wilcoxon": wilcoxon_test,
+    "sign": sign_test,
+    "randomization": randomization_test,
+    "bootstrap": bootstrap_test,
+}
+
+
+def check_test(test: str, alternative: str = "two-sided") -> None:
+    """Reject the name of a test or of an alternative that does not exist."""
+    for value, known, what in ((test, list(TESTS), "test"), (alternative, list(ALTERNATIVES), "alternative")):
+        if value not in known:
+            raise UsageError(f'There is no {what} "{value}".{did_you_mean(value, known)} Known: {", ".join(known)}.')
+
+
+def p_values(
+    differences: Floats,
+    test: str = "randomization",
+    alternative: str = "two-sided",
+    resampling: Resampling | None = None,
+) -> Floats:
+    """The p-value of each row of differences by the named test.
+
+    ``greater`` asks whether the differences are above 0, ``less`` whether they are below.
+    """
+    check_test(test, alternative)
+    return TESTS[test](check_differences(differences), alternative, resampling or Resampling())
+
+
+def mean_interval(differences: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """The t interval of each row's mean."""
+    from scipy import stats
+
+    differences = check_differences(differences)
+    topics = differences.shape[-1]
+    half = stats.t.ppf((1 + confidence) / 2, topics - 1) * differences.std(axis=-1, ddof=1) / np.sqrt(topics)
+    mean = differences.mean(axis=-1)
+    return mean - half, mean + half
+
+
+def bootstrap_interval(
+    differences: Floats, confidence: float = 0.95, resampling: Resampling | None = None
+) -> tuple[Floats, Floats]:
+    """The percentile interval of each row's mean over resampled topics."""
+    differences = check_differences(differences)
+    counts = topic_counts(differences.shape[-1], resampling or Resampling())
+    low, high = np.empty(differences.shape[0]), np.empty(differences.shape[0])
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    for rows in _chunks(differences.shape[0], counts.shape[0]):
+        means = differences[rows] @ counts.T / differences.shape[-1]
+        low[rows], high[rows] = np.quantile(means, tails, axis=-1)
+    return low, high
+
+
+def standardised_effect(differences: Floats) -> Floats:
+    """The mean difference in units of its standard deviation over topics; 0 where there is no difference at all."""
+    return _over_error(differences.mean(axis=-1), differences.std(axis=-1, ddof=1), 1)
+
+
+def power_of_t_test(effect: float, topics: int, alpha: float = 0.05) -> float:
+    """How often a two-sided paired t test finds a true standardised effect, by the noncentral t distribution."""
+    from scipy import stats
+
+    critical = stats.t.ppf(1 - alpha / 2, topics - 1)
+    shift = effect * np.sqrt(topics)
+    wrong_side = stats.nct.cdf(-critical, topics - 1, shift)
+    # Far out the distribution's tail is too small to compute, and comes out as NaN.
+    return float(stats.nct.sf(critical, topics - 1, shift) + np.nan_to_num(wrong_side))
+
+
+def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05, power: float = 0.8) -> float:
+    """The mean difference that a two-sided paired t test finds with this power, given the deviation over topics."""
+    from scipy import optimize
+
+    if deviation == 0:
+        return 0.0
+    most = 1.0
+    while power_of_t_test(most, topics, alpha) < power:
+        most *= 2
+    wanted = optimize.brentq(lambda effect: power_of_t_test(effect, topics, alpha) - power, 1e-9, most, xtol=1e-12)
+    return float(wanted) * deviation
+
+
+def topics_needed(difference: float, deviation: float, alpha: float = 0.05, power: float = 0.8) -> int:
+    """How many topics a two-sided paired t test needs to find this mean difference with this power (Sakai's design)."""
+    if difference == 0:
+        raise UsageError("No number of topics can show a difference of 0.")
+    if not (0 < alpha < 1 and 0 < power < 1):
+        raise UsageError("alpha and power must lie between 0 and 1.")
+    effect = abs(difference) / deviation if deviation else np.inf
+    if effect > 20 or power_of_t_test(effect, 2, alpha) >= power:
+        return 2
+    few, many = 2, 4
+    while power_of_t_test(effect, many, alpha) < power:
+        few, many = many, 2 * many
+        if many > 1 << 40:
+            raise UsageError(f"The difference {difference:g} is too small for any realistic number of topics.")
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if power_of_t_test(effect, middle, alpha) >= power else (middle, many)
+    return many
+
+
+def pairs_of(systems: int) -> tuple[Ints, Ints]:
+    """The two sides of all pairs of systems, the first before the second."""
+    return np.triu_indices(systems, 1)

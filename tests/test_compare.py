@@ -1,0 +1,389 @@
+"""Tests, corrections, discriminative power and agreement, against SciPy and against slow loops."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import rankbounds as rb
+from rankbounds.comparison import compare
+from rankbounds.comparison.agreement import (
+    agreement,
+    kendall_tau,
+    kendall_tau_a,
+    rank_biased_overlap,
+    spearman,
+    swaps,
+    tau_ap,
+)
+from rankbounds.comparison.corrections import adjusted, groups_not_separable, randomized_tukey
+from rankbounds.comparison.discriminative_power import discriminative_power
+from rankbounds.comparison.significance import (
+    ALTERNATIVES,
+    TESTS,
+    Resampling,
+    bootstrap_interval,
+    mean_interval,
+    minimum_detectable_effect,
+    p_values,
+    power_of_t_test,
+    topic_counts,
+    topics_needed,
+)
+from rankbounds.comparison.standardisation import standardised
+from rankbounds.comparison.verdict import verdict
+from rankbounds.errors import DataError, UsageError
+from rankbounds.scores import RunNotes, Scores
+
+DIFFERENCES = np.random.default_rng(1).normal(0.2, 1, (6, 20))
+DIFFERENCES[1, :4] = 0
+DIFFERENCES[2] = np.round(DIFFERENCES[2], 1)
+DIFFERENCES[3] = 0
+
+
+def scores_of(value, low=None, high=None, measures=("AP",)):
+    """Scores from an array of run, topic, measure."""
+    value = np.asarray(value, dtype=float)
+    unknown = np.full(value.shape, np.nan)
+    return Scores(
+        runs=[f"run{at}" for at in range(value.shape[0])],
+        query_ids=[str(at) for at in range(value.shape[1])],
+        measures=[rb.parse_measure(measure) for measure in measures],
+        value=value,
+        low=unknown if low is None else low,
+        high=unknown if high is None else high,
+        judged=np.ones(value.shape[:2]),
+        notes=[RunNotes()] * value.shape[0],
+    )
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+class TestAgainstScipy:
+    def test_t(self, alternative):
+        found = p_values(DIFFERENCES, "t", alternative)
+        for row, p in zip(DIFFERENCES, found, strict=True):
+            if row.any():
+                assert p == pytest.approx(stats.ttest_1samp(row, 0, alternative=alternative).pvalue)
+            else:
+                assert p in (0.5, 1)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_wilcoxon(self, alternative):
+        found = p_values(DIFFERENCES, "wilcoxon", alternative)
+        for row, p in zip(DIFFERENCES, found, strict=True):
+            expected = stats.wilcoxon(row, alternative=alternative).pvalue if row.any() else 1
+            assert p == pytest.approx(expected)
+
+    def test_sign(self, alternative):
+        found = p_values(DIFFERENCES, "sign", alternative)
+        for row, p in zip(DIFFERENCES, found, strict=True):
+            games = int(np.count_nonzero(row))
+            wins = int(np.count_nonzero(row > 0))
+            expected = stats.binomtest(wins, games, alternative=alternative).pvalue if games else 1
+            assert p == pytest.approx(expected)
+
+    def test_randomization_is_exact_for_few_topics(self, alternative):
+        few = DIFFERENCES[:, :9]
+        found = p_values(few, "randomization", alternative)
+        for row, p in zip(few, found, strict=True):
+            sums = np.array([np.dot(flips, row) for flips in itertools.product((1, -1), repeat=9)])
+            observed = row.sum()
+            extreme = {
+                "two-sided": np.abs(sums) >= abs(observed) - 1e-9,
+                "greater": sums >= observed - 1e-9,
+                "less": sums <= observed + 1e-9,
+            }
+            assert p == pytest.approx(np.mean(extreme[alternative]))
+
+
+def test_sampled_randomization_is_near_the_exact_one_and_never_zero():
+    row = DIFFERENCES[:1, :16]
+    exact = p_values(row, "randomization")[0]
+    padded = np.concatenate([row, np.zeros((1, 1))], axis=1)  # one topic more, no difference: now it samples
+    sampled = p_values(padded, "randomization", resampling=Resampling(20_000))[0]
+    assert sampled == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
+    certain = np.ones((1, 40))
+    assert p_values(certain, "randomization", resampling=Resampling(99))[0] == pytest.approx(1 / 100)
+
+
+def test_bootstrap_against_a_plain_loop():
+    counts = topic_counts(20, Resampling(300, seed=4))
+    assert (counts.sum(axis=1) == 20).all()
+    for row, p in zip(
+        DIFFERENCES[:3], p_values(DIFFERENCES[:3], "bootstrap", resampling=Resampling(300, seed=4)), strict=True
+    ):
+        observed = abs(stats.ttest_1samp(row, 0).statistic)
+        larger = 0
+        for count in counts:
+            sample = np.repeat(row - row.mean(), count.astype(int))
+            larger += abs(sample.mean() / (sample.std(ddof=1) / np.sqrt(20))) >= observed
+        assert p == pytest.approx((larger + 1) / 301)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_under_a_true_null_one_in_twenty_is_rejected(test):
+    rng = np.random.default_rng(7)
+    sizes = np.abs(rng.normal(size=(1, 25)))
+    flipped = sizes * rng.choice([-1, 1], (3000, 25))
+    rate = np.mean(p_values(flipped, test, resampling=Resampling(1000)) < 0.05)
+    if test == "sign":  # its steps are coarse: below the level
+        assert rate <= 0.05 + 0.012
+    else:
+        assert rate == pytest.approx(0.05, abs=0.016 if test == "bootstrap" else 0.012)
+
+
+def test_intervals():
+    low, high = mean_interval(DIFFERENCES)
+    expected = stats.ttest_1samp(DIFFERENCES[0], 0).confidence_interval()
+    assert (low[0], high[0]) == pytest.approx((expected.low, expected.high))
+    low, high = bootstrap_interval(DIFFERENCES)
+    assert low[0] < DIFFERENCES[0].mean() < high[0]
+    assert (low[3], high[3]) == (0, 0)
+
+
+def test_topic_set_size_design():
+    # A standardised effect of 0.25 at alpha 0.05 and power 0.8 takes 128 topics (128 by G*Power and Sakai's sheets).
+    assert topics_needed(0.05, 0.2) == 128
+    assert power_of_t_test(0.25, 128) >= 0.8 > power_of_t_test(0.25, 127)
+    assert minimum_detectable_effect(0.2, 128) == pytest.approx(0.05, abs=2e-4)
+    assert minimum_detectable_effect(0.0, 10) == 0
+    assert topics_needed(1.0, 0.0) == 2
+    with pytest.raises(UsageError, match="0"):
+        topics_needed(0.0, 0.2)
+
+
+def test_a_topic_missing_on_one_side_is_never_dropped():
+    value = np.ones((2, 5, 1))
+    value[1, 2, 0] = np.nan
+    with pytest.raises(DataError, match="no score on one side"):
+        compare(scores_of(value))
+    with pytest.raises(DataError, match="at least two topics"):
+        compare(scores_of(np.ones((2, 1, 1))))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_corrections_against_their_definitions(values):
+    p = np.array(values)
+    count = p.size
+    order = np.argsort(p, kind="stable")
+    holm, smallest = np.empty(count), 0.0
+    for place, at in enumerate(order):
+        smallest = max(smallest, min(1.0, (count - place) * p[at]))
+        holm[at] = smallest
+    assert adjusted(p, "holm") == pytest.approx(holm)
+    assert adjusted(p, "bonferroni") == pytest.approx(np.minimum(1, count * p))
+    assert adjusted(p, "bh") == pytest.approx(stats.false_discovery_control(p))
+    assert (adjusted(p, "none") == p).all()
+
+
+def test_randomized_tukey_against_a_plain_loop_and_scipys_limit():
+    rng = np.random.default_rng(3)
+    matrix = rng.normal(size=(4, 30)) + np.array([[0.0], [0.1], [0.5], [0.9]]) + rng.normal(size=(1, 30))
+    found = randomized_tukey(matrix, Resampling(4000))
+    generator = np.random.default_rng(11)
+    ranges = []
+    for _ in range(2000):
+        shuffled = np.stack([generator.permutation(matrix[:, topic]) for topic in range(30)], axis=1)
+        ranges.append(np.ptp(shuffled.mean(axis=1)))
+    means = matrix.mean(axis=1)
+    for (one, other), p in zip(itertools.combinations(range(4), 2), found, strict=True):
+        expected = np.mean(np.array(ranges) >= abs(means[one] - means[other]))
+        assert p == pytest.approx(expected, abs=0.04)
+    # Without an effect of topics the test nears Tukey's own, which knows no pairing.
+    unpaired = rng.normal(size=(3, 200)) + np.array([[0.0], [0.1], [0.2]])
+    expected = stats.tukey_hsd(*unpaired).pvalue[np.triu_indices(3, 1)]
+    assert randomized_tukey(unpaired, Resampling(4000)) == pytest.approx(expected, abs=0.05)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 7), st.data())
+def test_systems_share_a_letter_unless_a_test_separates_them(count, data):
+    means = np.array(data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count)))
+    separable = np.zeros((count, count), dtype=bool)
+    for one, other in itertools.combinations(range(count), 2):
+        separable[one, other] = separable[other, one] = data.draw(st.booleans())
+    letters = groups_not_separable(means, separable)
+    for one, other in itertools.combinations(range(count), 2):
+        assert bool(set(letters[one]) & set(letters[other])) != separable[one, other]
+    assert "a" in letters[int(np.argmax(means))]
+
+
+class TestDiscriminativePower:
+    value = np.random.default_rng(5).random((5, 12, 2)) + np.linspace(0, 0.5, 5)[:, None, None]
+
+    def test_against_a_plain_loop(self):
+        found = discriminative_power(
+            scores_of(self.value, measures=("AP", "RR")), 0.05, resampling=Resampling(200, seed=2)
+        )
+        counts = topic_counts(12, Resampling(200, seed=2))
+        for at, row in enumerate(found.rows):
+            discriminated, required = 0, 0.0
+            for one, other in itertools.combinations(range(5), 2):
+                z = self.value[one, :, at] - self.value[other, :, at]
+                observed = abs(z.mean() / (z.std(ddof=1) / np.sqrt(12)))
+                tried = []
+                for count in counts:
+                    sample = np.repeat(z - z.mean(), count.astype(int))
+                    tried.append((abs(sample.mean() / (sample.std(ddof=1) / np.sqrt(12))), abs(sample.mean())))
+                discriminated += np.mean([t >= observed for t, _ in tried]) < 0.05
+                required = max(required, sorted(tried, reverse=True)[9][1])
+            assert (row["discriminated"], row["pairs"]) == (discriminated, 10)
+            assert row["required_difference"] == pytest.approx(required)
+            assert row["power"] == discriminated / 10
+
+    def test_by_other_tests(self):
+        rows = discriminative_power(scores_of(self.value, measures=("AP", "RR")), (0.05, 0.01), test="t").rows
+        assert [(row["measure"], row["alpha"]) for row in rows] == [
+            ("AP", 0.05),
+            ("AP", 0.01),
+            ("RR", 0.05),
+            ("RR", 0.01),
+        ]
+        assert rows[0]["discriminated"] >= rows[1]["discriminated"]
+        assert rows[0]["required_difference"] is None
+
+    def test_the_order_of_runs_does_not_matter_and_a_seed_repeats_everything(self):
+        one = discriminative_power(scores_of(self.value, measures=("AP", "RR"))).rows
+        reversed_runs = discriminative_power(scores_of(self.value[::-1], measures=("AP", "RR"))).rows
+        assert one == discriminative_power(scores_of(self.value, measures=("AP", "RR"))).rows
+        for row, other in zip(one, reversed_runs, strict=True):
+            assert row["discriminated"] == other["discriminated"]
+            assert row["required_difference"] == pytest.approx(other["required_difference"])
+
+
+orders = st.lists(st.integers(0, 4), min_size=3, max_size=6)
+
+
+def broken_ties(values):
+    """All strict orders, best first, that agree with the values."""
+    ranked = sorted(range(len(values)), key=lambda at: -values[at])
+    groups = [list(group) for _, group in itertools.groupby(ranked, key=lambda at: values[at])]
+    for choice in itertools.product(*(itertools.permutations(group) for group in groups)):
+        yield [at for group in choice for at in group]
+
+
+class TestAgreement:
+    @settings(max_examples=60, deadline=None)
+    @given(orders, st.randoms())
+    def test_tau_and_spearman_against_scipy(self, a, random):
+        b = random.sample(a, len(a))
+        one, other = np.array(a, dtype=float), np.array(b, dtype=float)
+        if np.ptp(one) == 0:
+            assert np.isnan(kendall_tau(one, other))
+            return
+        assert kendall_tau(one, other) == pytest.approx(stats.kendalltau(one, other).statistic)
+        assert spearman(one, other) == pytest.approx(stats.spearmanr(one, other).statistic)
+        pairs = list(itertools.combinations(range(len(a)), 2))
+        signs = [np.sign((a[i] - a[j]) * (b[i] - b[j])) for i, j in pairs]
+        assert kendall_tau_a(one, other) == pytest.approx(sum(signs) / len(pairs))
+
+    @settings(max_examples=60, deadline=None)
+    @given(orders, st.randoms())
+    def test_tau_ap_is_the_mean_over_broken_ties(self, observed, random):
+        reference = random.sample(range(10), len(observed))
+        values = []
+        for order in broken_ties(observed):
+            total = 0.0
+            for rank in range(2, len(order) + 1):
+                above = sum(reference[other] > reference[order[rank - 1]] for other in order[: rank - 1])
+                total += above / (rank - 1)
+            values.append(2 * total / (len(order) - 1) - 1)
+        found = tau_ap(np.array(observed, dtype=float), np.array(reference, dtype=float))
+        assert found == pytest.approx(np.mean(values))
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.lists(st.integers(0, 3), min_size=2, max_size=5), st.randoms())
+    def test_overlap_is_the_mean_over_broken_ties(self, a, random):
+        b = [random.randrange(4) for _ in a]
+        p = 0.8
+        values = []
+        for one, other in itertools.product(broken_ties(a), broken_ties(b)):
+            agreements = [len(set(one[:d]) & set(other[:d])) / d for d in range(1, len(a) + 1)]
+            values.append((1 - p) * sum(p**at * x for at, x in enumerate(agreements)) + p ** len(a) * agreements[-1])
+        found = rank_biased_overlap(np.array(a, dtype=float), np.array(b, dtype=float), p)
+        assert found == pytest.approx(np.mean(values))
+
+    def test_rows_and_swaps(self):
+        value = np.array([[[0.9, 0.1]] * 2, [[0.5, 0.5]] * 2, [[0.1, 0.2]] * 2])
+        scores = scores_of(value, measures=("AP", "RR"))
+        row = agreement(scores)[0]
+        assert (row["measure_a"], row["measure_b"], row["tau"]) == ("AP", "RR", pytest.approx(-1 / 3))
+        assert swaps(scores, 0, 1) == [("run0", "run1"), ("run0", "run2")]
+
+
+class TestComparison:
+    def test_rows(self):
+        rng = np.random.default_rng(8)
+        value = np.clip(rng.normal(0.5, 0.1, (3, 30, 1)) + np.array([0.0, 0.2, 0.21])[:, None, None], 0, 1)
+        scores = scores_of(value, low=value, high=value + 0.05, measures=("RBP(p=0.8)",))
+        found = compare(scores, test="t")
+        assert [row["group"] for row in found.systems] == ["b", "a", "a"]
+        first = found.pairs[0]
+        assert (first["a"], first["b"]) == ("run0", "run1")
+        differences = value[0, :, 0] - value[1, :, 0]
+        assert first["difference"] == pytest.approx(differences.mean())
+        assert first["p_value"] == pytest.approx(stats.ttest_rel(value[0, :, 0], value[1, :, 0]).pvalue)
+        assert (first["certain_low"], first["certain_high"]) == (
+            pytest.approx(differences.mean() - 0.05), pytest.approx(differences.mean() + 0.05),
+        )  # fmt: skip
+        assert first["verdict"] == "b better"
+        assert found.pairs[2]["verdict"] == "no difference shown"
+        json.dumps(found.pairs)
+        assert "run1" in repr(found)
+        assert "<table>" in found._repr_html_()
+
+    def test_judging_other_runs_documents_moves_ap(self):
+        value = np.random.default_rng(2).random((2, 10, 1))
+        found = compare(scores_of(value, low=value, high=value, measures=("AP",)))
+        assert found.pairs[0]["certain_low"] is None
+
+    def test_order_of_runs_does_not_matter(self):
+        value = np.random.default_rng(2).random((3, 20, 1))
+        one, other = compare(scores_of(value)), compare(scores_of(value[::-1]))
+        assert [row["p_value"] for row in one.pairs] == [row["p_value"] for row in other.pairs[::-1]]
+        assert [row["p_adjusted"] for row in one.pairs] == pytest.approx(
+            [row["p_adjusted"] for row in other.pairs[::-1]]
+        )
+
+    @pytest.mark.parametrize(
+        ("numbers", "expected"),
+        [
+            ((0.1, 0.01, 0.05, 0.2), "a better"),
+            ((0.1, 0.01, -0.05, 0.2), "a better as judged"),
+            ((0.1, 0.01, np.nan, np.nan), "a better as judged"),
+            ((-0.1, 0.01, -0.2, -0.05), "b better"),
+            ((0.1, 0.2, 0.05, 0.2), "no difference shown"),
+        ],
+    )
+    def test_verdicts(self, numbers, expected):
+        assert verdict(*numbers, alpha=0.05) == expected
+
+    def test_wrong_words(self):
+        scores = scores_of(np.random.default_rng(1).random((2, 5, 1)))
+        for options in (
+            {"test": "tt"},
+            {"correction": "homl"},
+            {"alternative": "more"},
+            {"alpha": 2},
+            {"resamples": 0},
+        ):
+            with pytest.raises(UsageError):
+                compare(scores, **options)
+
+
+def test_standardised_scores_have_mean_zero_and_deviation_one_on_every_topic():
+    scores = scores_of(np.random.default_rng(9).random((6, 4, 1)))
+    z = standardised(scores, cdf=False)
+    assert z.value.mean(axis=0) == pytest.approx(0)
+    assert z.value.std(axis=0, ddof=1) == pytest.approx(1)
+    assert standardised(scores).value == pytest.approx(stats.norm.cdf(z.value))
+    flat = scores_of(np.full((3, 2, 1), 0.4))
+    assert (standardised(flat).value == 0.5).all()
+    assert (standardised(scores_of(np.full((1, 4, 1), 0.9)), reference=scores).value > 0.5).any()
