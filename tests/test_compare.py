@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankbounds as rb
+from rankbounds.cli import main
 from rankbounds.comparison import compare
 from rankbounds.comparison.agreement import (
     agreement,
@@ -387,3 +388,107 @@ def test_standardised_scores_have_mean_zero_and_deviation_one_on_every_topic():
     flat = scores_of(np.full((3, 2, 1), 0.4))
     assert (standardised(flat).value == 0.5).all()
     assert (standardised(scores_of(np.full((1, 4, 1), 0.9)), reference=scores).value > 0.5).any()
+
+
+class TestCommands:
+    """On a tiny collection: ``good`` beats ``bad`` on every one of eight topics."""
+
+    @pytest.fixture
+    def files(self, tmp_path):
+        topics = range(8)
+        (tmp_path / "qrels").write_text("".join(f"{t} 0 r 1\n{t} 0 n 0\n{t} 0 m 0\n" for t in topics))
+        for name, docs in (("good", "rnm"), ("bad", "nmr")):
+            lines = [f"{t} Q0 {doc} {at} {9 - at} {name}\n" for t in topics for at, doc in enumerate(docs, 1)]
+            (tmp_path / name).write_text("".join(lines))
+        return [str(tmp_path / name) for name in ("qrels", "good", "bad")]
+
+    def call(self, capsys, *arguments):
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    def test_json(self, files, capsys):
+        code, out, _ = self.call(capsys, "compare", *files, "-m", "RBP(p=0.5)", "--format", "json", "--per-topic")
+        found = json.loads(out)
+        assert code == 0
+        assert set(found["systems"][0]) >= {"run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group"}
+        pair = found["pairs"][0]
+        assert set(pair) >= {
+            "a", "b", "measure", "difference", "ci_low", "ci_high", "p_value", "p_adjusted", "certain_low",
+            "certain_high", "verdict",
+        }  # fmt: skip
+        assert pair["difference"] == pytest.approx(0.5 - 0.125)
+        assert pair["p_value"] == pytest.approx(2 / 2**8)
+        assert pair["verdict"] == "a better"
+        assert len(found["topics"]) == 8
+
+    def test_words(self, files, capsys):
+        _, out, _ = self.call(capsys, "compare", *files, "-m", "RBP(p=0.5)")
+        assert "good scores 0.5000 and bad 0.1250, a difference of +0.3750 over 8 topics (8 won, 0 lost)" in out
+        assert "Is it noise? Probably not" in out
+        assert "Could unjudged documents overturn it? No" in out
+        _, out, _ = self.call(capsys, "compare", *files, "-m", "AP")
+        assert "Not known for this measure" in out
+
+    def test_gate(self, files, capsys):
+        qrels, good, bad = files
+        code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "nDCG@10 worse")
+        assert code == 1
+        assert "gate failed: nDCG@10 worse by" in err
+        assert "Topics that fell most: 0, 1, 2, 3, 4" in err
+        assert self.call(capsys, "compare", qrels, bad, good, "--fail-if", "nDCG@10 worse")[0] == 0
+        assert self.call(capsys, "compare", qrels, bad, good, "--fail-if", "RR different")[0] == 1
+        # Nothing is unjudged but what lies beyond the lists: surely worse, whatever the test says of few topics.
+        code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "P@1 worse", "--alpha", "0.0001")
+        assert code == 1
+        assert "whatever unjudged documents turn out to be" in err
+        options = ["--fail-if", "AP worse", "--min-effect", "0.9"]
+        assert self.call(capsys, "compare", qrels, good, bad, *options)[0] == 0
+
+    def test_saved_baseline(self, files, capsys, tmp_path):
+        qrels, good, bad = files
+        saved = tmp_path / "baseline.json"
+        arguments = ["-m", "AP", "--format", "json"]
+        expected = json.loads(self.call(capsys, "compare", qrels, good, bad, *arguments, "--save", saved)[1])
+        with_good = json.loads(self.call(capsys, "compare", qrels, bad, "--baseline", saved, *arguments)[1])
+        assert with_good["systems"][0]["mean"] == expected["systems"][0]["mean"]
+        assert len(with_good["systems"]) == 3
+        (tmp_path / "junk.json").write_text('{"a": 1}')
+        code, _, err = self.call(capsys, "compare", qrels, bad, "--baseline", tmp_path / "junk.json")
+        assert code == 3
+        assert "not scores that rankbounds saved" in err
+        code, _, err = self.call(capsys, "compare", qrels, bad, "--baseline", saved, "-m", "RR")
+        assert code == 3
+        assert "lack RR" in err
+
+    def test_other_commands(self, files, capsys):
+        code, out, _ = self.call(capsys, "discriminative-power", *files, "-m", "AP", "--format", "json")
+        assert code == 0
+        assert list(json.loads(out)[0]) == [
+            "measure", "test", "alpha", "discriminated", "pairs", "power", "required_difference",
+        ]  # fmt: skip
+        code, out, _ = self.call(capsys, "agreement", *files, "-m", "AP", "-m", "RR", "--format", "json")
+        assert code == 0
+        assert {"measure_a", "measure_b", "tau", "tau_ap"} <= set(json.loads(out)[0])
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (["--test", "tee"], "no test"),
+            (["--correction", "hom"], 'Did you mean "holm"?'),
+            (["--alpha", "0"], "alpha"),
+            (["--fail-if", "better"], "should name a measure"),
+            (["--fail-if", "nDGC worse"], "no measure"),
+            (["--resamples", "0"], "at least 1"),
+        ],
+    )
+    def test_wrong_usage(self, files, capsys, arguments, told):
+        code, out, err = self.call(capsys, "compare", *files, *arguments)
+        assert (code, out) == (2, "")
+        assert told in err
+        assert len(err.splitlines()) == 1
+
+    def test_one_run_is_not_a_comparison(self, files, capsys):
+        code, _, err = self.call(capsys, "compare", *files[:2])
+        assert code == 3
+        assert "at least two runs" in err

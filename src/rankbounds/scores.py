@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.files.opening import writing
-from rankbounds.measures import Measure
+from rankbounds.errors import DataError
+from rankbounds.files.opening import read_text, writing
+from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.parser import trec_name
+from rankbounds.runs import unique_names
 from rankbounds.tables import Table, number, plain, render_rows
 
 FIELDS = ("run", "query_id", "measure", "value", "low", "high")
+SAVED = "rankbounds scores 1"
 ALL = "all"
 """What the mean over topics has for a query id."""
 
@@ -149,6 +154,44 @@ class Scores:
         with writing(path, "wb") as out:
             (polars.concat([self.to_polars(), mean]) if per_topic else mean).write_parquet(out)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything that ``load`` needs, as JSON."""
+        arrays = {name: _nested(getattr(self, name)) for name in ("value", "low", "high", "judged")}
+        content = {
+            "format": SAVED,
+            "runs": self.runs,
+            "query_ids": self.query_ids,
+            "measures": [str(measure) for measure in self.measures],
+            "bounds": self.bounds,
+            "topics": self.topics,
+            **arrays,
+        }
+        with writing(path) as out:
+            json.dump(content, out, ensure_ascii=False)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Scores:
+        """Read what ``save`` wrote."""
+        try:
+            content = json.loads(read_text(os.fspath(path)).tobytes())
+            if content["format"] != SAVED:
+                raise KeyError
+            arrays: dict[str, Any] = {
+                name: np.array(content[name], dtype=float) for name in ("value", "low", "high", "judged")
+            }
+            measures = [parse_measure(label) for label in content["measures"]]
+        except (ValueError, KeyError, TypeError):
+            raise DataError(f"{os.fspath(path)}: these are not scores that rankbounds saved.") from None
+        return cls(
+            content["runs"],
+            content["query_ids"],
+            measures,
+            **arrays,
+            notes=[RunNotes() for _ in content["runs"]],
+            bounds=content["bounds"],
+            topics=content["topics"],
+        )
+
     def table(self) -> Table:
         """The table for people: a row for each run (and topic), a column for each measure."""
         topics = self.query_ids != [ALL]
@@ -202,6 +245,32 @@ class Scores:
 
     def _repr_html_(self) -> str:
         return self.mean().table().html()
+
+
+def joined(first: Scores, second: Scores) -> Scores:
+    """Two sets of scores as one; they must have the same topics and measures."""
+    if set(first.query_ids) != set(second.query_ids):
+        raise DataError("The two sets of scores are on different topics; they cannot be compared.")
+    lacking = [str(measure) for measure in second.measures if measure not in first.measures]
+    if lacking:
+        raise DataError(f"The saved scores lack {lacking[0]}. Save them again with this measure.")
+    topics = [first.query_ids.index(query) for query in second.query_ids]
+    measures = [first.measures.index(measure) for measure in second.measures]
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(first, name)[:, topics][:, :, measures], getattr(second, name)])
+        for name in ("value", "low", "high")
+    }
+    names = unique_names([*first.runs, *second.runs], ["saved"] * len(first.runs) + ["new"] * len(second.runs))
+    judged = np.concatenate([first.judged[:, topics], second.judged])
+    return replace(second, runs=names, judged=judged, notes=[*first.notes, *second.notes], **arrays)
+
+
+def _nested(array: Floats) -> list[Any]:
+    """Lists as JSON can hold them, null for NaN."""
+    held = array.astype(object)
+    held[np.isnan(array)] = None
+    nested: list[Any] = held.tolist()
+    return nested
 
 
 def _runs(some: int, number_of_runs: int, one: str = "lacks", many: str = "lack") -> str:

@@ -19,6 +19,7 @@ from rankbounds.comparison.significance import (
     p_values,
     pairs_of,
     resampled_t,
+    rounding,
     t_statistic,
     topic_counts,
 )
@@ -100,7 +101,7 @@ def _bootstrap_sensitivity(
         t, mean = resampled_t(differences[rows], counts)
         np.abs(t, out=t)
         observed = np.abs(t_statistic(differences[rows]))[:, None]
-        achieved[rows] = np.count_nonzero(t >= observed - 1e-9 * (1 + observed), axis=-1) / resamples
+        achieved[rows] = np.count_nonzero(t >= observed - rounding(observed), axis=-1) / resamples
         ranked = np.argpartition(t, places, axis=-1)
         just_significant = np.abs(np.take_along_axis(mean, ranked[:, places], axis=-1))
         required = np.maximum(required, just_significant.max(axis=0))

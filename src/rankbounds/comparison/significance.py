@@ -140,9 +140,14 @@ def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling
     as_extreme = np.zeros(differences.shape[0])
     for rows in _chunks(differences.shape[0], counts.shape[0]):
         t, _ = resampled_t(differences[rows], counts)
-        slack = 1e-9 * (1 + np.abs(observed[rows, None]))
+        slack = rounding(observed[rows, None])
         as_extreme[rows] = _as_extreme(t, observed[rows, None], slack, alternative).sum(axis=-1)
     return (as_extreme + 1) / (counts.shape[0] + 1)
+
+
+def rounding(statistic: Floats) -> Floats:
+    """By how much equal statistics may differ when they were summed in another order; an infinite one by nothing."""
+    return 1e-9 * (1 + np.where(np.isfinite(statistic), np.abs(statistic), 0.0))
 
 
 def topic_counts(topics: int, resampling: Resampling) -> Floats:

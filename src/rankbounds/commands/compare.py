@@ -1,0 +1,177 @@
+"""Is A better than B? Tests over topics, bounds for unjudged documents and ties, one verdict.
+
+For two runs, a paragraph in plain words and the numbers under it. For many, a leaderboard: systems that share a letter
+are not separable. "interval" is about topics, a sample; "bounds" and "whatever is judged" about missing judgments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from rankbounds.commands import options as shared
+from rankbounds.errors import UsageError
+from rankbounds.scores import Scores, joined
+from rankbounds.tables import Table, number, plain
+
+if TYPE_CHECKING:
+    from rankbounds.comparison import Comparison
+
+FORMATS = ("table", "json", "latex", "markdown", "html")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    shared.add_inputs(parser)
+    shared.add_measures(parser)
+    parser.add_argument("--test", default="randomization", help="randomization (default), t, wilcoxon, sign, bootstrap")
+    parser.add_argument(
+        "--correction", default="holm", help="for many pairs: holm (default), bonferroni, bh, tukey (randomised), none"
+    )
+    parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
+    parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
+    shared.add_resampling(parser, resamples=10_000)
+    parser.add_argument("--per-topic", action="store_true", help="for two runs: the topics, largest difference first")
+    parser.add_argument("--standardise", action="store_true", help="score topics against what these runs do on them")
+    parser.add_argument(
+        "--fail-if",
+        metavar="CONDITION",
+        action="append",
+        help='a gate for two runs, the baseline first: "nDCG@10 worse" ends with exit code 1 when the second run is '
+        "surely or significantly worse",
+    )
+    parser.add_argument("--min-effect", type=float, default=0.0, help="with --fail-if: smaller differences are fine")
+    parser.add_argument("--save", metavar="FILE", help="save the runs' scores, to be a baseline later")
+    parser.add_argument("--baseline", metavar="FILE", help="compare with scores saved before; they come first")
+    shared.add_assumptions(parser)
+    shared.add_output(parser, FORMATS)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Evaluate, compare, print, and judge the gate."""
+    from rankbounds.comparison import compare
+    from rankbounds.comparison.standardisation import standardised
+
+    shared.check_format(options)
+    gates = [parse_gate(condition) for condition in options.fail_if or ()]
+    options.measures = list(dict.fromkeys([*(options.measures or ()), *(measure for measure, _ in gates)])) or [
+        "RBP(p=0.8)"
+    ]
+    scores = shared.evaluate_from(options)
+    if options.save:
+        scores.save(options.save)
+    if options.baseline:
+        scores = joined(Scores.load(options.baseline), scores)
+    if options.standardise:
+        scores = standardised(scores)
+    found = compare(
+        scores,
+        test=options.test,
+        correction=options.correction,
+        alpha=options.alpha,
+        confidence=options.confidence,
+        resamples=options.resamples,
+        seed=options.seed,
+    )
+    if gates and len(scores.runs) != 2:
+        raise UsageError("--fail-if compares two runs, the baseline and the candidate.")
+    shared.write_text(options, rendered(options, found))
+    failed = [judge_gate(found, measure, word, options) for measure, word in gates]
+    return int(any(failed))
+
+
+def rendered(options: argparse.Namespace, found: Comparison) -> str:
+    """The comparison in the format asked for."""
+    two = len(found.scores.runs) == 2
+    if options.format == "json":
+        content: dict[str, Any] = {"systems": found.systems, "pairs": found.pairs, "settings": found.settings}
+        if two:
+            content["words"] = [words(found, str(measure)) for measure in found.scores.measures]
+        if options.per_topic:
+            content["topics"] = topic_rows(found.scores)
+        return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    parts = []
+    for at, measure in enumerate(map(str, found.scores.measures)):
+        if two and options.format == "table":
+            parts.append(words(found, measure))
+        parts.append(found.table(measure).render(options.format))
+        if two or len(found.scores.runs) <= 5:
+            parts.append(found.pair_table(measure).render(options.format))
+        if options.per_topic:
+            parts.append(topic_table(found.scores, at).render(options.format))
+    return "\n".join(parts)
+
+
+def words(found: Comparison, measure: str) -> str:
+    """The verdict on the first pair."""
+    from rankbounds.comparison.wording import paragraph
+
+    return paragraph(found, measure)
+
+
+def topic_rows(scores: Scores) -> list[dict[str, Any]]:
+    """For two runs, each topic's scores and their difference, the largest first."""
+    if len(scores.runs) != 2:
+        raise UsageError("--per-topic shows two runs.")
+    rows = []
+    for at, measure in enumerate(map(str, scores.measures)):
+        a, b = scores.value[0, :, at], scores.value[1, :, at]
+        for topic in (b - a).argsort(kind="stable").tolist():
+            values = {"a": a[topic], "b": b[topic], "difference": a[topic] - b[topic]}
+            rows.append(
+                {"measure": measure, "query_id": scores.query_ids[topic]}
+                | {key: plain(value) for key, value in values.items()}
+            )
+    return rows
+
+
+def topic_table(scores: Scores, at: int) -> Table:
+    """The topics of one measure as a table."""
+    measure = str(scores.measures[at])
+    cells = [
+        [row["query_id"], number(row["a"]), number(row["b"]), f"{row['difference']:+.4f}"]
+        for row in topic_rows(scores)
+        if row["measure"] == measure
+    ]
+    return Table(["topic", scores.runs[0], scores.runs[1], "difference"], cells)
+
+
+def parse_gate(condition: str) -> tuple[str, str]:
+    """A measure and "worse" or "different"."""
+    measure, _, word = condition.strip().rpartition(" ")
+    if not measure or word not in ("worse", "different"):
+        raise UsageError(f'The gate "{condition}" should name a measure and "worse" or "different": "nDCG@10 worse".')
+    from rankbounds.measures import parse_measure
+
+    return str(parse_measure(measure)), word
+
+
+def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Namespace) -> bool:
+    """Say on standard error whether the gate holds; True if it fails."""
+    import sys
+
+    from rankbounds.comparison.significance import p_values
+
+    at = [str(one) for one in found.scores.measures].index(measure)
+    change = found.scores.value[1, :, at] - found.scores.value[0, :, at]
+    row = next(row for row in found.pairs if row["measure"] == measure)
+    resampling = shared.resampling_from(options)
+    alternative = "less" if word == "worse" else "two-sided"
+    p = float(p_values(change, options.test, alternative, resampling)[0])
+    mean = float(change.mean())
+    large_enough = (-mean if word == "worse" else abs(mean)) >= max(options.min_effect, 1e-12)
+    surely = row["certain_low"] is not None and row["certain_low"] > options.min_effect
+    if word == "different":
+        surely |= row["certain_high"] is not None and row["certain_high"] < -options.min_effect
+    fails = surely or (large_enough and p < options.alpha)
+    why = "whatever unjudged documents turn out to be" if surely else f"p = {p:.4f} by the {options.test} test"
+    if fails:
+        falls = [
+            found.scores.query_ids[topic] for topic in change.argsort(kind="stable")[:5].tolist() if change[topic] < 0
+        ]
+        most = f" Topics that fell most: {', '.join(falls)}." if falls else ""
+        print(f"rankbounds: gate failed: {measure} {word} by {abs(mean):.4f} ({why}).{most}", file=sys.stderr)
+    else:
+        print(f"rankbounds: gate passed: {measure} changed by {mean:+.4f} (p = {p:.4f}).", file=sys.stderr)
+    return fails

@@ -1,0 +1,113 @@
+"""The verdict on two runs in plain words: is it noise, could holes or ties overturn it, what would settle it?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.comparison.significance import minimum_detectable_effect, topics_needed
+from rankbounds.comparison.verdict import Comparison
+
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What more is known of a pair than scores tell; None where nobody looked."""
+
+    ties: tuple[float, float] | None = None
+    """The least and the greatest mean difference over all orders of tied documents."""
+    probability_a_better: float | None = None
+    q: float | None = None
+    """The probability that an unjudged document is relevant, on which the one above rests."""
+    persistence: str | None = None
+    """A sentence on other persistences."""
+    to_judge: str | None = None
+    """A sentence on which documents to judge."""
+
+
+def paragraph(comparison: Comparison, measure: str, evidence: Evidence | None = None) -> str:
+    """The verdict on the first pair of a comparison, sentence by sentence."""
+    evidence = evidence or Evidence()
+    row = next(row for row in comparison.pairs if row["measure"] == measure)
+    a, b = row["a"], row["b"]
+    means = {one["run"]: one["mean"] for one in comparison.systems if one["measure"] == measure}
+    at = [str(one) for one in comparison.scores.measures].index(measure)
+    values = comparison.scores.value[:, :, at]
+    differences = values[comparison.scores.runs.index(a)] - values[comparison.scores.runs.index(b)]
+    sentences = [
+        f"{measure}: {a} scores {means[a]:.4f} and {b} {means[b]:.4f}, a difference of {row['difference']:+.4f} over "
+        f"{differences.size} topics ({int((differences > 0).sum())} won, {int((differences < 0).sum())} lost).",
+        _noise(comparison, row),
+        _holes(row, evidence),
+    ]
+    if evidence.ties is not None:
+        sentences.append(_ties(row["difference"], *evidence.ties))
+    if evidence.persistence:
+        sentences.append(evidence.persistence)
+    sentences.append(_topics(row["difference"], differences, comparison.settings["alpha"]))
+    if evidence.to_judge:
+        sentences.append(evidence.to_judge)
+    return "\n".join(sentences) + "\n"
+
+
+def _noise(comparison: Comparison, row: dict[str, float]) -> str:
+    settings = comparison.settings
+    p, alpha = row["p_adjusted"], settings["alpha"]
+    interval = f"{settings['confidence']:.0%} interval {row['ci_low']:+.4f} to {row['ci_high']:+.4f}"
+    test = f"{settings['test']} test, p = {p:.4f}"
+    if p < alpha:
+        return f"Is it noise? Probably not: so large a difference would rarely come by chance ({test}; {interval})."
+    return f"Is it noise? It may well be: such a difference can come by chance ({test}; {interval})."
+
+
+def _holes(row: dict[str, float], evidence: Evidence) -> str:
+    low, high, difference = row["certain_low"], row["certain_high"], row["difference"]
+    if low is None:
+        return (
+            "Could unjudged documents overturn it? Not known for this measure: it depends on all relevant documents, "
+            "also on those that neither run retrieved. RBP can tell."
+        )
+    span = f"whatever they turn out to be, the difference lies between {low:+.4f} and {high:+.4f}"
+    if low == high:
+        text = "Could unjudged documents overturn it? No: nothing that matters is unjudged."
+    elif low > 0 or high < 0:
+        text = f"Could unjudged documents overturn it? No: {span}."
+    elif difference == 0:
+        text = f"What could unjudged documents make of it? {span[0].upper()}{span[1:]}."
+    else:
+        text = f"Could unjudged documents overturn it? Yes: {span}."
+    if evidence.probability_a_better is not None and evidence.q is not None:
+        text += (
+            f" If each is relevant with probability {evidence.q:g}, {row['a']} is the better one on these topics with "
+            f"probability {evidence.probability_a_better:.2f}."
+        )
+    return text
+
+
+def _ties(difference: float, low: float, high: float) -> str:
+    if high - low < 1e-12:
+        return "Could ties? No: no tied scores matter."
+    span = f"between {low:+.4f} and {high:+.4f}"
+    if low > 0 or high < 0:
+        return f"Could ties? No: over all orders of tied documents the difference lies {span}."
+    if difference == 0:
+        return f"Over all orders of tied documents the difference lies {span}."
+    return f"Could ties? Yes: over all orders of tied documents the difference lies {span}."
+
+
+def _topics(difference: float, differences: Floats, alpha: float) -> str:
+    deviation = float(np.std(differences, ddof=1))
+    if deviation == 0:
+        return "What would settle it? More topics: on these the difference is the same everywhere."
+    smallest = minimum_detectable_effect(deviation, differences.size, alpha, POWER)
+    text = (
+        f"What would settle it? With {differences.size} topics a true difference of {smallest:.4f} is found "
+        f"{POWER:.0%} of the time (t test)"
+    )
+    if difference == 0:
+        return text + "."
+    needed = topics_needed(difference, deviation, alpha, POWER)
+    return f"{text}; to find one of {abs(difference):.4f}, about {needed:,} topics are needed."
