@@ -317,6 +317,9 @@ class TestAgreement:
         row = agreement(scores)[0]
         assert (row["measure_a"], row["measure_b"], row["tau"]) == ("AP", "RR", pytest.approx(-1 / 3))
         assert swaps(scores, 0, 1) == [("run0", "run1"), ("run0", "run2")]
+        assert (row["swapped"], row["swapped_significantly"]) == (2, 2)
+        same = agreement(scores, against=scores)
+        assert [(one["measure_a"], one["measure_b"], one["tau"]) for one in same] == [("AP", "AP", 1), ("RR", "RR", 1)]
 
 
 class TestComparison:
@@ -492,3 +495,29 @@ class TestCommands:
         code, _, err = self.call(capsys, "compare", *files[:2])
         assert code == 3
         assert "at least two runs" in err
+
+
+class TestFigures:
+    """What is drawn is what was computed."""
+
+    value = np.random.default_rng(4).random((3, 9, 1))
+
+    def test_topic_differences(self):
+        axes = rb.plots.topic_differences(scores_of(self.value), "run0", "run2")
+        drawn = [bar.get_height() for bar in axes.patches]
+        assert drawn == pytest.approx(sorted(self.value[0, :, 0] - self.value[2, :, 0], reverse=True))
+        assert "AP" in axes.get_ylabel()
+
+    def test_significance_curve(self):
+        power = discriminative_power(scores_of(self.value))
+        axes = rb.plots.significance_curve(power)
+        assert axes.lines[0].get_ydata() == pytest.approx(power.significance["AP"])
+        assert axes.get_legend().get_texts()[0].get_text() == "AP"
+
+    def test_leaderboard(self, tmp_path):
+        found = compare(scores_of(self.value, low=self.value - 0.1, high=self.value + 0.1))
+        axes = rb.plots.leaderboard(found)
+        assert sorted(axes.lines[-1].get_xdata()) == pytest.approx(sorted(self.value.mean(axis=1)[:, 0]))
+        assert [bar.get_width() for bar in axes.patches] == pytest.approx([0.2] * 3)
+        axes.figure.savefig(tmp_path / "leaderboard.png")
+        assert (tmp_path / "leaderboard.png").stat().st_size > 5000

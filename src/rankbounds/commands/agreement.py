@@ -1,4 +1,8 @@
-"""Say how alike different measures order the runs: Kendall's tau, tau_AP, Spearman and RBO of the means."""
+"""Say how alike different measures order the runs, or the same measures under other judgments.
+
+Kendall's tau, tau_AP, Spearman and RBO of the means; how many pairs of runs change places, and how many of those both
+sides find significantly different.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(parser)
     shared.add_measures(parser)
     parser.add_argument("--p", type=float, default=0.9, help="persistence of RBO (default 0.9)")
+    parser.add_argument(
+        "--against", metavar="QRELS", help="other judgments of the same topics, say of a shallower pool"
+    )
     shared.add_assumptions(parser)
     shared.add_output(parser, FORMATS)
     parser.set_defaults(bounds="none")
@@ -27,13 +34,30 @@ def run(options: argparse.Namespace) -> int:
 
     shared.check_format(options)
     check_persistence(options.p)
-    if options.measures and len(set(options.measures)) < 2:
-        raise UsageError("Agreement needs at least two measures.")
-    rows = agreement(shared.evaluate_from(options), options.p)
+    if options.measures and len(set(options.measures)) < 2 and not options.against:
+        raise UsageError("Agreement needs at least two measures, or other judgments (--against).")
+    scores = shared.evaluate_from(options)
+    against = None
+    if options.against:
+        options.qrels = options.against
+        against = shared.evaluate_from(options)
+    rows = agreement(scores, options.p, against)
     if options.format in ("json", "jsonl", "csv", "tsv"):
         shared.write_text(options, render_rows(rows, options.format, FIELDS))
         return 0
-    cells = [[str(row[field]) if at < 2 else number(row[field]) for at, field in enumerate(FIELDS)] for row in rows]
-    header = ["measure a", "measure b", "tau", "tau-a", "tau_AP", "Spearman", f"RBO(p={options.p:g})"]
+    cells = [
+        [number(row[field]) if isinstance(row[field], float) else str(row[field]) for field in FIELDS] for row in rows
+    ]
+    header = [
+        "measure a",
+        "measure b",
+        "tau",
+        "tau-a",
+        "tau_AP",
+        "Spearman",
+        f"RBO(p={options.p:g})",
+        "swapped",
+        "both p<.05",
+    ]
     shared.write_text(options, Table(header, cells, frozenset({0, 1})).render(options.format))
     return 0

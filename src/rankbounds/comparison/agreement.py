@@ -6,11 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.comparison.significance import p_values, pairs_of
 from rankbounds.errors import DataError, UsageError
 from rankbounds.scores import Scores
 
-FIELDS = ("measure_a", "measure_b", "tau", "tau_a", "tau_ap", "spearman", "rbo")
+FIELDS = (
+    "measure_a",
+    "measure_b",
+    "tau",
+    "tau_a",
+    "tau_ap",
+    "spearman",
+    "rbo",
+    "swapped",
+    "swapped_significantly",
+)
+LEVEL = 0.05
+"""The level at which a change of places counts as significant."""
 
 
 def kendall_tau_a(a: Floats, b: Floats) -> float:
@@ -87,20 +100,45 @@ def _share_above(scores: Floats, depth: Ints) -> Floats:
     return np.clip((depth - above) / tied, 0.0, 1.0)
 
 
-def agreement(scores: Scores, p: float = 0.9) -> list[dict[str, Any]]:
-    """For every two measures, how alike they order the runs by their means.
+def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> list[dict[str, Any]]:
+    """How alike the runs are ordered by their means: for every two measures, or for each under other judgments.
 
-    ``tau`` is Kendall's tau-b, ``tau_ap`` the mean of both directions, ``rbo`` at persistence ``p``.
+    ``against`` holds scores of the same runs, say from a shallower pool. ``tau`` is Kendall's tau-b, ``tau_ap`` the mean
+    of both directions, ``rbo`` at persistence ``p``. ``swapped`` counts pairs of runs that change places, and
+    ``swapped_significantly`` those of them where both sides find a significant difference (t test, 0.05).
     """
     if len(scores.runs) < 2:
         raise DataError("Agreement of orderings needs at least two runs.")
-    means = scores.mean().value[:, 0, :]
-    return [
-        {"measure_a": str(measure), "measure_b": str(scores.measures[other])}
-        | correlations(means[:, at], means[:, other], p)
-        for at, measure in enumerate(scores.measures)
-        for other in range(at + 1, len(scores.measures))
-    ]
+    if against is None:
+        columns = [(scores, at) for at in range(len(scores.measures))]
+        chosen = [(one, other) for at, one in enumerate(columns) for other in columns[at + 1 :]]
+    else:
+        if against.runs != scores.runs:
+            raise DataError("The orderings to compare are of different runs.")
+        chosen = [((scores, at), (against, against.measures.index(one))) for at, one in enumerate(scores.measures)]
+    return [_row(*one, *other, p) for one, other in chosen]
+
+
+def _row(scores: Scores, at: int, others: Scores, other: int, p: float) -> dict[str, Any]:
+    a, b = scores.mean().value[:, 0, at], others.mean().value[:, 0, other]
+    swapped = _signs(a) * _signs(b) < 0
+    significant = _significant(scores, at) & _significant(others, other)
+    return {
+        "measure_a": str(scores.measures[at]),
+        "measure_b": str(others.measures[other]),
+        **correlations(a, b, p),
+        "swapped": int(np.count_nonzero(swapped) // 2),
+        "swapped_significantly": int(np.count_nonzero(swapped & significant) // 2),
+    }
+
+
+def _significant(scores: Scores, at: int) -> Flags:
+    """For every two runs, does a t test separate them by this measure?"""
+    matrix = scores.value[:, :, at]
+    first, second = pairs_of(matrix.shape[0])
+    table = np.zeros((matrix.shape[0], matrix.shape[0]), dtype=bool)
+    table[first, second] = table[second, first] = p_values(matrix[first] - matrix[second], "t") < LEVEL
+    return table
 
 
 def correlations(a: Floats, b: Floats, p: float = 0.9) -> dict[str, float]:

@@ -1,0 +1,64 @@
+"""Figures of comparisons: topics that drive a difference, the significance curve, a leaderboard with intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankbounds.comparison.discriminative_power import DiscriminativePower
+from rankbounds.comparison.verdict import Comparison
+from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.scores import Scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def topic_differences(scores: Scores, a: str, b: str, measure: str | None = None, ax: Axes | None = None) -> Axes:
+    """A bar for each topic, the largest gain of ``a`` over ``b`` first, and the mean as a line."""
+    axes = fresh_axes(ax)
+    labels = [str(one) for one in scores.measures]
+    at = labels.index(measure or labels[0])
+    difference = scores.value[scores.runs.index(a), :, at] - scores.value[scores.runs.index(b), :, at]
+    ordered = np.sort(difference)[::-1]
+    axes.bar(np.arange(ordered.size), ordered, color=np.where(ordered >= 0, COLOURS[0], COLOURS[1]), width=0.85)
+    axes.axhline(
+        difference.mean(), color=COLOURS[6], linewidth=1, linestyle="--", label=f"mean {difference.mean():+.3f}"
+    )
+    axes.axhline(0, color="0.4", linewidth=0.8)
+    axes.set(xlabel=f"{ordered.size} topics, by difference", ylabel=f"{labels[at]}: {a} − {b}", xticks=[])  # noqa: RUF001
+    axes.legend(frameon=False, loc="upper right")
+    return axes
+
+
+def significance_curve(power: DiscriminativePower, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
+    """For each measure the pairs' significance levels in falling order: the lower the curve, the more it separates."""
+    axes = fresh_axes(ax)
+    for number, (measure, levels) in enumerate(power.significance.items()):
+        share = np.arange(1, levels.size + 1) / levels.size
+        axes.plot(100 * share, levels, label=measure, color=COLOURS[number % len(COLOURS)], linewidth=1.4)
+    axes.axhline(alpha, color="0.5", linewidth=0.8, linestyle=":")
+    axes.annotate(f"α = {alpha:g}", (0, alpha), xytext=(2, 3), textcoords="offset points", fontsize=8)  # noqa: RUF001
+    axes.set(xlabel="pairs of runs, largest level first (%)", ylabel="significance level", xlim=(0, 100), ylim=(0, 1))
+    axes.legend(frameon=False, fontsize=8)
+    return axes
+
+
+def leaderboard(comparison: Comparison, measure: str | None = None, ax: Axes | None = None) -> Axes:
+    """Means with their intervals over topics as lines and the bounds over judgments as bars, best at the top."""
+    label = measure or comparison.systems[0]["measure"]
+    rows = sorted((row for row in comparison.systems if row["measure"] == label), key=lambda row: row["mean"])
+    axes = fresh_axes(ax, figsize=(5.4, max(1.6, 0.28 * len(rows) + 0.9)))
+    place = np.arange(len(rows))
+    for at, row in enumerate(rows):
+        if row["low"] is not None:
+            axes.barh(
+                at, row["high"] - row["low"], left=row["low"], height=0.62, color=COLOURS[5], alpha=0.45, zorder=1
+            )
+        axes.plot([row["ci_low"], row["ci_high"]], [at, at], color=COLOURS[0], linewidth=1.6, zorder=2)
+    axes.plot([row["mean"] for row in rows], place, "o", color=COLOURS[6], markersize=4, zorder=3)
+    axes.set_yticks(place, [f"{row['run']}  {row['group']}" for row in rows], fontsize=8)
+    confidence = f"{comparison.settings['confidence']:.0%}"
+    axes.set(xlabel=f"{label}: mean, {confidence} interval (line), bounds over judgments (bar)")
+    return axes
