@@ -103,7 +103,7 @@ def _share_above(scores: Floats, depth: Ints) -> Floats:
 def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> list[dict[str, Any]]:
     """How alike the runs are ordered by their means: for every two measures, or for each under other judgments.
 
-    ``against`` holds scores of the same runs, say from a shallower pool. ``tau`` is Kendall's tau-b, ``tau_ap`` the mean
+    ``against`` holds scores of the same runs, say from a shallower pool. ``tau`` is tau-b, ``tau_ap`` the mean
     of both directions, ``rbo`` at persistence ``p``. ``swapped`` counts pairs of runs that change places, and
     ``swapped_significantly`` those of them where both sides find a significant difference (t test, 0.05).
     """

@@ -60,5 +60,5 @@ def leaderboard(comparison: Comparison, measure: str | None = None, ax: Axes | N
     axes.plot([row["mean"] for row in rows], place, "o", color=COLOURS[6], markersize=4, zorder=3)
     axes.set_yticks(place, [f"{row['run']}  {row['group']}" for row in rows], fontsize=8)
     confidence = f"{comparison.settings['confidence']:.0%}"
-    axes.set(xlabel=f"{label}: mean, {confidence} interval (line), bounds over judgments (bar)")
+    axes.set(xlabel=f"{label}\npoint: mean; line: {confidence} interval; bar: bounds over judgments")
     return axes
