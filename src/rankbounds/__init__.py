@@ -19,6 +19,8 @@ LATER = {
     "Comparison": "rankbounds.comparison",
     "compare": "rankbounds.comparison",
     "plots": "rankbounds.plots",
+    "read_predictions": "rankbounds.runs",
+    "read_qrels_by_source": "rankbounds.judgments",
 }
 """Names that are loaded when first used, by the module they stand in; a module may stand for itself."""
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
+from rankbounds.files.formats import pair_of_names
 from rankbounds.files.opening import expand
 from rankbounds.gains import GainRule, gain_rule
-from rankbounds.judgments import Qrels, as_qrels
+from rankbounds.judgments import Qrels, as_qrels, read_qrels
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.judged import Judged
 from rankbounds.rankings import Order, Precision, Rankings, TopicFacts, join
@@ -138,6 +139,8 @@ def evaluate(
     gain: str | dict[float, float] | GainRule | None = None,
     topics: str = "judged",
     score_precision: str = "double",
+    labels: str | Sequence[str] | None = None,
+    formats: str | tuple[str | None, str | None] | None = None,
     lenient: bool = False,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -153,6 +156,8 @@ def evaluate(
     ``bounds``: what ``low`` and ``high`` cover: ``unjudged`` documents, ``ties``, ``both``, or ``none``.
     ``topics``: ``judged`` scores every judged topic, one that a run lacks as an empty list; ``shared`` only topics that
     the run has.
+    ``labels``: use judgments of this source only (``"human"``), or of the first that has one (``"human,llm"``).
+    ``formats``: the format of all files, or of judgments and of runs, where it should not be recognised by content.
     """
     assumptions = Assumptions(
         ties,
@@ -165,9 +170,10 @@ def evaluate(
     chosen = parse_measures(measures)
     assumptions.check(chosen)
     workers = threads or processors()
-    judgments = qrels if isinstance(qrels, Qrels) else _read_judgments(qrels, lenient, workers)
+    qrels_kind, run_kind = pair_of_names(formats)
+    judgments = qrels if isinstance(qrels, Qrels) else _read_judgments(qrels, qrels_kind, labels, lenient, workers)
     facts = TopicFacts(judgments, assumptions.gain)
-    jobs = _jobs(runs, lenient, workers)
+    jobs = _jobs(runs, run_kind, lenient, workers)
     facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
 
     def score(job: _Job) -> _RunResult:
@@ -199,12 +205,12 @@ def evaluate(
     return scores
 
 
-def _read_judgments(given: Any, lenient: bool, threads: int) -> Qrels:
+def _read_judgments(
+    given: Any, kind: str | None, labels: str | Sequence[str] | None, lenient: bool, threads: int
+) -> Qrels:
     if isinstance(given, str | os.PathLike):
-        from rankbounds.judgments import read_qrels
-
-        return read_qrels(given, lenient=lenient, threads=threads)
-    return as_qrels(given)
+        return read_qrels(given, kind=kind, labels=labels, lenient=lenient, threads=threads)
+    return as_qrels(given, labels)
 
 
 @dataclass(frozen=True)
@@ -215,13 +221,13 @@ class _Job:
     read: Callable[[], Run]
 
 
-def _jobs(runs: Any, lenient: bool, workers: int) -> list[_Job]:
+def _jobs(runs: Any, kind: str | None, lenient: bool, workers: int) -> list[_Job]:
     def from_file(path: str, threads: int, name: str | None = None) -> _Job:
-        return _Job(path, lambda: read_run(path, lenient=lenient, threads=threads, name=name))
+        return _Job(path, lambda: read_run(path, kind=kind, lenient=lenient, threads=threads, name=name))
 
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
-    if isinstance(runs, Run) or hasattr(runs, "columns") or hasattr(runs, "column_names"):
+    if isinstance(runs, Run) or _is_one_table(runs):
         return [_Job("run", lambda: as_run(runs))]
     if isinstance(runs, Mapping):
         if not runs:
@@ -251,11 +257,14 @@ def _jobs(runs: Any, lenient: bool, workers: int) -> list[_Job]:
     return jobs
 
 
+def _is_one_table(given: Any) -> bool:
+    """Is this a data frame, or a run of the package ranx?"""
+    return hasattr(given, "columns") or hasattr(given, "column_names") or type(given).__module__.startswith("ranx.")
+
+
 def _is_one_query(inner: Any) -> bool:
     """Is this the ``{document: score}`` of one query, rather than a whole run?"""
-    return isinstance(inner, Mapping) and not any(
-        isinstance(value, Mapping | Sequence) for value in list(inner.values())[:1]
-    )
+    return isinstance(inner, Mapping) and not isinstance(next(iter(inner.values()), None), Mapping | Sequence)
 
 
 @dataclass(frozen=True)

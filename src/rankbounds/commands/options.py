@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluate import BOUNDS, DEFAULT_MEASURES, PRECISIONS, TOPICS, evaluate
+from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import expand, writing
 from rankbounds.scores import Scores
 from rankbounds.unjudged import RULES as UNJUDGED_RULES
@@ -20,10 +21,28 @@ if TYPE_CHECKING:
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """The judgments and the runs."""
     parser.add_argument(
-        "qrels", metavar="QRELS", help="judgments: TREC file, CSV, TSV, JSON lines or Parquet; - is stdin"
+        "qrels",
+        metavar="QRELS",
+        help="judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin",
     )
     parser.add_argument(
         "runs", metavar="RUN", nargs="+", help="runs: files, patterns in quotes, or folders; - is stdin"
+    )
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How to read the files."""
+    parser.add_argument(
+        "--from",
+        dest="read_as",
+        metavar="FORMAT",
+        help=f"format of the files, where their contents should not decide: {', '.join(FORMAT_NAMES)}; two with a "
+        "comma between them are that of the judgments and that of the runs",
+    )
+    parser.add_argument(
+        "--labels",
+        metavar="SOURCE",
+        help='use judgments with this value in the column "source"; of several (human,llm) the first that has one',
     )
 
 
@@ -69,6 +88,7 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
         metavar="WHICH",
         help=f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
     )
+    add_reading(parser)
     parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
 
 
@@ -129,6 +149,8 @@ def evaluate_from(options: argparse.Namespace) -> Scores:
         gain=options.gain,
         topics=options.topics,
         score_precision=options.score_precision,
+        labels=options.labels,
+        formats=options.read_as,
         lenient=options.lenient,
         progress=progress_on_terminal("runs scored"),
     )
