@@ -18,6 +18,8 @@ __version__ = "0.1.0"
 LATER = {
     "Comparison": "rankbounds.comparison",
     "compare": "rankbounds.comparison",
+    "RelevanceEvaluator": "rankbounds.relevance_evaluator",
+    "explain": "rankbounds.discrepancies",
     "plots": "rankbounds.plots",
     "read_predictions": "rankbounds.runs",
     "read_qrels_by_source": "rankbounds.judgments",

@@ -176,8 +176,8 @@ def evaluate(
     jobs = _jobs(runs, run_kind, lenient, workers)
     facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
 
-    def score(job: _Job) -> _RunResult:
-        return _score_run(job.read(), facts, chosen, assumptions, threads=workers if len(jobs) == 1 else 1)
+    def score(job: _Job) -> RunResult:
+        return score_run(job.read(), facts, chosen, assumptions, threads=workers if len(jobs) == 1 else 1)
 
     results = []
     for result in in_threads(score, jobs, workers):
@@ -268,7 +268,7 @@ def _is_one_query(inner: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class _RunResult:
+class RunResult:
     """One run's scores: arrays with an axis of topics and one of measures; NaN for topics left out."""
 
     name: str
@@ -279,9 +279,10 @@ class _RunResult:
     notes: RunNotes
 
 
-def _score_run(
-    run: Run, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions, threads: int
-) -> _RunResult:
+def score_run(
+    run: Run, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions, threads: int = 1
+) -> RunResult:
+    """Join one run with the judgments and score it."""
     joined = join(run, facts, order=assumptions.order, precision=assumptions.score_precision, topics=assumptions.topics)
     shape = (len(facts.query_ids), len(measures))
     value, low, high = (np.full(shape, np.nan) for _ in range(3))
@@ -315,7 +316,7 @@ def _score_run(
         tied_topics=int(np.count_nonzero(tied)),
         tie_range=float(tie_range[known].sum() / scored) if known.any() else None,
     )
-    return _RunResult(run.name, value, low, high, judged, notes)
+    return RunResult(run.name, value, low, high, judged, notes)
 
 
 def _fractions_lost(facts: TopicFacts, measures: Sequence[Measure]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -92,6 +93,8 @@ class Columns:
         try:
             values = np.array(self.values, dtype=np.float64)
         except (TypeError, ValueError):
+            values = np.array([_number_or_nan(value) for value in self.values])
+        if values.ndim != 1:  # lists among the values
             values = np.array([_number_or_nan(value) for value in self.values])
         bad = np.flatnonzero(~np.isfinite(values))
         if bad.size:
@@ -245,8 +248,12 @@ def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Col
     topics = [str(query) for query in given]
     if len(set(topics)) < len(topics):
         raise DataError(f"{source}: two query ids have the same text; ids are compared as text.")
-    distinct = all(type(doc) is str for doc in docs)  # (other types may have the same text)
-    return Columns(topics, topic, docs, values, names.value[0], Source(source), distinct=distinct)
+    ids: Sequence[Any] = docs
+    with contextlib.suppress(TypeError, AttributeError):  # ids that are not text: two may have the same text
+        ids = Ids.of(docs)
+    if isinstance(ids, Ids) and not ids.length.all():
+        _reject_odd_id("", "document id", source)
+    return Columns(topics, topic, ids, values, names.value[0], Source(source), distinct=isinstance(ids, Ids))
 
 
 def _of_frame(frame: Any, columns: list[str], names: ColumnNames, source: str) -> Columns:
