@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.opening import expand
@@ -54,6 +54,21 @@ class Assumptions:
             if value not in known:
                 hint = did_you_mean(str(value), list(known))
                 raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
+
+    @classmethod
+    def of(
+        cls,
+        ties: str = "trec",
+        unjudged: str = "nonrelevant",
+        q: float | None = None,
+        bounds: str = "unjudged",
+        gain: str | dict[float, float] | GainRule | None = None,
+        topics: str = "judged",
+        score_precision: str = "double",
+    ) -> Assumptions:
+        """From the words of ``evaluate``."""
+        which, precision = cast(Topics, topics), cast(Precision, score_precision)
+        return cls(ties, UnjudgedRule(unjudged, q), bounds, gain_rule(gain), which, precision)
 
     @property
     def order(self) -> Order:
@@ -159,14 +174,7 @@ def evaluate(
     ``labels``: use judgments of this source only (``"human"``), or of the first that has one (``"human,llm"``).
     ``formats``: the format of all files, or of judgments and of runs, where it should not be recognised by content.
     """
-    assumptions = Assumptions(
-        ties,
-        UnjudgedRule(unjudged, q),
-        bounds,
-        gain_rule(gain),
-        cast(Topics, topics),
-        cast(Precision, score_precision),
-    )
+    assumptions = Assumptions.of(ties, unjudged, q, bounds, gain, topics, score_precision)
     chosen = parse_measures(measures)
     assumptions.check(chosen)
     workers = threads or processors()
@@ -184,25 +192,42 @@ def evaluate(
         results.append(result)
         if progress:
             progress(len(results), len(jobs))
-    names = unique_names([result.name for result in results], [job.place for job in jobs])
-    scores = Scores(
-        runs=names,
-        query_ids=list(facts.query_ids),
-        measures=chosen,
+    lacking = np.flatnonzero(facts.relevant(1.0) == 0).tolist()
+    scores = gathered(
+        results,
+        [job.place for job in jobs],
+        list(facts.query_ids),
+        chosen,
+        assumptions,
+        [facts.query_ids[number] for number in lacking],
+    )
+    for message in [*scores.warnings(), *fractions_lost(facts.grade, chosen)]:
+        warnings.warn(message, RankboundsWarning, stacklevel=2)
+    return scores
+
+
+def gathered(
+    results: Sequence[RunResult],
+    places: list[str],
+    query_ids: list[str],
+    measures: list[Measure],
+    assumptions: Assumptions,
+    without_relevant: list[str],
+) -> Scores:
+    """The results of several runs as one table."""
+    return Scores(
+        runs=unique_names([result.name for result in results], places),
+        query_ids=query_ids,
+        measures=measures,
         value=np.stack([result.value for result in results]),
         low=np.stack([result.low for result in results]),
         high=np.stack([result.high for result in results]),
         judged=np.stack([result.judged for result in results]),
         notes=[result.notes for result in results],
-        bounds=bounds,
-        topics=topics,
-        without_relevant=[
-            name for name, number in zip(facts.query_ids, facts.relevant(1.0).tolist(), strict=True) if not number
-        ],
+        bounds=assumptions.bounds,
+        topics=assumptions.topics,
+        without_relevant=without_relevant,
     )
-    for message in [*scores.warnings(), *_fractions_lost(facts, chosen)]:
-        warnings.warn(message, RankboundsWarning, stacklevel=2)
-    return scores
 
 
 def _read_judgments(
@@ -284,45 +309,64 @@ def score_run(
 ) -> RunResult:
     """Join one run with the judgments and score it."""
     joined = join(run, facts, order=assumptions.order, precision=assumptions.score_precision, topics=assumptions.topics)
-    shape = (len(facts.query_ids), len(measures))
-    value, low, high = (np.full(shape, np.nan) for _ in range(3))
-    judged, tie_range = (np.full(shape[0], np.nan) for _ in range(2))
-    tied = np.zeros(shape[0], dtype=bool)
-    coverage = Judged(cutoff=10)
+    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions)
+    sheet.fill(joined.slices, threads)
+    return sheet.result(run.name, joined.missing, joined.unknown)
 
-    def score(compute: Callable[[], list[Rankings]]) -> None:
-        # Topics of different slices differ, so that threads never write to the same cells.
+
+class ScoreSheet:
+    """The scores of one run, filled topic by topic: arrays with an axis of topics and one of measures."""
+
+    def __init__(self, topics: int, measures: Sequence[Measure], assumptions: Assumptions) -> None:
+        self.measures, self.assumptions = measures, assumptions
+        self.value, self.low, self.high = (np.full((topics, len(measures)), np.nan) for _ in range(3))
+        self.judged, self.tie_range = (np.full(topics, np.nan) for _ in range(2))
+        self.tied = np.zeros(topics, dtype=bool)
+
+    def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
+        """Score the rankings of these slices. Their topics differ, so that threads never write to the same cells."""
+        for _ in in_threads(self._score, slices, threads):
+            pass
+
+    def _score(self, compute: Callable[[], list[Rankings]]) -> None:
+        coverage = Judged(cutoff=10)
         for rankings in compute():
             topic = rankings.topic
-            judged[topic] = coverage.value(rankings)
-            for number, measure in enumerate(measures):
-                value[topic, number] = assumptions.value(measure, rankings)
-                found = assumptions.low_high(measure, rankings)
+            self.judged[topic] = coverage.value(rankings)
+            for number, measure in enumerate(self.measures):
+                self.value[topic, number] = self.assumptions.value(measure, rankings)
+                found = self.assumptions.low_high(measure, rankings)
                 if found is not None:
-                    low[topic, number], high[topic, number] = found
+                    self.low[topic, number], self.high[topic, number] = found
             if rankings.tied is not None:
-                tied[topic] = rankings.tied.any(axis=-1)
-                if assumptions.bounds != "none":
-                    worst_best = measures[0].tie_bounds(assumptions.assumed(measures[0], rankings))
-                    tie_range[topic] = np.nan if worst_best is None else worst_best[1] - worst_best[0]
+                self.tied[topic] = rankings.tied.any(axis=-1)
+                if self.assumptions.bounds != "none":
+                    first = self.measures[0]
+                    worst_best = first.tie_bounds(self.assumptions.assumed(first, rankings))
+                    self.tie_range[topic] = np.nan if worst_best is None else worst_best[1] - worst_best[0]
 
-    for _ in in_threads(score, joined.slices, threads):
-        pass
-    known = ~np.isnan(tie_range)
-    scored = np.count_nonzero(~np.isnan(judged))
-    notes = RunNotes(
-        missing=joined.missing,
-        unknown=joined.unknown,
-        tied_topics=int(np.count_nonzero(tied)),
-        tie_range=float(tie_range[known].sum() / scored) if known.any() else None,
-    )
-    return RunResult(run.name, value, low, high, judged, notes)
+    def put(self, places: Ints, part: ScoreSheet) -> None:
+        """Take over the scores of some topics, which have these places here."""
+        for name in ("value", "low", "high", "judged", "tie_range", "tied"):
+            getattr(self, name)[places] = getattr(part, name)
+
+    def result(self, name: str, missing: Sequence[str], unknown: Sequence[str]) -> RunResult:
+        """What was scored, under the run's name."""
+        known = ~np.isnan(self.tie_range)
+        scored = np.count_nonzero(~np.isnan(self.judged))
+        notes = RunNotes(
+            missing=missing,
+            unknown=unknown,
+            tied_topics=int(np.count_nonzero(self.tied)),
+            tie_range=float(self.tie_range[known].sum() / scored) if known.any() else None,
+        )
+        return RunResult(name, self.value, self.low, self.high, self.judged, notes)
 
 
-def _fractions_lost(facts: TopicFacts, measures: Sequence[Measure]) -> list[str]:
+def fractions_lost(grade: Floats, measures: Sequence[Measure]) -> list[str]:
     """Grades between 0 and 1 are gains to graded measures, but not relevant to binary ones: say so."""
     binary = [str(one) for one in measures if getattr(one, "rel", 0) == 1.0 and not getattr(one, "graded", False)]
-    fractions = int(np.count_nonzero((facts.grade > 0) & (facts.grade < 1)))
+    fractions = int(np.count_nonzero((grade > 0) & (grade < 1)))
     if not binary or not fractions:
         return []
     return [

@@ -20,7 +20,6 @@ from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.rankings import TopicFacts
 from rankbounds.runs import as_run
-from rankbounds.unjudged import UnjudgedRule
 
 try:
     theirs: Any = importlib.import_module("ir_measures")
@@ -71,7 +70,7 @@ class RankboundsProvider(theirs.Provider):  # type: ignore[misc]
 
     def __init__(self, assumptions: Assumptions | None = None) -> None:
         super().__init__()
-        self.assumptions = assumptions or Assumptions(bounds="none", topics="shared")
+        self.assumptions = assumptions or Assumptions.of(bounds="none", topics="shared")
 
     def supports(self, measure: Any) -> bool:
         """Is this one of our measures, or one that we have too, with these parameters?"""
@@ -134,8 +133,9 @@ def _ours(given: Any) -> Measure | None:
 
 def provider(ties: str = "trec", unjudged: str = "nonrelevant", score_precision: str = "double") -> RankboundsProvider:
     """A provider with these rules for ties and unjudged documents."""
-    rule = UnjudgedRule(unjudged)
-    return RankboundsProvider(Assumptions(ties, rule, "none", topics="shared", score_precision=score_precision))  # type: ignore[arg-type]
+    return RankboundsProvider(
+        Assumptions.of(ties, unjudged, bounds="none", topics="shared", score_precision=score_precision)
+    )
 
 
 def use_first(one: RankboundsProvider | None = None) -> None:

@@ -23,14 +23,16 @@ class Source:
 
     name: str
     unit: str = "entry"
+    before: int = 0
+    """How many lines or rows of the file come before these."""
 
     def where(self, pairs: Pairs, row: int) -> str:
         """``file:line`` when the pairs were read from lines of text."""
         if self.unit == "line":
             text = pairs.docs.text[: int(pairs.docs.start[row])]
-            return f"{self.name}:{int(np.count_nonzero(text == 10)) + 1}"
+            return f"{self.name}:{self.before + int(np.count_nonzero(text == 10)) + 1}"
         if self.unit == "row":
-            return f"{self.name}, row {row + 1}"
+            return f"{self.name}, row {self.before + row + 1}"
         return self.name
 
 

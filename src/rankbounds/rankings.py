@@ -26,7 +26,8 @@ BATCH_CELLS = 1 << 17
 class TopicFacts:
     """What the judgments alone say of each topic, for one gain rule."""
 
-    def __init__(self, qrels: Qrels, rule: GainRule | None = None) -> None:
+    def __init__(self, qrels: Qrels, rule: GainRule | None = None, grades: Floats | None = None) -> None:
+        """``grades`` are those of the whole collection, where ``qrels`` are only a part of it."""
         self.qrels = qrels
         self.rule = rule or GainRule()
         self.query_ids = qrels.query_ids
@@ -36,8 +37,9 @@ class TopicFacts:
         self._topic = qrels.pairs.topic[judged]
         self._grade = self.grade[judged]
         self._gain = self.rule(self._grade)
+        self._collection = self._gain if grades is None else self.rule(grades)
         known = [gain for _, gain in self.rule.table] or [1.0]
-        self.max_gain = max(*known, 1e-300, float(self._gain.max(initial=0.0)))
+        self.max_gain = max(*known, 1e-300, float(self._collection.max(initial=0.0)))
         """The largest gain an unjudged document may have: the collection's largest, and at least 1 where gains are
         the grades themselves."""
         self._relevant: dict[float, Ints] = {}
@@ -56,7 +58,7 @@ class TopicFacts:
     @cached_property
     def levels(self) -> Floats:
         """The distinct positive gains that documents may have, ascending; the last is ``max_gain``."""
-        return np.unique(np.append(self._gain[self._gain > 0], self.max_gain))
+        return np.unique(np.append(self._collection[self._collection > 0], self.max_gain))
 
     @cached_property
     def count_from_level(self) -> Ints:
@@ -262,13 +264,25 @@ def join(
         )
     absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
     missing = [facts.query_ids[number] for number in absent.tolist()]
-    slices: list[Callable[[], list[Rankings]]] = [
-        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision) for rows in pairs.topic_slices()
-    ]
+    slices = slices_of(run, facts, topic_in_qrels, order, precision)
     if topics == "judged" and absent.size:
-        empty = Rankings(np.zeros((absent.size, 1)), np.zeros(absent.size, dtype=np.int64), absent, facts)
-        slices.append(lambda: [empty])
+        slices.append(lambda: [empty_rankings(absent, facts)])
     return Joined(slices, missing, unknown)
+
+
+def slices_of(
+    run: Run, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
+) -> list[Callable[[], list[Rankings]]]:
+    """The rankings of the run's judged topics, to be computed slice by slice."""
+    return [
+        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision)
+        for rows in run.pairs.topic_slices()
+    ]
+
+
+def empty_rankings(topics: Ints, facts: TopicFacts) -> Rankings:
+    """A list without documents for each of these topics."""
+    return Rankings(np.zeros((topics.size, 1)), np.zeros(topics.size, dtype=np.int64), topics, facts)
 
 
 def _rankings_of_slice(

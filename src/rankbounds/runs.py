@@ -130,6 +130,11 @@ def read_run(
     lines = formats.read(file, columns.RUN_COLUMNS, kind=kind, lenient=lenient, threads=threads)
     if isinstance(lines, columns.Columns):
         return Run._of(lines, name or plain_name(file))
+    return of_lines(lines, file, name)
+
+
+def of_lines(lines: trec.TrecLines, file: str, name: str | None = None) -> Run:
+    """A run from the lines of a file."""
     if lines.layout is trec.RUN_OF_SCORES and _counts_up(lines):
         warnings.warn(
             f"{file}: the third column counts 1, 2, 3, ... in every topic. It is read as a score, so that the last "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluate import BOUNDS, DEFAULT_MEASURES, PRECISIONS, TOPICS, evaluate
@@ -133,6 +133,12 @@ def write_text(options: argparse.Namespace, text: str) -> None:
         sys.stdout.buffer.flush()
 
 
+def assumptions_from(options: argparse.Namespace) -> dict[str, Any]:
+    """What ``add_assumptions`` declared, by the names that ``evaluate`` has for it."""
+    names = ("ties", "unjudged", "q", "bounds", "gain", "topics", "score_precision")
+    return {name: getattr(options, name) for name in names}
+
+
 def evaluate_from(options: argparse.Namespace) -> Scores:
     """Run ``evaluate`` as the options say."""
     inputs = [options.qrels, *options.runs]
@@ -142,13 +148,7 @@ def evaluate_from(options: argparse.Namespace) -> Scores:
         options.qrels,
         expand(options.runs),
         options.measures or DEFAULT_MEASURES,
-        ties=options.ties,
-        unjudged=options.unjudged,
-        q=options.q,
-        bounds=options.bounds,
-        gain=options.gain,
-        topics=options.topics,
-        score_precision=options.score_precision,
+        **assumptions_from(options),
         labels=options.labels,
         formats=options.read_as,
         lenient=options.lenient,

@@ -202,15 +202,18 @@ def _first_sentence(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
-def of_object(given: Any, names: ColumnNames, *, source: str) -> Columns:
-    """From a dict of dicts, a pandas, polars or pyarrow frame, a ranx object, or rows ``(query, document, value)``."""
+def of_object(given: Any, names: ColumnNames, *, source: str, before: int = 0) -> Columns:
+    """From a dict of dicts, a pandas, polars or pyarrow frame, a ranx object, or rows ``(query, document, value)``.
+
+    ``before`` rows of the source come before those of a polars frame.
+    """
     if type(given).__module__.partition(".")[0] == "ranx":
         given = given.to_dict()
     if isinstance(given, Mapping):
         return _of_nested(given, names, source)
     columns = getattr(given, "column_names", None) or getattr(given, "columns", None)
     if columns is not None:
-        return _of_frame(given, [str(column) for column in columns], names, source)
+        return _of_frame(given, [str(column) for column in columns], names, source, before)
     try:
         rows = [_row(row, names) for row in given]
     except (TypeError, IndexError):
@@ -256,7 +259,14 @@ def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Col
     return Columns(topics, topic, ids, values, names.value[0], Source(source), distinct=isinstance(ids, Ids))
 
 
-def _of_frame(frame: Any, columns: list[str], names: ColumnNames, source: str) -> Columns:
+def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[str]:
+    """Of a table's columns those that are read; an error where one is lacking."""
+    return [name for name in _found_columns(columns, names, source) if name is not None]
+
+
+def _found_columns(columns: list[str], names: ColumnNames, source: str) -> tuple[str, str, str, str | None, str | None]:
+    """The columns of the query, the document, the value, the rank and the label's source."""
+
     def needed(known: tuple[str, ...], what: str) -> str:
         found = find_column(columns, known)
         if found is None:
@@ -266,14 +276,21 @@ def _of_frame(frame: Any, columns: list[str], names: ColumnNames, source: str) -
             )
         return found
 
-    query, doc = needed(QUERY_NAMES, "query id"), needed(DOC_NAMES, "document id")
-    value = needed(names.value, names.value[0])
-    rank = find_column(columns, RANK_NAMES) if names is RUN_COLUMNS else None
-    label = find_column(columns, SOURCE_NAMES) if names is QRELS_COLUMNS else None
+    return (
+        needed(QUERY_NAMES, "query id"),
+        needed(DOC_NAMES, "document id"),
+        needed(names.value, names.value[0]),
+        find_column(columns, RANK_NAMES) if names is RUN_COLUMNS else None,
+        find_column(columns, SOURCE_NAMES) if names is QRELS_COLUMNS else None,
+    )
+
+
+def _of_frame(frame: Any, columns: list[str], names: ColumnNames, source: str, before: int) -> Columns:
+    query, doc, value, rank, label = _found_columns(columns, names, source)
     if type(frame).__module__.startswith("polars."):
         frame = _lists_spread(frame, doc, value)
         if str(frame.schema[query]) == str(frame.schema[doc]) == "String":
-            return _of_text_frame(frame, query, doc, value, rank, label, source)
+            return _of_text_frame(frame, query, doc, value, rank, label, Source(source, "row", before))
     return Columns.of(
         _values(frame, query),
         _values(frame, doc),
@@ -292,21 +309,21 @@ def _lists_spread(frame: Any, doc: str, value: str) -> Any:
 
 
 def _of_text_frame(
-    frame: Any, query: str, doc: str, value: str, rank: str | None, label: str | None, source: str
+    frame: Any, query: str, doc: str, value: str, rank: str | None, label: str | None, source: Source
 ) -> Columns:
     """The same without a Python string for each row, for a polars frame whose ids are text."""
     for name, what in ((query, "query id"), (doc, "document id")):
         if frame[name].null_count():
             row = int(frame[name].is_null().arg_max() or 0)
             raise DataError(
-                f'{source}, row {row + 1}: the {what} (column "{name}") is empty; ids are text. The row is '
-                f"{frame.row(row, named=True)}."
+                f'{source.name}, row {source.before + row + 1}: the {what} (column "{name}") is empty; ids are text. '
+                f"The row is {frame.row(row, named=True)}."
             )
     queries, docs = ids_of_series(frame[query]), ids_of_series(frame[doc])
     if not queries.length.all():
-        _reject_odd_id("", "query id", source)
+        _reject_odd_id("", "query id", source.name)
     if not docs.length.all():
-        _reject_odd_id("", "document id", source)
+        _reject_odd_id("", "document id", source.name)
     topics, topic = queries.codes(queries.hashes())
     numbers = frame[value]
     values: Any = numbers.to_list()
@@ -318,8 +335,8 @@ def _of_text_frame(
         docs,
         values,
         value,
-        Source(source, "row"),
-        None if rank is None else _whole_numbers(frame[rank].to_list(), rank, source),
+        source,
+        None if rank is None else _whole_numbers(frame[rank].to_list(), rank, source.name),
         None if label is None else frame[label].to_list(),
     )
 

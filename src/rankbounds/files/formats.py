@@ -72,11 +72,11 @@ def _read(path: str, names: ColumnNames, kind: str | None, lenient: bool, thread
     kind = pair_of_names(kind)[0]
     if kind == "ir_datasets" or path.startswith(ir_datasets.PREFIX):
         return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
-    if kind == "parquet" or (kind is None and _is_parquet(path, names)):
+    if kind == "parquet" or (kind is None and is_parquet(path, names)):
         return columns.read_parquet(path, names)
     text = read_text(path, threads)
     if kind is None:
-        kind = _recognised(text, path)
+        kind = recognised(text, path)
     if kind in IN_JSON or kind == "json":
         return _from_json(text, None if kind == "json" else kind, names)
     if kind in IN_TEXT:
@@ -89,7 +89,8 @@ def _read(path: str, names: ColumnNames, kind: str | None, lenient: bool, thread
     return trec.read_lines(text, layout, lenient=lenient, threads=threads)
 
 
-def _is_parquet(path: str, names: ColumnNames) -> bool:
+def is_parquet(path: str, names: ColumnNames) -> bool:
+    """Is this file Parquet, or, for judgments, a folder of such files?"""
     if path == STANDARD_INPUT:
         return False
     if os.path.isdir(path):
@@ -101,7 +102,8 @@ def _is_parquet(path: str, names: ColumnNames) -> bool:
         return False  # whoever reads the file next says what is wrong
 
 
-def _recognised(text: Text, path: str) -> str:
+def recognised(text: Text, path: str) -> str:
+    """The format of this text; ``"json"`` where the whole of it must be parsed to tell."""
     ending = format_ending(path)
     start = text.buffer[text.begin : min(text.begin + 65536, text.end)].tobytes().lstrip()
     if start[:1] in (b"{", b"["):
