@@ -29,7 +29,7 @@ MEMORY = 512 << 20
 """How many bytes to use, about, where nothing is said."""
 PIECE_SHARE = 16
 """The share of the memory that is read at a time: text takes several times its size while it is parsed and joined."""
-QRELS_SHARE = 12
+QRELS_SHARE = 8
 """The share of the memory up to which judgments are held as a whole, with the index that finds them."""
 
 

@@ -326,9 +326,7 @@ def _of_text_frame(
         _reject_odd_id("", "document id", source.name)
     topics, topic = queries.codes(queries.hashes())
     numbers = frame[value]
-    values: Any = numbers.to_list()
-    if numbers.dtype.is_numeric():
-        values = numbers.to_numpy()
+    values: Any = numbers.to_numpy() if numbers.dtype.is_numeric() else numbers.to_list()
     return Columns(
         [name.decode("utf-8", "surrogateescape") for name in topics],
         topic,
@@ -336,7 +334,7 @@ def _of_text_frame(
         values,
         value,
         source,
-        None if rank is None else _whole_numbers(frame[rank].to_list(), rank, source.name),
+        None if rank is None else _whole_numbers(frame[rank], rank, source.name),
         None if label is None else frame[label].to_list(),
     )
 
@@ -349,6 +347,8 @@ def ids_of_series(series: Any) -> Ids:
 
 def _whole_numbers(values: Iterable[Any], column: str, source: str) -> Ints:
     try:
+        if getattr(values, "dtype", None) is not None and values.dtype.is_integer() and not values.null_count():  # type: ignore[attr-defined]
+            return values.to_numpy().astype(np.int64)  # type: ignore[attr-defined]
         return np.array([int(one) for one in values], dtype=np.int64)
     except (TypeError, ValueError):
         raise DataError(f'{source}: the column "{column}" holds something that is not a whole number.') from None
