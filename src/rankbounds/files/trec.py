@@ -84,9 +84,17 @@ class TrecLines:
 
 
 def read_lines(
-    text: Text, choose_layout: Callable[[list[bytes], str], Layout], *, lenient: bool = False, threads: int = 1
+    text: Text,
+    choose_layout: Callable[[list[bytes], str], Layout],
+    *,
+    lenient: bool = False,
+    threads: int = 1,
+    distinct: bool = False,
 ) -> TrecLines:
-    """Read a whole file. ``choose_layout`` gets the fields of the first line and the place where it stands."""
+    """Read a whole file. ``choose_layout`` gets the fields of the first line and the place where it stands.
+
+    ``distinct=True`` leaves it to others to see that no document stands twice.
+    """
     problems = Problems(lenient)
     first_fields, place = _first_line(text)
     layout = choose_layout(first_fields, place)
@@ -103,7 +111,7 @@ def read_lines(
             keep = np.ones(len(pairs), dtype=bool)
             keep[again] = False
             pairs, value = pairs.take(keep), value[keep]
-    else:
+    elif not distinct:
         pairs.reject_repeats("Keep one of the two lines, or pass --lenient to keep the first.", threads)
     problems.warn(text.name)
     if not len(pairs):
