@@ -20,7 +20,7 @@ LATER = {
     "compare": "rankbounds.comparison",
     "RelevanceEvaluator": "rankbounds.relevance_evaluator",
     "explain": "rankbounds.discrepancies",
-    "label_probabilities": "rankbounds.label_probabilities",
+    "label_probabilities": "rankbounds.calibration",
     "plots": "rankbounds.plots",
     "read_predictions": "rankbounds.runs",
     "read_qrels_by_source": "rankbounds.judgments",
