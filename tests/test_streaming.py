@@ -79,13 +79,21 @@ def assert_same(found, expected):
 @pytest.mark.parametrize("kind", ["plain", "no newline", "gzip", "parquet"])
 @pytest.mark.parametrize("options", [{}, {"topics": "shared", "ties": "best", "bounds": "both"}, {"ties": "rank"}])
 def test_scores_are_those_of_memory(tmp_path, monkeypatch, judgments, order, kind, options):
-    if judgments == "split":
-        monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
+    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
     files = written(tmp_path, *lines(1, order=order), kind)
     for memory in (1 << 16, 1 << 19):
         found = streaming.evaluate(*files, MEASURES, memory=memory, scratch=tmp_path, **options)
         assert_same(found, rb.evaluate(*files, MEASURES, **options))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["qrels", "run"]
+
+
+def test_gains_are_scaled_by_the_whole_collection_when_judgments_are_split(tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
+    qrels = [f"{topic} 0 d{doc} {3 if topic == 7 and not doc else 1}" for topic in range(200) for doc in range(9)]
+    run = [f"{topic} Q0 d{doc} 1 {99 - doc} t" for topic in range(200) for doc in range(3, 15)]
+    files = written(tmp_path, qrels, run, "plain")
+    measures = ["RBP(p=0.5,graded=true)", "nDCG", "DCG@5"]
+    assert_same(streaming.evaluate(*files, measures, memory=1 << 16), rb.evaluate(*files, measures))
 
 
 def test_pieces_are_small_and_hold_whole_topics(tmp_path):
@@ -104,6 +112,7 @@ def test_a_topic_larger_than_a_piece_is_held_whole(tmp_path):
     assert_same(streaming.evaluate(*files, MEASURES, memory=1 << 16), rb.evaluate(*files, MEASURES))
 
 
+@pytest.mark.parametrize("judgments", ["whole", "split"])
 @pytest.mark.parametrize("order", ["grouped", "mixed"])
 @pytest.mark.parametrize(
     ("line", "told"),
@@ -113,7 +122,8 @@ def test_a_topic_larger_than_a_piece_is_held_whole(tmp_path):
         ("{twice}", "stands here for the second time"),
     ],
 )
-def test_errors_name_the_line_of_the_file(tmp_path, line, told, order):
+def test_errors_name_the_line_of_the_file(tmp_path, monkeypatch, line, told, order, judgments):
+    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
     qrels, run = lines(3, order=order)
     at = len(run) * 3 // 4
     while run[at].split()[0] == run[at - 1].split()[0] == run[at + 1].split()[0]:
