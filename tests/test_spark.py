@@ -22,10 +22,7 @@ from rankbounds import spark
 from rankbounds.judgments import as_qrels
 from rankbounds.runs import as_run
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),  # Spark's own warnings are not ours to turn into errors
-    pytest.mark.xdist_group("spark"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +161,7 @@ def test_several_runs_ties_across_partitions_and_missing_topics(both):
         assert set(ours.missing) == set(theirs.missing)
         assert ours.tied_topics == theirs.tied_topics
         assert ours.tie_range == pytest.approx(theirs.tie_range)
+        assert list(ours.unknown) == list(theirs.unknown)
     assert scores.notes[0].unknown == ["nobody judged"]
 
 

@@ -342,38 +342,38 @@ class SparkScores:
         Topics stand in the order of their ids; warnings are those of ``rankbounds.evaluate``.
         """
         with _plain_errors():
-            table = self.lists.toPandas()
-        unknown = sorted(table["query_id"][table["run"] == UNJUDGED])
-        table = table[table["run"] >= 0]
-        query_ids = sorted(set(table["query_id"]), key=_natural)
-        if table.empty or bool(table["missing"].all()):
+            rows = self.lists.collect()
+        unknown: list[list[str]] = [[] for _ in self.runs]
+        for row in rows:
+            if row["run"] <= UNJUDGED:
+                unknown[UNJUDGED - row["run"]].append(row["query_id"])
+        rows = [row for row in rows if row["run"] > UNJUDGED]
+        query_ids = sorted({row["query_id"] for row in rows}, key=_natural)
+        if all(row["missing"] for row in rows):
             raise DataError("No topic of the runs is among the judged ones.")
         place = {query: number for number, query in enumerate(query_ids)}
-        run, topic = table["run"].to_numpy(), table["query_id"].map(place).to_numpy()
+        run, topic = [row["run"] for row in rows], [place[row["query_id"]] for row in rows]
         shape = (len(self.runs), len(query_ids), len(self.measures))
-        arrays = {}
-        for name in ("value", "low", "high"):
-            arrays[name] = np.full(shape, np.nan)
-            arrays[name][run, topic] = np.array([list(one) for one in table[name]], dtype=float)
-        judged, tie_range = np.full(shape[:2], np.nan), np.full(shape[:2], np.nan)
-        tied, missing = np.zeros(shape[:2], bool), np.zeros(shape[:2], bool)
-        for array, name in ((judged, "judged"), (tie_range, "tie_range"), (tied, "tied"), (missing, "missing")):
-            array[run, topic] = table[name].to_numpy()
+        arrays: dict[str, Any] = {name: np.full(shape, np.nan) for name in ("value", "low", "high")}
+        arrays |= {name: np.full(shape[:2], np.nan) for name in ("judged", "tie_range", "tied", "missing")}
+        for name, array in arrays.items():
+            array[run, topic] = np.array([row[name] for row in rows], dtype=float)
+        tie_range, tied, missing = (arrays.pop(name) for name in ("tie_range", "tied", "missing"))
         notes = []
         for number in range(len(self.runs)):
             known = ~np.isnan(tie_range[number])
-            scored = np.count_nonzero(~np.isnan(judged[number]))
+            scored = np.count_nonzero(~np.isnan(arrays["judged"][number]))
             notes.append(
                 RunNotes(
-                    [query_ids[at] for at in np.flatnonzero(missing[number]).tolist()],
-                    unknown,
-                    int(np.count_nonzero(tied[number])),
+                    [query_ids[at] for at in np.flatnonzero(missing[number] == 1).tolist()],
+                    sorted(unknown[number], key=_natural),
+                    int(np.count_nonzero(tied[number] == 1)),
                     float(tie_range[number, known].sum() / scored) if known.any() else None,
                 )
             )
-        without = sorted(set(table["query_id"][~table["relevant"]]), key=_natural)
+        without = sorted({row["query_id"] for row in rows if not row["relevant"]}, key=_natural)
         scores = Scores(
-            self.runs, query_ids, self.measures, **arrays, judged=judged, notes=notes, bounds=self.assumptions.bounds,
+            self.runs, query_ids, self.measures, **arrays, notes=notes, bounds=self.assumptions.bounds,
             without_relevant=without, topics=self.assumptions.topics,
         )  # fmt: skip
         for message in [*scores.warnings(), *fractions_lost(self.grades, self.measures)]:

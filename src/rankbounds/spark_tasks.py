@@ -27,8 +27,8 @@ from rankbounds.runs import Run
 JUDGMENT = -1
 """What stands for the run's number in a row that is a judgment."""
 UNJUDGED = -2
-"""What stands there in a row that only names a topic which nobody judged."""
-NO_RUN = -3
+"""What stands there, less the run's number, in a row that only names a topic of the run which nobody judged."""
+NO_RUN = np.iinfo(np.int32).min
 PACKED_ROWS = 1 << 16
 """How many rows a task gathers before it parses or packs them."""
 PIECE_ROWS = 1 << 19
@@ -205,9 +205,10 @@ def _scored(
             _reject_repeats(part, f'run "{name}"')
             one = Run(name, part, values[chosen], partial(_given, None if ranks is None else ranks[chosen]))
             yield _lists(one, number, facts, measures, assumptions)
-    unknown = np.setdiff1d(topic[run != JUDGMENT], topic[judged])
-    if unknown.size:
-        yield _unjudged([topics[number] for number in unknown.tolist()])
+    for number in range(len(runs)):
+        unknown = np.setdiff1d(topic[run == number], topic[judged])
+        if unknown.size:
+            yield _unjudged(number, [topics[one] for one in unknown.tolist()])
 
 
 def _given(ranks: Ints | None) -> Ints | None:
@@ -250,12 +251,12 @@ def _lists(run: Run, number: int, facts: TopicFacts, measures: list[Measure], as
     )
 
 
-def _unjudged(topics: list[str]) -> Any:
+def _unjudged(number: int, topics: list[str]) -> Any:
     import pyarrow
 
     size = len(topics)
     numbers, lists = pyarrow.nulls(size, pyarrow.float64()), pyarrow.nulls(size, pyarrow.list_(pyarrow.float64()))
-    no, run = pyarrow.array(np.zeros(size, dtype=bool)), pyarrow.array(np.full(size, UNJUDGED, dtype=np.int32))
+    no, run = pyarrow.array(np.zeros(size, dtype=bool)), pyarrow.array(np.full(size, UNJUDGED - number, dtype=np.int32))
     columns = [run, pyarrow.array(topics), lists, lists, lists, numbers, no, numbers, no, no]
     return pyarrow.RecordBatch.from_arrays(columns, list(LIST_FIELDS))
 
