@@ -273,3 +273,12 @@ def test_sources_that_disagree(session):
         spark.evaluate(table, apart, "RR")
     assert spark.evaluate(table, apart, "P@2", labels="human").mean().value.item() == 1.0
     assert spark.evaluate(table, apart, "P@2", labels="llm").mean().value.item() == 0.5
+
+
+def test_a_bad_line_is_shown_because_its_number_is_not_known(session, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 high t\n")
+    with pytest.raises(
+        rb.DataError, match=r'run: the score "high" is not a finite number. The line is "1 Q0 b 2 high t"'
+    ):
+        spark.evaluate_files(str(tmp_path / "qrels"), str(tmp_path / "run"), spark=session)

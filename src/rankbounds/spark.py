@@ -128,11 +128,12 @@ def session_here() -> Any:
     """The Spark session of this process, or a new one on this machine."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     sql = _pyspark_sql()
-    builder = sql.SparkSession.builder.appName("rankbounds")
-    if "SPARK_MASTER" not in os.environ and sql.SparkSession.getActiveSession() is None:
-        builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+    active = sql.SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    builder = sql.SparkSession.builder.appName("rankbounds").config("spark.ui.showConsoleProgress", "false")
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    session.sparkContext.setLogLevel("OFF")  # what goes wrong in a task is told in one sentence
     return session
 
 

@@ -6,6 +6,7 @@ same bytes as one of rows, in far fewer rows, and tasks read them without a Pyth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -73,12 +74,24 @@ def packing_lines(path: str, layout: trec.Layout, run: int, need_rank: bool) -> 
             content = memoryview(pyarrow.compute.binary_join(lines, "\n")[0].as_buffer())
             if not content.tobytes().strip():
                 continue
-            found = trec.read_lines(text_of(path, content), lambda *_: layout, distinct=True)
+            try:
+                found = trec.read_lines(text_of(path, content), lambda *_: layout, distinct=True)
+            except DataError as error:
+                raise _without_line_number(error, path, content) from None
             pairs = found.pairs
             ranks = trec.stated_ranks(found) if need_rank else None
             yield _segments(np.full(len(pairs), run), pairs.topics, pairs.topic, pairs.docs, found.value, ranks)
 
     return pack_lines
+
+
+def _without_line_number(error: DataError, path: str, content: memoryview) -> DataError:
+    """The error with the line itself: Spark hands out parts of a file, so that its number is not known."""
+    numbered = re.match(re.escape(path) + r":(\d+): (.*)", str(error))
+    if numbered is None:
+        return error
+    line = content.tobytes().split(b"\n")[int(numbered[1]) - 1].decode("utf-8", "replace")
+    return DataError(f'{path}: {numbered[2]} The line is "{line[:200]}".')
 
 
 def pack(batches: Iterator[Any]) -> Iterator[Any]:

@@ -64,6 +64,8 @@ def _scores(options: argparse.Namespace) -> Scores:
         return shared.evaluate_from(options)
     if options.read_as or options.labels:
         raise UsageError(f"--from and --labels do not go with --engine {engine}: it reads TREC files and Parquet.")
+    if options.lenient and engine == "spark":
+        raise UsageError("--lenient does not go with --engine spark.")
     measures = options.measures or DEFAULT_MEASURES
     if engine == "spark":
         from rankbounds import spark
