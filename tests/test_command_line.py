@@ -136,6 +136,8 @@ def test_ties_that_move_the_score_are_noted(command, tmp_path):
     (tmp_path / "run").write_text("1 Q0 a 1 1.0 tied\n1 Q0 b 2 1.0 tied\n")
     _, out, _ = command("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", "RR")
     assert "ties move RR by 0.5000" in out
+    _, out, _ = command("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", "RR", "-q")
+    assert [line.split()[1] for line in out.splitlines()] == ["topic", "1", "all"]
 
 
 def test_topics_without_relevant_documents_are_told(command, tmp_path):

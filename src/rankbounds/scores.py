@@ -142,8 +142,10 @@ class Scores:
             return render_rows(rows, kind, FIELDS)
         if per_topic:
             topics, means = self.table(), mean.table()
-            queries = [[row[0], ALL, *row[1:]] for row in means.rows]
-            return Table(topics.header, [*topics.rows, *queries], topics.left).render(kind)
+            lines = [*topics.rows, *([row[0], ALL, *row[1:]] for row in means.rows)]
+            header = [means.header[0], "topic", *means.header[1:]]  # only means have notes
+            filled = [[*row, *[""] * (len(header) - len(row))] for row in lines]
+            return Table(header, filled, topics.left | {at + 1 for at in means.left if at}).render(kind)
         return mean.table().render(kind)
 
     def write_parquet(self, path: str, *, per_topic: bool = False) -> None:
