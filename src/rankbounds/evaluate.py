@@ -21,6 +21,7 @@ from rankbounds.rankings import Order, Precision, Rankings, TopicFacts, join
 from rankbounds.runs import Run, as_run, read_run, unique_names
 from rankbounds.scores import RunNotes, Scores
 from rankbounds.threads import in_threads, processors
+from rankbounds.tie_key import TieKey, as_tie_key
 from rankbounds.ties import ORDERS
 from rankbounds.ties import RULES as TIE_RULES
 from rankbounds.unjudged import UnjudgedRule
@@ -42,6 +43,7 @@ class Assumptions:
     gain: GainRule = field(default_factory=GainRule)
     topics: Topics = "judged"
     score_precision: Precision = "double"
+    tie_key: TieKey | None = None
 
     def __post_init__(self) -> None:
         for what, value, known in (
@@ -53,6 +55,8 @@ class Assumptions:
             if value not in known:
                 hint = did_you_mean(str(value), list(known))
                 raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
+        if (self.ties == "key") != (self.tie_key is not None):
+            raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
 
     @property
     def order(self) -> Order:
@@ -132,6 +136,7 @@ def evaluate(
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     ties: str = "trec",
+    ties_key: Any = None,
     unjudged: str = "nonrelevant",
     q: float | None = None,
     bounds: str = "unjudged",
@@ -148,19 +153,21 @@ def evaluate(
     polars or pyarrow frames, or rows ``(query, document, value)``. Several runs: a list of such, or a dict by name.
 
     ``ties``: ``trec`` (score down, then document id down, as trec_eval), ``run`` (line order, scores ignored), ``rank``
-    (stated rank), ``docid`` (document id up), ``best``, ``worst``, ``expected`` (mean over all orders).
+    (stated rank), ``docid`` (document id up), ``best``, ``worst``, ``expected`` (mean over all orders), ``key`` (rising
+    value of ``ties_key``, which is ``{document: value}`` or a file of such lines, and which means ``key`` by itself).
     ``unjudged``: ``nonrelevant``, ``relevant``, ``condensed`` (left out), ``expected`` (relevant with chance ``q``).
     ``bounds``: what ``low`` and ``high`` cover: ``unjudged`` documents, ``ties``, ``both``, or ``none``.
     ``topics``: ``judged`` scores every judged topic, one that a run lacks as an empty list; ``shared`` only topics that
     the run has.
     """
     assumptions = Assumptions(
-        ties,
+        "key" if ties_key is not None and ties == "trec" else ties,
         UnjudgedRule(unjudged, q),
         bounds,
         gain_rule(gain),
         cast(Topics, topics),
         cast(Precision, score_precision),
+        None if ties_key is None else as_tie_key(ties_key),
     )
     chosen = parse_measures(measures)
     assumptions.check(chosen)
@@ -272,7 +279,14 @@ class _RunResult:
 def _score_run(
     run: Run, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions, threads: int
 ) -> _RunResult:
-    joined = join(run, facts, order=assumptions.order, precision=assumptions.score_precision, topics=assumptions.topics)
+    joined = join(
+        run,
+        facts,
+        order=assumptions.order,
+        precision=assumptions.score_precision,
+        topics=assumptions.topics,
+        tie_key=assumptions.tie_key,
+    )
     shape = (len(facts.query_ids), len(measures))
     value, low, high = (np.full(shape, np.nan) for _ in range(3))
     judged, tie_range = (np.full(shape[0], np.nan) for _ in range(2))

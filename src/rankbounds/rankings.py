@@ -15,8 +15,10 @@ from rankbounds.errors import DataError
 from rankbounds.gains import GainRule
 from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels
 from rankbounds.runs import Run
+from rankbounds.tie_key import TieKey
+from rankbounds.tied_groups import TiedGroups
 
-Order = Literal["trec", "run", "rank", "docid"]
+Order = Literal["trec", "run", "rank", "docid", "key"]
 Precision = Literal["double", "single"]
 
 BATCH_CELLS = 1 << 17
@@ -125,6 +127,15 @@ class Rankings:
         return count
 
     @property
+    def groups(self) -> TiedGroups | None:
+        """The groups of tied documents; None where there are none."""
+        tied = self.tied
+        if tied is None:
+            return None
+        groups: TiedGroups | None = self._remembered("groups", lambda: TiedGroups.of(tied) if tied.any() else None)
+        return groups
+
+    @property
     def present(self) -> Flags:
         """Which cells hold a document."""
         return np.arange(self.width) < self.length[:, None]
@@ -191,15 +202,19 @@ class Rankings:
         """The same lists with unjudged documents counted differently."""
         if isinstance(chance, float) and isinstance(self.chance, float) and chance == self.chance:
             return self
-        kept = {key: value for key, value in self._memory.items() if key in ("holes", "num_holes")}
-        return replace(self, chance=chance, _memory=kept)
+        return replace(self, chance=chance, _memory=self._memory_of("holes", "num_holes", "groups"))
+
+    def _memory_of(self, *keys: str) -> dict[Any, Any]:
+        """What is remembered of these, for lists of which they are the same."""
+        return {key: self._memory[key] for key in keys if key in self._memory}
 
     def permuted(self, columns: Ints) -> Rankings:
         """Each list in another order of its ranks. Tied groups must keep their places."""
         chance = self.chance
         if not isinstance(chance, float):
             chance = np.take_along_axis(np.broadcast_to(chance, self.grade.shape), columns, axis=-1)
-        return replace(self, grade=np.take_along_axis(self.grade, columns, axis=-1), chance=chance, _memory={})
+        grade = np.take_along_axis(self.grade, columns, axis=-1)
+        return replace(self, grade=grade, chance=chance, _memory=self._memory_of("num_holes", "groups"))
 
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""
@@ -246,10 +261,12 @@ def join(
     order: Order = "trec",
     precision: Precision = "double",
     topics: Literal["judged", "shared"] = "judged",
+    tie_key: TieKey | None = None,
 ) -> Joined:
     """Look up every document of the run in the judgments and rank it.
 
-    ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out.
+    ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out. ``order="key"``
+    needs the ``tie_key``.
     """
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
@@ -263,7 +280,8 @@ def join(
     absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices: list[Callable[[], list[Rankings]]] = [
-        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision) for rows in pairs.topic_slices()
+        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key)
+        for rows in pairs.topic_slices()
     ]
     if topics == "judged" and absent.size:
         empty = Rankings(np.zeros((absent.size, 1)), np.zeros(absent.size, dtype=np.int64), absent, facts)
@@ -272,7 +290,13 @@ def join(
 
 
 def _rankings_of_slice(
-    whole: Run, rows: slice | Ints, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
+    whole: Run,
+    rows: slice | Ints,
+    facts: TopicFacts,
+    topic_in_qrels: Ints,
+    order: Order,
+    precision: Precision,
+    tie_key: TieKey | None,
 ) -> list[Rankings]:
     """The rankings of the topics in these rows, which stand together topic by topic."""
     run = whole.take(rows)
@@ -280,7 +304,7 @@ def _rankings_of_slice(
     found, judgments = facts.qrels.pairs.index.find(pairs, topic_in_qrels)
     grade = np.full(len(pairs), np.nan)
     grade[found] = facts.grade[judgments]
-    permutation, tied = _ranked(run, order, precision)
+    permutation, tied = _ranked(run, order, precision, tie_key)
     if permutation is not None:
         grade = grade[permutation]
     start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
@@ -290,7 +314,17 @@ def _rankings_of_slice(
     return list(_batches(grade, tied, start[known], length[known], topic[known], facts))
 
 
-def _ranked(run: Run, order: Order, precision: Precision) -> tuple[Ints | None, Flags]:
+def ranked(
+    run: Run, *, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None
+) -> tuple[Run, Flags]:
+    """The run with each topic's documents together in the order of their ranks, and which are tied to the one before."""
+    parts = run.pairs.topic_slices()
+    whole = run.take(parts[0] if len(parts) == 1 else np.concatenate([np.arange(len(run))[rows] for rows in parts]))
+    permutation, tied = _ranked(whole, order, precision, tie_key)
+    return (whole if permutation is None else whole.take(permutation)), tied
+
+
+def _ranked(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
     """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
     topic = run.pairs.topic
     line_score: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
@@ -311,7 +345,7 @@ def _ranked(run: Run, order: Order, precision: Precision) -> tuple[Ints | None, 
         rows = np.flatnonzero(in_group)
         group = np.cumsum(~tied)[rows]
         source_rows = rows if permutation is None else permutation[rows]
-        within = np.lexsort((*_tie_break(run, source_rows, order), group))
+        within = np.lexsort((*_tie_break(run, source_rows, order, tie_key), group))
         permutation = _reordered(permutation, len(run), rows, within)
     return permutation, tied
 
@@ -323,7 +357,7 @@ def _reordered(permutation: Ints | None, size: int, rows: Ints, within: Ints) ->
     return permutation
 
 
-def _tie_break(run: Run, rows: Ints, order: Order) -> list[NDArray[Any]]:
+def _tie_break(run: Run, rows: Ints, order: Order, tie_key: TieKey | None) -> list[NDArray[Any]]:
     """Sort keys for documents of equal score, the most important last."""
     if order == "rank":
         ranks = run.stated_rank
@@ -335,7 +369,10 @@ def _tie_break(run: Run, rows: Ints, order: Order) -> list[NDArray[Any]]:
         return [ranks[rows]]
     docs = run.pairs.docs.take(rows)
     words = [docs.sortable_word(number) for number in reversed(range(docs.word_count()))]
-    return [~word for word in words] if order == "trec" else list(words)
+    if order == "docid":
+        return list(words)
+    falling: list[NDArray[Any]] = [~word for word in words]
+    return [*falling, tie_key.places(run.pairs, rows)] if order == "key" and tie_key is not None else falling
 
 
 def _batches(

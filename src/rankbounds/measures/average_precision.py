@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.measures.sum_of_precisions import average_bounds, sum_of_precisions
+from rankbounds.measures.sum_of_precisions import average_bounds, expected_sum_of_precisions, sum_of_precisions
 from rankbounds.rankings import Rankings
 
 
@@ -31,6 +31,10 @@ class AP(Measure):
 
     def value(self, rankings: Rankings) -> Floats:
         total = sum_of_precisions(rankings, self.rel, self.depth(rankings))
+        return quotient(total, rankings.num_relevant(self.rel))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        total = expected_sum_of_precisions(rankings, self.rel, self.depth(rankings))
         return quotient(total, rankings.num_relevant(self.rel))
 
     def bounds(self, rankings: Rankings) -> Bounds:

@@ -13,23 +13,32 @@ from rankbounds.rankings import Rankings
 
 
 @dataclass(frozen=True)
-class NumRet(Measure):
+class Count(Measure):
+    """A number of documents, whatever their order."""
+
+    total: ClassVar[str] = "sum"  # type: ignore[assignment]
+    monotone: ClassVar[bool] = True
+    multilinear: ClassVar[bool] = True
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return self.value(rankings)
+
+
+@dataclass(frozen=True)
+class NumRet(Count):
     """How many documents were retrieved; over all topics, the sum."""
 
     name: ClassVar[str] = "NumRet"
     examples: ClassVar[tuple[str, ...]] = ("NumRet",)
     trec_names: ClassVar[tuple[str, ...]] = ("num_ret",)
     as_retrieved: ClassVar[bool] = True
-    total: ClassVar[str] = "sum"  # type: ignore[assignment]
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.length.astype(np.float64)
 
 
 @dataclass(frozen=True)
-class NumRel(Measure):
+class NumRel(Count):
     """How many relevant documents are known for the topic; over all topics, the sum."""
 
     rel: float = 1.0
@@ -37,16 +46,13 @@ class NumRel(Measure):
     name: ClassVar[str] = "NumRel"
     examples: ClassVar[tuple[str, ...]] = ("NumRel", "NumRel(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel",)
-    total: ClassVar[str] = "sum"  # type: ignore[assignment]
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
 
 
 @dataclass(frozen=True)
-class NumRelRet(Measure):
+class NumRelRet(Count):
     """How many relevant documents were retrieved; over all topics, the sum."""
 
     rel: float = 1.0
@@ -54,9 +60,6 @@ class NumRelRet(Measure):
     name: ClassVar[str] = "NumRelRet"
     examples: ClassVar[tuple[str, ...]] = ("NumRelRet", "NumRelRet(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel_ret",)
-    total: ClassVar[str] = "sum"  # type: ignore[assignment]
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.relevant(self.rel).sum(axis=-1)

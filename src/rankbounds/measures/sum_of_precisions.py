@@ -10,6 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings import Rankings
+from rankbounds.ties import expected_with_earlier, group_means
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class SP(Measure):
     def value(self, rankings: Rankings) -> Floats:
         return sum_of_precisions(rankings, self.rel, self.depth(rankings))
 
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return expected_sum_of_precisions(rankings, self.rel, self.depth(rankings))
+
 
 def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
     """For each list the sum over relevant ranks i of (relevant documents down to i) / i."""
@@ -42,6 +46,19 @@ def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
         so_far = 1 + so_far - relevant  # a document's own relevance is certain where it counts at all
     total: Floats = np.einsum("...i,...i,i->...", relevant, so_far, 1 / np.arange(1, depth + 1))
     return total
+
+
+def expected_sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
+    """The mean of that sum over all orders of tied documents (McSherry and Najork, ECIR 2008)."""
+    total: Floats = expected_precisions(rankings, rel)[..., :depth].sum(axis=-1)
+    return total
+
+
+def expected_precisions(rankings: Rankings, rel: float) -> Floats:
+    """At every rank the mean, over all orders of tied documents, of the precision there if it is a relevant one's."""
+    relevant = rankings.relevant(rel)
+    counted = group_means(rankings, relevant) + expected_with_earlier(rankings, relevant, relevant)
+    return counted / np.arange(1, rankings.width + 1)
 
 
 def average_bounds(rankings: Rankings, rel: float, depth: int, *, of_retrieved: bool = False) -> Bounds:
