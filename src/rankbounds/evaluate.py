@@ -84,6 +84,10 @@ class Assumptions:
 
     def _with_ties(self, measure: Measure, assumed: Rankings) -> Floats:
         """The measure under the rule for ties, once it is settled what unjudged documents count for."""
+        found: Floats = assumed.remembered((measure, self.ties), lambda: self._treated(measure, assumed))
+        return found
+
+    def _treated(self, measure: Measure, assumed: Rankings) -> Floats:
         if self.ties in ORDERS:
             return measure.value(assumed)
         if self.ties == "expected":
@@ -122,9 +126,8 @@ class Assumptions:
 
         Exact for measures that never fall with more relevance. For others the bounds over all orders contain them.
         """
-        outer = measure.joint_bounds(rankings)
-        if outer is None or not measure.monotone or measure.judged_only:
-            return outer
+        if not measure.monotone or measure.judged_only:
+            return measure.joint_bounds(rankings)
         low, high = (self._with_ties(measure, rankings.assume(chance)) for chance in (0.0, 1.0))
         tail = getattr(measure, "open_tail", None)
         return low, high if tail is None else high + tail(rankings)

@@ -103,7 +103,7 @@ class Rankings:
     chance: float | Floats = 0.0
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    def _remembered(self, key: Any, compute: Any) -> Any:
+    def remembered(self, key: Any, compute: Any) -> Any:
         """Several measures read the same derived array; it is computed once."""
         if key not in self._memory:
             self._memory[key] = compute()
@@ -117,13 +117,13 @@ class Rankings:
     @property
     def holes(self) -> Flags:
         """Which documents are unjudged."""
-        holes: Flags = self._remembered("holes", lambda: np.isnan(self.grade))
+        holes: Flags = self.remembered("holes", lambda: np.isnan(self.grade))
         return holes
 
     @property
     def num_holes(self) -> Ints:
         """How many documents of each list are unjudged."""
-        count: Ints = self._remembered("num_holes", lambda: np.count_nonzero(self.holes, axis=-1))
+        count: Ints = self.remembered("num_holes", lambda: np.count_nonzero(self.holes, axis=-1))
         return count
 
     @property
@@ -132,7 +132,7 @@ class Rankings:
         tied = self.tied
         if tied is None:
             return None
-        groups: TiedGroups | None = self._remembered("groups", lambda: TiedGroups.of(tied) if tied.any() else None)
+        groups: TiedGroups | None = self.remembered("groups", lambda: TiedGroups.of(tied) if tied.any() else None)
         return groups
 
     @property
@@ -145,7 +145,7 @@ class Rankings:
         """Is every document either relevant or not, none of them so with a probability?"""
         if isinstance(self.chance, float):
             return self.chance in (0.0, 1.0)
-        certain: bool = self._remembered("certain", lambda: bool(np.isin(self.chance, (0.0, 1.0)).all()))
+        certain: bool = self.remembered("certain", lambda: bool(np.isin(self.chance, (0.0, 1.0)).all()))
         return certain
 
     @property
@@ -165,12 +165,12 @@ class Rankings:
             relevant = (self.grade >= rel).astype(np.float64)
             return relevant if self._all_nonrelevant else np.where(self.holes, self.chance, relevant)
 
-        array: Floats = self._remembered(("relevant", rel), compute)
+        array: Floats = self.remembered(("relevant", rel), compute)
         return array
 
     def relevant_so_far(self, rel: float = 1.0) -> Floats:
         """At every rank, how many documents down to it are relevant."""
-        array: Floats = self._remembered(("so far", rel), lambda: np.cumsum(self.relevant(rel), axis=-1))
+        array: Floats = self.remembered(("so far", rel), lambda: np.cumsum(self.relevant(rel), axis=-1))
         return array
 
     def gain(self) -> Floats:
@@ -179,7 +179,7 @@ class Rankings:
         def compute() -> Floats:
             return np.where(self.holes, self.chance * self.facts.max_gain, self.facts.rule(self.grade))
 
-        array: Floats = self._remembered("gain", compute)
+        array: Floats = self.remembered("gain", compute)
         return array
 
     def num_relevant(self, rel: float = 1.0) -> Floats:
@@ -202,18 +202,23 @@ class Rankings:
         """The same lists with unjudged documents counted differently."""
         if isinstance(chance, float) and isinstance(self.chance, float) and chance == self.chance:
             return self
+        if not self.num_holes.any():
+            return self
         return replace(self, chance=chance, _memory=self._memory_of("holes", "num_holes", "groups"))
 
     def _memory_of(self, *keys: str) -> dict[Any, Any]:
         """What is remembered of these, for lists of which they are the same."""
         return {key: self._memory[key] for key in keys if key in self._memory}
 
-    def permuted(self, columns: Ints) -> Rankings:
-        """Each list in another order of its ranks. Tied groups must keep their places."""
+    def with_tied_from(self, source: Ints) -> Rankings:
+        """The same lists with other documents of its group in the place of each tied one (see ``order_by_worth``)."""
+        groups = self.groups
+        if groups is None:
+            return self
         chance = self.chance
         if not isinstance(chance, float):
-            chance = np.take_along_axis(np.broadcast_to(chance, self.grade.shape), columns, axis=-1)
-        grade = np.take_along_axis(self.grade, columns, axis=-1)
+            chance = groups.filled_from(np.broadcast_to(chance, self.grade.shape), source)
+        grade = groups.filled_from(self.grade, source)
         return replace(self, grade=grade, chance=chance, _memory=self._memory_of("num_holes", "groups"))
 
     def condensed(self) -> Rankings:
@@ -317,7 +322,7 @@ def _rankings_of_slice(
 def ranked(
     run: Run, *, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None
 ) -> tuple[Run, Flags]:
-    """The run with each topic's documents together in the order of their ranks, and which are tied to the one before."""
+    """The run with each topic's documents together in rank order, and which of them are tied to the one before."""
     parts = run.pairs.topic_slices()
     whole = run.take(parts[0] if len(parts) == 1 else np.concatenate([np.arange(len(run))[rows] for rows in parts]))
     permutation, tied = _ranked(whole, order, precision, tie_key)

@@ -70,3 +70,9 @@ class TiedGroups:
     def spread(self, by_group: NDArray[Any]) -> NDArray[Any]:
         """One entry for each group to one for each tied document."""
         return np.repeat(by_group, self.size)
+
+    def filled_from(self, array: NDArray[Any], source: Ints) -> NDArray[Any]:
+        """An array of the batch with other entries, from the cells named, at the tied documents."""
+        filled = np.array(array, order="C")
+        filled.reshape(-1)[self.cell] = array.reshape(-1)[source]
+        return filled

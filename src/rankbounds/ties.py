@@ -19,21 +19,20 @@ RULES = (*ORDERS, "best", "worst", "expected")
 
 
 def order_by_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Ints:
-    """For each list its ranks, in tied groups by falling (or rising) worth. Equal worth keeps its place."""
-    columns = np.tile(np.arange(rankings.width), (rankings.length.size, 1))
+    """For each tied document the cell of the one that takes its place when groups are ordered by falling worth.
+
+    For the worst order, by rising worth. Documents of equal worth keep their order.
+    """
     groups = rankings.groups
-    if groups is not None:
-        value = groups.values(worth)
-        within = np.lexsort((-value if best else value, groups.number))
-        columns.reshape(-1)[groups.cell] = groups.cell[within] % rankings.width
-    return columns
+    if groups is None:
+        return np.empty(0, dtype=np.int64)
+    value = groups.values(worth)
+    return groups.cell[np.lexsort((-value if best else value, groups.number))]
 
 
 def reordered(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
     """The lists with each tied group in its best (or worst) order."""
-    if rankings.tied is None:
-        return rankings
-    return rankings.permuted(order_by_worth(rankings, worth, best=best))
+    return rankings.with_tied_from(order_by_worth(rankings, worth, best=best))
 
 
 def group_means(rankings: Rankings, worth: Floats) -> Floats:
@@ -96,9 +95,11 @@ def expected_products(rankings: Rankings, factors: Floats) -> Floats:
         for more in range(int(count.max())):
             active = int(np.searchsorted(-count, -more, side="left"))
             known = (ones + zeros)[chosen[:active]] + more
-            holds_it = np.minimum(drawn / (known[:, None] + 1), 1.0)
-            with_it = others[:active, more, None] * means[:active, :-1]
-            means[:active, 1:] += holds_it * (with_it - means[:active, 1:])
+            change = others[:active, more, None] * means[:active, :-1]
+            change -= means[:active, 1:]
+            change *= np.minimum(drawn, known[:, None] + 1)
+            change /= known[:, None] + 1
+            means[:active, 1:] += change
         ratio = np.divide(means[:, 1:], means[:, :-1], out=np.zeros(value.shape), where=means[:, :-1] > 0)
         flat[groups.cell[cells[inside]]] = ratio[inside]
     return np.cumprod(steps, axis=-1)

@@ -66,8 +66,8 @@ class APRetrieved(Measure):
 class _CutGroups:
     """Tied groups that the depth cuts through, so that it is open how many relevant documents stand above it.
 
-    Of a group's ``size`` documents, ``marked`` relevant ones among them, ``drawn`` stand above the depth; ``count`` runs
-    over the number of relevant ones that may be among those.
+    Of a group's ``size`` documents, ``marked`` relevant ones among them, ``drawn`` stand above the depth; ``count``
+    runs over the number of relevant ones that may be among those.
     """
 
     row: Ints
@@ -112,7 +112,7 @@ class _CutGroups:
             inside = (before + number) * np.cumsum(inverse, axis=-1) - np.cumsum(up * inverse, axis=-1)
         inside = np.concatenate([np.zeros((offset.shape[0], 1)), inside], axis=-1)
         precisions = ordered.relevant(rel) * ordered.relevant_so_far(rel) / np.arange(1, ordered.width + 1)
-        average = quotient(self._before_group(precisions) + inside, before + self.count)
+        average = quotient(self._before_group(precisions) + inside, (before + self.count).astype(np.float64))
         possible = (self.count <= np.minimum(marked, drawn)) & (drawn - self.count <= size - marked)
         return np.where(possible, average, np.nan)
 
@@ -126,6 +126,6 @@ class _CutGroups:
         alone = inverse.sum(axis=-1, keepdims=True) / drawn
         with_earlier = (inverse * place).sum(axis=-1, keepdims=True) / np.maximum(drawn * (drawn - 1), 1)
         inside = self.count * ((before + 1) * alone + (self.count - 1) * with_earlier)
-        average = quotient(self._before_group(precisions) + inside, before + self.count)
+        average = quotient(self._before_group(precisions) + inside, (before + self.count).astype(np.float64))
         mean: Floats = (chance_drawn(size, marked, drawn, self.count) * average).sum(axis=-1)
         return mean

@@ -14,8 +14,8 @@ from rankbounds.rankings import Rankings
 from rankbounds.tied_groups import TiedGroups
 
 EXACT_STEPS = 50_000_000
-"""Above so many steps for one list, the mean over orders of ties is taken from ``LEVELS`` levels of precision."""
-LEVELS = 1024
+"""Above so many steps for one list, the mean over orders of ties is taken from about ``LEVELS`` levels of precision."""
+LEVELS = 512
 POINTS = {11: tuple(tenth / 10 for tenth in range(11)), 3: (0.2, 0.5, 0.8)}
 
 
@@ -88,7 +88,7 @@ def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, 
     The highest precision is the highest of several independent ones: that of the documents tied to no other, and of
     each group that holds relevant and other documents. Groups that cannot reach the highest of the first are left out,
     so that few remain. An exact dynamic program gives the probability that a group stays below a level of precision;
-    only for groups of several hundred documents are there too many levels, and the result is then within 0.5 / LEVELS.
+    only for groups of several hundred documents are there too many levels, and the result is then within 1 / LEVELS.
     """
     found = interpolated(rankings, rel, recalls)
     groups = rankings.groups
@@ -125,10 +125,11 @@ def _expected_highest(
         reached.append(((before[group] + count) / (groups.offset[group] + count + spare)).ravel())
     levels = np.unique(np.concatenate(reached))
     levels = np.append(surely, levels[levels > surely])
-    coarse = levels.size * int((groups.size[chosen] * marked[chosen]).sum()) > EXACT_STEPS
-    if coarse:
-        picked = np.searchsorted(levels, np.linspace(levels[0], levels[-1], LEVELS))
-        levels = levels[np.unique(np.minimum(picked, levels.size - 1))]
+    picked = np.arange(levels.size)
+    if levels.size * int((groups.size[chosen] * marked[chosen]).sum()) > EXACT_STEPS:
+        even = np.searchsorted(levels, np.linspace(levels[0], levels[-1], LEVELS))
+        picked = np.unique(np.minimum(even, levels.size - 1))
+        levels = levels[picked]
     stays = np.ones(levels.size)
     for group in chosen.tolist():
         stays *= _chance_to_stay(
@@ -140,8 +141,9 @@ def _expected_highest(
             needed=needed,
         )
     # The mean is the highest level less the area under the probability of staying at or below a level, which is a
-    # stair. Between levels that were left out it lies between the two sides, and their mean is taken.
-    below = (stays[1:] + stays[:-1]) / 2 if coarse else stays[:-1]
+    # stair with a step at each level. Where steps were left out, it is taken to rise evenly over them.
+    steps = np.diff(picked)
+    below = stays[:-1] + np.diff(stays) * (steps - 1) / (2 * steps)
     return float(levels[-1] - np.diff(levels) @ below)
 
 

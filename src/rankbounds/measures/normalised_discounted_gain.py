@@ -90,10 +90,10 @@ class nDCG(RankWeighted):  # noqa: N801 (the name everybody knows it by)
     def _sums(self, rankings: Rankings, reached: Flags, turned: Ints, *, best: bool, over_ties: bool) -> Floats:
         """The weights of the documents that reach a level, when 0, 1, 2, ... of the unjudged ones do so too."""
         holes = rankings.holes
-        if over_ties:
+        if over_ties and (groups := rankings.groups) is not None:
             # Documents that reach the level stand at the good (or bad) end of their group, unjudged ones next to them.
-            columns = order_by_worth(rankings, reached + 0.5 * holes, best=best)
-            holes, reached = (np.take_along_axis(flags, columns, axis=-1) for flags in (holes, reached))
+            source = order_by_worth(rankings, reached + 0.5 * holes, best=best)
+            holes, reached = (groups.filled_from(flags, source) for flags in (holes, reached))
         weights = self._weights_to_depth(rankings.width)
         row, rank = np.nonzero(holes)
         count = rankings.num_holes
