@@ -123,7 +123,7 @@ def test_interpolated_precision_of_huge_groups_is_close(monkeypatch):
     exact = rb.evaluate(qrels, run, measures, ties="expected").value[0, 0]
     monkeypatch.setattr(interpolated_precision, "EXACT_STEPS", 0)
     coarse = rb.evaluate(qrels, run, measures, ties="expected").value[0, 0]
-    assert coarse == pytest.approx(exact, abs=1e-4)
+    assert coarse == pytest.approx(exact, abs=2e-4)
     assert (coarse != exact).any()
 
 

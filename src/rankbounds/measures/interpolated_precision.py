@@ -15,8 +15,8 @@ from rankbounds.tied_groups import TiedGroups
 
 EXACT_STEPS = 50_000_000
 """Above so many steps for one list, the mean over orders of ties is taken from about ``LEVELS`` levels of precision."""
-LEVELS = 256
-EARLY = 24
+LEVELS = 512
+EARLY = 32
 """And from those precisions that are reached within so many places of a group, each of which is likely."""
 POINTS = {11: tuple(tenth / 10 for tenth in range(11)), 3: (0.2, 0.5, 0.8)}
 
@@ -90,7 +90,7 @@ def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, 
     The highest precision is the highest of several independent ones: that of the documents tied to no other, and of
     each group that holds relevant and other documents. Groups that cannot reach the highest of the first are left out,
     so that few remain. An exact dynamic program gives the probability that a group stays below a level of precision;
-    only for groups of several hundred documents are there too many levels, and the result is then good to 0.0001.
+    only for groups of several hundred documents are there too many levels, and the result is then good to 0.0002.
     """
     found = interpolated(rankings, rel, recalls)
     groups = rankings.groups
