@@ -319,14 +319,13 @@ def _rankings_of_slice(
     return list(_batches(grade, tied, start[known], length[known], topic[known], facts))
 
 
-def ranked(
+def ranked_rows(
     run: Run, *, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None
-) -> tuple[Run, Flags]:
-    """The run with each topic's documents together in rank order, and which of them are tied to the one before."""
-    parts = run.pairs.topic_slices()
-    whole = run.take(parts[0] if len(parts) == 1 else np.concatenate([np.arange(len(run))[rows] for rows in parts]))
-    permutation, tied = _ranked(whole, order, precision, tie_key)
-    return (whole if permutation is None else whole.take(permutation)), tied
+) -> tuple[Ints, Flags]:
+    """The run's rows with each topic's together in rank order, and which of them are tied to the one before."""
+    together = run.pairs.rows_by_topic()
+    permutation, tied = _ranked(run.take(together), order, precision, tie_key)
+    return (together if permutation is None else together[permutation]), tied
 
 
 def _ranked(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
