@@ -88,7 +88,7 @@ class Assumptions:
         return found
 
     def _treated(self, measure: Measure, assumed: Rankings) -> Floats:
-        if self.ties in ORDERS:
+        if self.ties in ORDERS or assumed.groups is None:
             return measure.value(assumed)
         if self.ties == "expected":
             found = measure.expected_over_ties(assumed)

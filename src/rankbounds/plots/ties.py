@@ -21,7 +21,7 @@ LEAST_RANGE = 1e-6
 def ranges_by_ties(rows: Sequence[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
     """For each run a line from its score with ties at worst to that with ties at best, by how far apart the two are.
 
-    ``rows`` are those of the study ``range_by_ties``. Circles are trec_eval's order, triangles the mean over all orders;
+    ``rows`` are those of the study ``range_by_ties``. Circles are trec_eval's order, triangles the mean over all;
     darker is more tied. Ranges below one in a million are drawn there.
     """
     if not rows:
@@ -47,8 +47,8 @@ def ranges_by_ties(rows: Sequence[Mapping[str, Any]], ax: Axes | None = None) ->
     )  # fmt: skip
     axes.set_yscale("log")
     axes.set_xlabel(f"mean {rows[0]['measure']}")
-    axes.set_ylabel("best less worst order of ties")
-    axes.legend(loc="lower right", fontsize="small", frameon=False)
+    axes.set_ylabel("best less worst order of ties\n(at $10^{-6}$: that or less)")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize="small", frameon=False)
     figure: Any = axes.get_figure()
     figure.colorbar(points, ax=axes, label="share of documents tied to the one before")
     return axes
@@ -65,7 +65,7 @@ def changes_by_banding(changes: Changes, ax: Axes | None = None, *, measure: int
     for line in boxes["medians"]:
         line.set(color=COLOURS[1])
     axes.set_xticks(range(1, len(lost) + 1), changes.treatments, rotation=30 if len(lost) > 6 else 0)
-    axes.set_ylabel(f"{changes.measures[measure]}: exact less banded")
+    axes.set_ylabel(f"{changes.measures[measure]} lost on a topic")
     return axes
 
 
@@ -75,7 +75,7 @@ def p_values_by_banding(
     """The p-values of all pairs of runs before (across) and after (up), and the share of pairs in each quadrant."""
     axes = fresh_axes(ax, figsize=(4.2, 4.0))
     before, after = changes.p_values(measure), changes.p_values(measure, treatment)
-    least = 1e-10
+    least = 1e-10  # smaller ones are drawn there
     axes.scatter(np.maximum(before, least), np.maximum(after, least), s=6, alpha=0.4, color=COLOURS[0], linewidths=0)
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -90,7 +90,8 @@ def p_values_by_banding(
         (0.96, 0.04, "right", "bottom", (before > alpha) & (after <= alpha)),
     )
     for x, y, across, along, flags in quadrants:
-        axes.text(x, y, f"{flags.mean():.1%}", transform=axes.transAxes, ha=across, va=along)
+        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}
+        axes.text(x, y, f"{flags.mean():.1%}", transform=axes.transAxes, ha=across, va=along, bbox=box)
     axes.set_xlabel(f"p of {changes.measures[measure]}, exact")
     axes.set_ylabel(f"p of {changes.measures[measure]}, {changes.treatments[treatment]}")
     return axes
