@@ -41,6 +41,20 @@ def test_bands_begin_where_the_paper_has_them(rho, starts):
     assert band_starts(rho, 20).tolist() == starts
 
 
+def test_golden_bands_are_fibonacci_numbers_only_at_first():
+    widths = np.diff(band_starts("1.62", 1000)).tolist()
+    assert widths[:12] == [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 234]
+
+
+def test_at_most_half_of_a_band_is_relevant_in_the_worst_case():
+    for rho in ("1.4", "2", "3"):
+        starts = band_starts(rho, 100)
+        for start, after in itertools.pairwise(starts.tolist()):
+            weights = 0.85 ** np.arange(start, after)
+            lost = np.cumsum(weights) - np.arange(1, weights.size + 1) * weights.mean()
+            assert np.argmax(lost) + 1 <= (weights.size + 1) / 2
+
+
 def test_rho_is_the_decimal_that_was_written():
     # 1.1 * 10 is 11.000000000000002 in floating point, and its ceiling 12 would make ranks 10 and 11 one band.
     assert 11 in band_starts(1.1, 20)

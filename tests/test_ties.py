@@ -189,3 +189,20 @@ class TestKey:
             rb.evaluate(self.qrels, self.run, "RR", ties="key")
         with pytest.raises(rb.UsageError, match="key for ties"):
             self.reciprocal_rank({"a": 1}, ties="best")
+
+
+@pytest.mark.parametrize(
+    ("options", "outer"),
+    [
+        ({"bounds": "both"}, ["nDCG@3"]),
+        ({"bounds": "ties"}, []),
+        ({"ties": "expected"}, ["AP", "nDCG@3"]),
+        ({"ties": "trec"}, []),
+    ],
+)
+def test_bounds_that_may_be_wider_than_needed_are_labelled(options, outer):
+    qrels = {"t": {"a": 2, "b": 0, "c": 1}}
+    measures = ["RBP(p=0.8)", "AP", "nDCG@3"]
+    found = rb.evaluate(qrels, {"t": {"a": 1, "b": 1, "x": 0}}, measures, **options)
+    assert [str(measure) for measure in found.outer] == outer
+    assert rb.evaluate(qrels, {"t": {"a": 2, "b": 1, "x": 0}}, measures, **options).outer == []

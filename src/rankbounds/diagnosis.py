@@ -475,8 +475,9 @@ def in_words(ranking: Sequence[Place]) -> str:
         sentences.append(
             f"Among the first {COVERAGE_DEPTH}: {shown}{f' and {len(top) - 5} more' if len(top) > 5 else ''}."
         )
+    example = f", such as {moved[0].run} from {moved[0].place} to {moved[0].expected_place}" if moved else ""
     sentences.append(
         f"With the mean over all orders in place of trec_eval's, {len(moved)} run{'s' * (len(moved) != 1)} would "
-        f"change place{f', first {moved[0].run} from {moved[0].place} to {moved[0].expected_place}' if moved else ''}."
+        f"change place{example}."
     )
     return " ".join(sentences)

@@ -121,6 +121,13 @@ class Assumptions:
             return measure.bounds(rankings)
         return self._bounds_of_treated_ties(measure, rankings)
 
+    def bounds_are_outer(self, measure: Measure, facts: TopicFacts) -> bool:
+        """Where there are ties: do the bounds hold, but may be wider than what can happen?"""
+        if self.bounds == "both":
+            return measure.joint_bounds_are_outer(facts)
+        treated = self.bounds == "unjudged" and self.ties not in ORDERS
+        return treated and not measure.monotone and not measure.as_retrieved
+
     def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
         """Bounds over judgments for the best, worst or mean order of ties.
 
@@ -200,6 +207,11 @@ def evaluate(
         notes=[result.notes for result in results],
         bounds=bounds,
         topics=topics,
+        outer=[
+            measure
+            for measure in chosen
+            if any(result.notes.tied_topics for result in results) and assumptions.bounds_are_outer(measure, facts)
+        ],
         without_relevant=[
             name for name, number in zip(facts.query_ids, facts.relevant(1.0).tolist(), strict=True) if not number
         ],

@@ -84,8 +84,8 @@ def _table(found: list[Diagnosis]) -> Table:
         "tied docs",
         "tied topics",
         "largest group",
-        "rank/score",
-        "line/score",
+        "rank vs score",
+        "line vs score",
     ]
     if effects:
         header += ["judged@10", "RBP(p=0.8) open", *(f"ties move {measure}" for measure in effects)]

@@ -164,5 +164,6 @@ def _chance_to_stay(levels: Floats, *, size: int, marked: int, offset: int, befo
         chance *= 1 - relevant_next
         chance[:, 1:] += moved
         precision = np.where(counts, (before + count) / (offset + place + 1), 0.0)
-        chance[precision > levels[:, None]] = 0.0
+        exceeded = int(np.searchsorted(levels, precision[-1]))  # no count exceeds the levels from here on
+        chance[:exceeded] *= precision <= levels[:exceeded, None]
     return chance.sum(axis=-1)

@@ -91,7 +91,9 @@ def p_values_by_banding(
     )
     for x, y, across, along, flags in quadrants:
         box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}
-        axes.text(x, y, f"{flags.mean():.1%}", transform=axes.transAxes, ha=across, va=along, bbox=box)
+        axes.text(
+            x, y, f"{flags.mean():.1%}", transform=axes.transAxes, ha=across, va=along, bbox=box, fontsize="small"
+        )
     axes.set_xlabel(f"p of {changes.measures[measure]}, exact")
     axes.set_ylabel(f"p of {changes.measures[measure]}, {changes.treatments[treatment]}")
     return axes
