@@ -11,19 +11,8 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.banding import band_starts
-from rankbounds.cli import main
 
 RUN = rb.Run.from_columns(["q"] * 12, [f"d{at:02d}" for at in range(12)], [100 - at for at in range(12)], name="mine")
-
-
-@pytest.fixture
-def command(capfdbinary):
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        out, err = capfdbinary.readouterr()
-        return code, out.decode(), err.decode()
-
-    return call
 
 
 @pytest.mark.parametrize(

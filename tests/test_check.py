@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import tarfile
+from pathlib import Path
 
 import pytest
 
 import rankbounds as rb
-from rankbounds.cli import main
+from conftest import archive
 from rankbounds.diagnosis import in_words, places
 
 KEYS = [
@@ -22,16 +24,6 @@ TIED = (
 BROKEN = (
     "1 Q0 a 1 3.0 t and words\n1 Q0 b 2 nan t\n1 Q0 a 3 1.0 t\n1 Q0 c\n\n# comment\n1 Q0 c 4 0.5 t\n2 Q0 a x 1.0 t\n"
 )
-
-
-@pytest.fixture
-def command(capfdbinary):
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        out, err = capfdbinary.readouterr()
-        return code, out.decode(), err.decode()
-
-    return call
 
 
 @pytest.fixture
@@ -250,9 +242,11 @@ class TestWithJudgments:
         )
 
 
-def test_real_runs(unpacked):
-    folder = unpacked("trec8-adhoc.tar.xz")
-    runs = next(folder.rglob("runs"))
-    found = {one.run: one for one in rb.diagnose([runs / "input.UB99T", runs / "input.UB99SW"])}
+def test_real_runs(tmp_path):
+    with tarfile.open(archive("trec8-adhoc.tar.xz")) as tar:
+        for member in tar:
+            if member.name.endswith(("/input.UB99T", "/input.UB99SW")):
+                (tmp_path / Path(member.name).name).write_bytes(tar.extractfile(member).read())
+    found = {one.run: one for one in rb.diagnose(tmp_path)}
     assert found["UB99T"].exponent_mistakes == found["UB99T"].contradictions_line == 16
     assert found["UB99SW"].tied_documents / found["UB99SW"].lines == pytest.approx(0.988, abs=5e-4)

@@ -11,7 +11,6 @@ import sys
 import pytest
 
 import rankbounds as rb
-from rankbounds.cli import main
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"
 RUN = "1 Q0 a 1 3.0 mine\n1 Q0 x 2 2.0 mine\n1 Q0 c 3 1.0 mine\n2 Q0 b 1 1.0 mine\n2 Q0 a 2 0.5 mine\n"
@@ -22,18 +21,6 @@ def files(tmp_path):
     (tmp_path / "qrels").write_text(QRELS)
     (tmp_path / "run").write_text(RUN)
     return str(tmp_path / "qrels"), str(tmp_path / "run")
-
-
-@pytest.fixture
-def command(capfdbinary):
-    """Run a command; return exit code, standard output and standard error."""
-
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        out, err = capfdbinary.readouterr()
-        return code, out.decode(), err.decode()
-
-    return call
 
 
 def test_table(command, files):

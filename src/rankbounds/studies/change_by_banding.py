@@ -120,16 +120,16 @@ def run(
     runs: Any,
     measures: str | Measure | Sequence[str | Measure] = MEASURES,
     *,
-    rhos: Sequence[Rho] = RHOS,
-    bits: Sequence[str | int] = (),
-    digits: Sequence[int] = (),
-    order: Order = "trec",
     best: int | None = None,
     alpha: float = 0.05,
+    **treatments: Any,
 ) -> Result:
-    """A row for each treatment and measure. ``best`` keeps so many of the runs that are best by the last measure."""
-    changes = measure_changes(qrels, runs, measures, rhos=rhos, bits=bits, digits=digits, order=order)
-    return summarise(changes if best is None else best_runs(changes, best), alpha=alpha, order=order)
+    """A row for each treatment and measure; ``treatments`` are ``rhos``, ``bits``, ``digits`` of ``measure_changes``.
+
+    ``best`` keeps so many of the runs that are best by the last measure.
+    """
+    changes = measure_changes(qrels, runs, measures, **treatments)
+    return summarise(changes if best is None else best_runs(changes, best), alpha=alpha)
 
 
 def best_runs(changes: Changes, count: int) -> Changes:
@@ -140,7 +140,7 @@ def best_runs(changes: Changes, count: int) -> Changes:
     )
 
 
-def summarise(changes: Changes, *, alpha: float = 0.05, order: str = "trec") -> Result:
+def summarise(changes: Changes, *, alpha: float = 0.05) -> Result:
     """The numbers of Figures 3 and 4 and of Table 3."""
     rows: list[dict[str, Any]] = []
     for at, measure in enumerate(changes.measures):
@@ -171,7 +171,7 @@ def summarise(changes: Changes, *, alpha: float = 0.05, order: str = "trec") -> 
                 )
             }
             rows.append(row)
-    return Result(rows, _answer(rows, alpha), {"alpha": alpha, "order": order, "limits": LIMITS})
+    return Result(rows, _answer(rows, alpha), {"alpha": alpha, "limits": LIMITS, "treatments": changes.treatments})
 
 
 def _answer(rows: list[dict[str, Any]], alpha: float) -> str:
