@@ -16,9 +16,14 @@ __version__ = "0.1.0"
 
 
 LATER = {
-    "Comparison": "rankbounds.comparison",
+    "banded": "rankbounds.banding",
     "compare": "rankbounds.comparison",
+    "Comparison": "rankbounds.comparison",
+    "diagnose": "rankbounds.diagnosis",
     "plots": "rankbounds.plots",
+    "rank_safe_depth": "rankbounds.banding",
+    "rounded": "rankbounds.banding",
+    "worst_difference": "rankbounds.banding",
 }
 """Names that are loaded when first used, by the module they stand in; a module may stand for itself."""
 

@@ -77,8 +77,12 @@ class Pairs:
         slices = [slice(first, last) for first, last in itertools.pairwise(edges)]
         if (self.topic[1:] >= self.topic[:-1]).all():
             return list(slices)
-        together = np.argsort(self.topic, kind="stable")
+        together = self.rows_by_topic()
         return [together[rows] for rows in slices]
+
+    def rows_by_topic(self) -> Ints:
+        """All rows, each topic's together in the order given."""
+        return np.argsort(self.topic, kind="stable")
 
     def repeats(self, threads: int = 1) -> Ints:
         """The rows whose pair stands on an earlier row already."""

@@ -15,8 +15,10 @@ from rankbounds.errors import DataError
 from rankbounds.gains import GainRule
 from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels
 from rankbounds.runs import Run
+from rankbounds.tie_key import TieKey
+from rankbounds.tied_groups import TiedGroups
 
-Order = Literal["trec", "run", "rank", "docid"]
+Order = Literal["trec", "run", "rank", "docid", "key"]
 Precision = Literal["double", "single"]
 
 BATCH_CELLS = 1 << 17
@@ -101,7 +103,7 @@ class Rankings:
     chance: float | Floats = 0.0
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    def _remembered(self, key: Any, compute: Any) -> Any:
+    def remembered(self, key: Any, compute: Any) -> Any:
         """Several measures read the same derived array; it is computed once."""
         if key not in self._memory:
             self._memory[key] = compute()
@@ -115,14 +117,23 @@ class Rankings:
     @property
     def holes(self) -> Flags:
         """Which documents are unjudged."""
-        holes: Flags = self._remembered("holes", lambda: np.isnan(self.grade))
+        holes: Flags = self.remembered("holes", lambda: np.isnan(self.grade))
         return holes
 
     @property
     def num_holes(self) -> Ints:
         """How many documents of each list are unjudged."""
-        count: Ints = self._remembered("num_holes", lambda: np.count_nonzero(self.holes, axis=-1))
+        count: Ints = self.remembered("num_holes", lambda: np.count_nonzero(self.holes, axis=-1))
         return count
+
+    @property
+    def groups(self) -> TiedGroups | None:
+        """The groups of tied documents; None where there are none."""
+        tied = self.tied
+        if tied is None:
+            return None
+        groups: TiedGroups | None = self.remembered("groups", lambda: TiedGroups.of(tied) if tied.any() else None)
+        return groups
 
     @property
     def present(self) -> Flags:
@@ -134,7 +145,7 @@ class Rankings:
         """Is every document either relevant or not, none of them so with a probability?"""
         if isinstance(self.chance, float):
             return self.chance in (0.0, 1.0)
-        certain: bool = self._remembered("certain", lambda: bool(np.isin(self.chance, (0.0, 1.0)).all()))
+        certain: bool = self.remembered("certain", lambda: bool(np.isin(self.chance, (0.0, 1.0)).all()))
         return certain
 
     @property
@@ -154,12 +165,12 @@ class Rankings:
             relevant = (self.grade >= rel).astype(np.float64)
             return relevant if self._all_nonrelevant else np.where(self.holes, self.chance, relevant)
 
-        array: Floats = self._remembered(("relevant", rel), compute)
+        array: Floats = self.remembered(("relevant", rel), compute)
         return array
 
     def relevant_so_far(self, rel: float = 1.0) -> Floats:
         """At every rank, how many documents down to it are relevant."""
-        array: Floats = self._remembered(("so far", rel), lambda: np.cumsum(self.relevant(rel), axis=-1))
+        array: Floats = self.remembered(("so far", rel), lambda: np.cumsum(self.relevant(rel), axis=-1))
         return array
 
     def gain(self) -> Floats:
@@ -168,7 +179,7 @@ class Rankings:
         def compute() -> Floats:
             return np.where(self.holes, self.chance * self.facts.max_gain, self.facts.rule(self.grade))
 
-        array: Floats = self._remembered("gain", compute)
+        array: Floats = self.remembered("gain", compute)
         return array
 
     def num_relevant(self, rel: float = 1.0) -> Floats:
@@ -191,15 +202,24 @@ class Rankings:
         """The same lists with unjudged documents counted differently."""
         if isinstance(chance, float) and isinstance(self.chance, float) and chance == self.chance:
             return self
-        kept = {key: value for key, value in self._memory.items() if key in ("holes", "num_holes")}
-        return replace(self, chance=chance, _memory=kept)
+        if not self.num_holes.any():
+            return self
+        return replace(self, chance=chance, _memory=self._memory_of("holes", "num_holes", "groups"))
 
-    def permuted(self, columns: Ints) -> Rankings:
-        """Each list in another order of its ranks. Tied groups must keep their places."""
+    def _memory_of(self, *keys: str) -> dict[Any, Any]:
+        """What is remembered of these, for lists of which they are the same."""
+        return {key: self._memory[key] for key in keys if key in self._memory}
+
+    def with_tied_from(self, source: Ints) -> Rankings:
+        """The same lists with other documents of its group in the place of each tied one (see ``order_by_worth``)."""
+        groups = self.groups
+        if groups is None:
+            return self
         chance = self.chance
         if not isinstance(chance, float):
-            chance = np.take_along_axis(np.broadcast_to(chance, self.grade.shape), columns, axis=-1)
-        return replace(self, grade=np.take_along_axis(self.grade, columns, axis=-1), chance=chance, _memory={})
+            chance = groups.filled_from(np.broadcast_to(chance, self.grade.shape), source)
+        grade = groups.filled_from(self.grade, source)
+        return replace(self, grade=grade, chance=chance, _memory=self._memory_of("num_holes", "groups"))
 
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""
@@ -246,10 +266,12 @@ def join(
     order: Order = "trec",
     precision: Precision = "double",
     topics: Literal["judged", "shared"] = "judged",
+    tie_key: TieKey | None = None,
 ) -> Joined:
     """Look up every document of the run in the judgments and rank it.
 
-    ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out.
+    ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out. ``order="key"``
+    needs the ``tie_key``.
     """
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
@@ -263,7 +285,8 @@ def join(
     absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices: list[Callable[[], list[Rankings]]] = [
-        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision) for rows in pairs.topic_slices()
+        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key)
+        for rows in pairs.topic_slices()
     ]
     if topics == "judged" and absent.size:
         empty = Rankings(np.zeros((absent.size, 1)), np.zeros(absent.size, dtype=np.int64), absent, facts)
@@ -272,7 +295,13 @@ def join(
 
 
 def _rankings_of_slice(
-    whole: Run, rows: slice | Ints, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
+    whole: Run,
+    rows: slice | Ints,
+    facts: TopicFacts,
+    topic_in_qrels: Ints,
+    order: Order,
+    precision: Precision,
+    tie_key: TieKey | None,
 ) -> list[Rankings]:
     """The rankings of the topics in these rows, which stand together topic by topic."""
     run = whole.take(rows)
@@ -280,7 +309,7 @@ def _rankings_of_slice(
     found, judgments = facts.qrels.pairs.index.find(pairs, topic_in_qrels)
     grade = np.full(len(pairs), np.nan)
     grade[found] = facts.grade[judgments]
-    permutation, tied = _ranked(run, order, precision)
+    permutation, tied = _ranked(run, order, precision, tie_key)
     if permutation is not None:
         grade = grade[permutation]
     start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
@@ -290,7 +319,16 @@ def _rankings_of_slice(
     return list(_batches(grade, tied, start[known], length[known], topic[known], facts))
 
 
-def _ranked(run: Run, order: Order, precision: Precision) -> tuple[Ints | None, Flags]:
+def ranked_rows(
+    run: Run, *, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None
+) -> tuple[Ints, Flags]:
+    """The run's rows with each topic's together in rank order, and which of them are tied to the one before."""
+    together = run.pairs.rows_by_topic()
+    permutation, tied = _ranked(run.take(together), order, precision, tie_key)
+    return (together if permutation is None else together[permutation]), tied
+
+
+def _ranked(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
     """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
     topic = run.pairs.topic
     line_score: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
@@ -311,7 +349,7 @@ def _ranked(run: Run, order: Order, precision: Precision) -> tuple[Ints | None, 
         rows = np.flatnonzero(in_group)
         group = np.cumsum(~tied)[rows]
         source_rows = rows if permutation is None else permutation[rows]
-        within = np.lexsort((*_tie_break(run, source_rows, order), group))
+        within = np.lexsort((*_tie_break(run, source_rows, order, tie_key), group))
         permutation = _reordered(permutation, len(run), rows, within)
     return permutation, tied
 
@@ -323,7 +361,7 @@ def _reordered(permutation: Ints | None, size: int, rows: Ints, within: Ints) ->
     return permutation
 
 
-def _tie_break(run: Run, rows: Ints, order: Order) -> list[NDArray[Any]]:
+def _tie_break(run: Run, rows: Ints, order: Order, tie_key: TieKey | None) -> list[NDArray[Any]]:
     """Sort keys for documents of equal score, the most important last."""
     if order == "rank":
         ranks = run.stated_rank
@@ -335,7 +373,10 @@ def _tie_break(run: Run, rows: Ints, order: Order) -> list[NDArray[Any]]:
         return [ranks[rows]]
     docs = run.pairs.docs.take(rows)
     words = [docs.sortable_word(number) for number in reversed(range(docs.word_count()))]
-    return [~word for word in words] if order == "trec" else list(words)
+    if order == "docid":
+        return list(words)
+    falling: list[NDArray[Any]] = [~word for word in words]
+    return [*falling, tie_key.places(run.pairs, rows)] if order == "key" and tie_key is not None else falling
 
 
 def _batches(

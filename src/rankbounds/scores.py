@@ -55,6 +55,8 @@ class Scores:
     notes: list[RunNotes] = field(default_factory=list)
     bounds: str = "unjudged"
     without_relevant: list[str] = field(default_factory=list)
+    outer: list[Measure] = field(default_factory=list)
+    """Measures whose bounds hold, but may be wider than what can happen; those of all others are exact."""
     topics: str = "judged"
 
     def mean(self) -> Scores:

@@ -46,7 +46,13 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
         default="trec",
         metavar="RULE",
         help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), rank (stated "
-        "rank), docid (docno up), best, worst, expected (mean over all orders)",
+        "rank), docid (docno up), best, worst, expected (mean over all orders), key (see --ties-key)",
+    )
+    parser.add_argument(
+        "--ties-key",
+        metavar="FILE",
+        help="rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
+        "smallest first",
     )
     parser.add_argument(
         "--unjudged",
@@ -123,6 +129,7 @@ def evaluate_from(options: argparse.Namespace) -> Scores:
         expand(options.runs),
         options.measures or DEFAULT_MEASURES,
         ties=options.ties,
+        ties_key=options.ties_key,
         unjudged=options.unjudged,
         q=options.q,
         bounds=options.bounds,
