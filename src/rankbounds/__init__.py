@@ -16,7 +16,13 @@ __version__ = "0.1.0"
 
 
 LATER = {
+    "differences": "rankbounds.run_differences",
+    "fit_urn": "rankbounds.urn",
     "plots": "rankbounds.plots",
+    "sample_rankings": "rankbounds.urn",
+    "simulate": "rankbounds.simulated_collections",
+    "uncertainty": "rankbounds.mean_uncertainty",
+    "urn_moments": "rankbounds.urn",
 }
 """Names that are loaded when first used, by the module they stand in; a module may stand for itself."""
 

@@ -74,13 +74,16 @@ class Holes:
         """The retrieved holes as (query, document) pairs."""
         return self.run.pairs.take(self.row[self.retrieved])
 
-    def within_lists(self) -> Holes:
-        """Without what lies beyond the ends of the lists."""
-        keep = self.retrieved
-        if keep.all():
-            return self
+    def of_topics(self, chosen: Flags) -> Holes:
+        """The holes of some topics; the other topics are left out."""
+        keep = chosen[self.topic]
         return replace(
-            self, topic=self.topic[keep], rank=self.rank[keep], weight=self.weight[keep], row=self.row[keep]
+            self,
+            base=np.where(chosen, self.base, np.nan),
+            topic=self.topic[keep],
+            rank=self.rank[keep],
+            weight=self.weight[keep],
+            row=self.row[keep],
         )
 
 

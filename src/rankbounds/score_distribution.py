@@ -66,7 +66,7 @@ class Distribution:
         """The largest difference between this distribution function and the normal one of the same mean and sd."""
         from scipy.special import ndtr
 
-        if self.sd == 0:
+        if self.sd < 1e-12:
             return 0.0
         reached = np.cumsum(self.probability)
         normal = ndtr((self.value - self.mean) / self.sd)

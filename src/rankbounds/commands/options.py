@@ -38,13 +38,6 @@ def add_measures(parser: argparse.ArgumentParser) -> None:
 def add_assumptions(parser: argparse.ArgumentParser) -> None:
     """How to treat ties, unjudged documents, grades and missing topics."""
     parser.add_argument(
-        "--ties",
-        default="trec",
-        metavar="RULE",
-        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), rank (stated "
-        "rank), docid (docno up), best, worst, expected (mean over all orders)",
-    )
-    parser.add_argument(
         "--unjudged",
         default="nonrelevant",
         metavar="RULE",
@@ -52,6 +45,18 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--q", type=float, help="with --unjudged expected: the probability that one is relevant")
     parser.add_argument("--bounds", default="unjudged", metavar="WHAT", help=f"low and high cover: {', '.join(BOUNDS)}")
+    add_ranking(parser)
+
+
+def add_ranking(parser: argparse.ArgumentParser) -> None:
+    """How runs become rankings: ties, gains, missing topics, the precision of scores, lines that cannot be read."""
+    parser.add_argument(
+        "--ties",
+        default="trec",
+        metavar="RULE",
+        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), rank (stated "
+        "rank), docid (docno up), best, worst, expected (mean over all orders)",
+    )
     parser.add_argument("--gain", metavar="RULE", help='gains of grades: linear (default) or a table like "1=3,2=9"')
     parser.add_argument(
         "--topics",
