@@ -285,3 +285,14 @@ def test_inputs_are_never_changed():
     for ties in ("trec", "best", "expected"):
         rb.evaluate(qrels, run, ["RBP(p=0.8)", "P@1"], ties=ties)
     assert repr((qrels, run)) == before
+
+
+def test_a_document_is_found_whatever_the_length_of_other_ids(tmp_path):
+    long = "an-id-of-more-than-forty-bytes-that-takes-six-words"
+    assert rb.evaluate({"1": {"a": 1}}, {"1": {"a": 2.0, long: 1.0}}, "P@1").value[0, 0, 0] == 1
+    with pytest.warns(rb.RankboundsWarning):
+        found = rb.evaluate({"1": {"a": 1}, long: {"b": 1}}, {"1": {"a": 2.0}}, "P@1")
+    assert found.value[0, :, 0].tolist() == [1, 0]
+    (tmp_path / "qrels").write_text(f"1 0 a 1\n1 0 {long} 0\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 1.0 t\n")
+    assert rb.evaluate(tmp_path / "qrels", tmp_path / "run", "P@1").value[0, 0, 0] == 1

@@ -114,7 +114,10 @@ class Ids(Sequence[str]):
         """A 64-bit hash of every id. Equal ids have equal hashes; the reverse must be verified (``equals``)."""
         hashed = self.length.astype(np.uint64)
         for number in range(self.word_count()):
-            hashed = mix(hashed, self.word(number))
+            # An id's hash is made of its own words alone: it must not depend on how long other ids of the column are.
+            mixed = mix(hashed, self.word(number))
+            inside = self.length > 8 * number
+            hashed = mixed if inside.all() else np.where(inside, mixed, hashed)
         return hashed
 
     def equals(self, other: Ids) -> Flags:

@@ -8,8 +8,9 @@ the fit on held-out documents, and ``deeper=True`` holds out those that were fou
 fairer test.
 
 That a document is unjudged says something itself: no run that was pooled had it near the top. So ranks in runs whose
-first documents are (nearly) all judged, as pooling leaves them, are told apart from ranks in the other runs. Without
-that, the top documents of a poor run that came too late for the pool would look as good as those of the pooled ones.
+first documents are (nearly) all judged, as pooling leaves them, are told apart from ranks in the other runs; and since
+a good system's rank says more than a poor one's, runs are grouped by how often their judged documents are relevant.
+Without that, the top documents of a poor run that came too late for the pool would look as good as the pool's.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ from rankbounds.evaluate import Assumptions
 from rankbounds.holes import Holes, joined_run
 from rankbounds.measures import Measure
 from rankbounds.pairs import number_pairs
-from rankbounds.rankings import TopicFacts
+from rankbounds.rankings import Rankings, TopicFacts
 from rankbounds.runs import Run
 from rankbounds.urn import UrnFit, fit_urn
 
 KINDS = ("logistic", "isotonic", "urn")
 POOLED_DEPTH, POOLED_SHARE = 5, 0.95
 """A run looks pooled when at least this share of its first documents, down to this depth, is judged."""
-RIDGE = 1e-3
-"""A faint pull towards coefficients of 0, so that a fit exists where all judged documents are relevant."""
+GROUPS = 6
+"""Runs that look pooled are put into at most so many groups of about the same quality, and so are the others."""
+RIDGE = 1.0
+"""A pull towards coefficients of 0 (as if each had a normal distribution of sd 1), felt where judgments are few."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +45,11 @@ class RetrievedDocuments:
 
     topic: Ints
     best_rank: Ints
-    """Two rows: among the runs that look pooled, among the others; ``nowhere`` where none of them has it."""
+    """A row for each group of runs; ``nowhere`` where none of the group has the document."""
     retrieved_by: Ints
     grade: Floats
-    pooled: dict[str, bool]
-    """For each run, does it look pooled: are its first documents judged?"""
+    group: dict[str, int]
+    """The group of each run."""
     nowhere: int
     by_run: dict[str, Ints]
     """For each run, the document that stands in each row of its table (-1: of a topic without judgments)."""
@@ -61,15 +64,14 @@ def gather(runs: Sequence[Run], facts: TopicFacts, assumptions: Assumptions) -> 
     """All documents that the runs retrieved."""
     numbers = number_pairs([run.pairs for run in runs])
     size = max((int(one.max(initial=-1)) for one in numbers), default=-1) + 1
-    topic, retrieved_by = np.full(size, -1), np.zeros(size, dtype=np.int64)
-    best_rank, grade = np.full((2, size), np.iinfo(np.int64).max), np.full(size, np.nan)
-    pooled, longest = {}, 1
-    for run, number in zip(runs, numbers, strict=True):
-        batches = list(joined_run(run, facts, assumptions).batches)
-        first = np.concatenate([one.holes[:, :POOLED_DEPTH][one.present[:, :POOLED_DEPTH]] for one in batches])
-        pooled[run.name] = bool(first.size) and float(first.mean()) <= 1 - POOLED_SHARE
-        ranks = best_rank[0 if pooled[run.name] else 1]
-        for rankings in batches:
+    batches = [list(joined_run(run, facts, assumptions).batches) for run in runs]
+    group = _groups(batches)
+    topic, retrieved_by, grade = np.full(size, -1), np.zeros(size, dtype=np.int64), np.full(size, np.nan)
+    nowhere = 1 + max(rankings.width for parts in batches for rankings in parts)
+    best_rank = np.full((max(group) + 1, size), nowhere)
+    for parts, number, its_group in zip(batches, numbers, group, strict=True):
+        ranks = best_rank[its_group]
+        for rankings in parts:
             assert rankings.row is not None
             line, rank = np.nonzero(rankings.row >= 0)
             document = number[rankings.row[line, rank]]
@@ -77,14 +79,38 @@ def gather(runs: Sequence[Run], facts: TopicFacts, assumptions: Assumptions) -> 
             retrieved_by[document] += 1
             ranks[document] = np.minimum(ranks[document], rank + 1)
             grade[document] = rankings.grade[line, rank]
-            longest = max(longest, rankings.width)
     known = topic >= 0
     place = np.cumsum(known) - 1
-    by_run = {run.name: np.where(known[one], place[one], -1) for run, one in zip(runs, numbers, strict=True)}
-    nowhere = longest + 1
     return RetrievedDocuments(
-        topic[known], np.minimum(best_rank[:, known], nowhere), retrieved_by[known], grade[known], pooled, nowhere, by_run
+        topic[known],
+        best_rank[:, known],
+        retrieved_by[known],
+        grade[known],
+        {run.name: its_group for run, its_group in zip(runs, group, strict=True)},
+        nowhere,
+        {run.name: np.where(known[one], place[one], -1) for run, one in zip(runs, numbers, strict=True)},
     )
+
+
+def _groups(batches: list[list[Rankings]]) -> list[int]:
+    """A group for each run: those that look pooled and the others apart, in each part by quality."""
+    pooled, quality = [], []
+    for parts in batches:
+        first = np.concatenate([one.holes[:, :POOLED_DEPTH][one.present[:, :POOLED_DEPTH]] for one in parts])
+        pooled.append(bool(first.size) and float(first.mean()) <= 1 - POOLED_SHARE)
+        # The rate of relevance among judged documents, higher ranks counting more.
+        discount = [(one.present & ~one.holes) / np.arange(1, one.width + 1) for one in parts]
+        met = sum(float((one.relevant() * each).sum()) for one, each in zip(parts, discount, strict=True))
+        quality.append(met / max(sum(float(each.sum()) for each in discount), 1e-300))
+    group = np.zeros(len(batches), dtype=np.int64)
+    used = 0
+    for looks_pooled in (True, False):
+        members = np.flatnonzero(np.array(pooled) == looks_pooled)
+        ordered = members[np.argsort(-np.array(quality)[members], kind="stable")]
+        for part in np.array_split(ordered, min(GROUPS, max(1, ordered.size))):
+            group[part] = used
+            used += bool(part.size)
+    return group.tolist()
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +130,16 @@ class Estimate:
     """Of an isotonic fit: where each step of the linear score begins, and its probability."""
 
     def features(self, topic: Ints, best_rank: Ints, retrieved_by: Ints) -> Floats:
-        """A row for each document: 1, two logs of ranks, log odds of being retrieved by a run, the topic's log odds."""
-        odds = (retrieved_by + 0.5) / (len(self.documents.pooled) - retrieved_by + 0.5)
-        pooled, others = np.log(best_rank)
-        return np.stack([np.ones(topic.size), pooled, others, np.log(odds), self.topic_rate[topic]], axis=-1)
+        """A row for each document: 1, the topic's log odds, log odds of being retrieved by a run, logs of its ranks."""
+        odds = (retrieved_by + 0.5) / (len(self.documents.group) - retrieved_by + 0.5)
+        ranks = np.log(self.documents.nowhere / best_rank)
+        return np.stack([np.ones(topic.size), self.topic_rate[topic], np.log(odds), *ranks], axis=-1)
 
     def features_of(self, holes: Holes) -> Floats:
         """The features of a run's holes; what lies beyond the end of a list is met there and nowhere else."""
         documents = self.documents
-        rank = np.full((2, holes.rank.size), documents.nowhere)
-        rank[0 if documents.pooled[holes.run.name] else 1] = holes.rank
+        rank = np.full((len(documents.best_rank), holes.rank.size), documents.nowhere)
+        rank[documents.group[holes.run.name]] = np.minimum(holes.rank, documents.nowhere)
         found_by = np.ones(holes.rank.size, dtype=np.int64)
         place = documents.by_run[holes.run.name][holes.row[holes.retrieved]]
         rank[:, holes.retrieved] = documents.best_rank[:, place]
@@ -190,6 +216,7 @@ def _fit_logistic(features: Floats, relevant: Floats, cluster: Ints) -> tuple[Fl
     """Coefficients by Newton's method, and their covariance with dependence inside clusters allowed for."""
     size = features.shape[1]
     ridge = RIDGE * np.eye(size)
+    ridge[0, 0] = 1e-3 * RIDGE
     beta = np.zeros(size)
     for _ in range(100):
         q = _logistic(features @ beta)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,19 +126,20 @@ class UrnFit:
         ranks, relevant = self.drawn
         number, mixture = _binomial(self.n_documents, self.shares)
         mean, variance = np.zeros(self.posterior.shape), np.zeros(self.posterior.shape)
-        weights = weights[: self.n_documents]
+        weights = np.asarray(weights, dtype=float)[: self.n_documents]
+        depths = tuple(int(rank) for rank in np.unique(ranks) if rank <= weights.size)
         for at, ratio in enumerate(self.ratios.tolist()):
             evidence = np.exp(_log_likelihood(self.prefix, number, self.n_documents, ratio))
             # By share, list and number of relevant documents: how likely that number is, given the judged beginning.
             given = mixture[:, None, :] * evidence
             given /= np.maximum(given.sum(axis=-1, keepdims=True), 1e-300)
-            for rank, at_state, second_at_state in _backward(weights, self.n_documents, number, ratio):
+            states = _states(weights.tobytes(), self.n_documents, number.tobytes(), ratio, depths)
+            for rank, (at_state, second_at_state) in zip(depths, states, strict=True):
                 lists = np.flatnonzero(ranks == rank)
-                if lists.size:
-                    one = (given[:, lists] * at_state[:, relevant[lists]].T).sum(axis=-1)
-                    two = (given[:, lists] * second_at_state[:, relevant[lists]].T).sum(axis=-1)
-                    mean[:, at] += one.sum(axis=-1)
-                    variance[:, at] += (two - one**2).sum(axis=-1)
+                one = (given[:, lists] * at_state[:, relevant[lists]].T).sum(axis=-1)
+                two = (given[:, lists] * second_at_state[:, relevant[lists]].T).sum(axis=-1)
+                mean[:, at] += one.sum(axis=-1)
+                variance[:, at] += (two - one**2).sum(axis=-1)
         lists_in_all = len(self.prefix)
         mean, variance = mean / lists_in_all, variance / lists_in_all**2
         middle = float((self.posterior * mean).sum())
@@ -270,6 +271,18 @@ def _backward(weights: Floats, n: int, number: Ints, ratio: float) -> Iterator[t
         second = chance * (gain**2 + 2 * gain * mean[:, hit] + second[:, hit]) + (1 - chance) * second[:, miss]
         mean = chance * (gain + mean[:, hit]) + (1 - chance) * mean[:, miss]
         yield rank, mean, second
+
+
+@lru_cache(maxsize=64)
+def _states(
+    weights: bytes, n: int, number: bytes, ratio: float, depths: tuple[int, ...]
+) -> list[tuple[Floats, Floats]]:
+    """What ``_backward`` yields at these depths. It does not depend on any judgment, so that fits may share it."""
+    found = {}
+    for rank, mean, second in _backward(np.frombuffer(weights), n, np.frombuffer(number, dtype=np.int64), ratio):
+        if rank in depths:
+            found[rank] = (mean, second)
+    return [found[rank] for rank in depths]
 
 
 def _forward(rank: int, relevant: int, depth: int, n: int, number: Ints, ratio: float) -> Floats:
