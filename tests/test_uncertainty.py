@@ -1,4 +1,4 @@
-"""Means under unjudged documents: closed forms of the paper, enumeration, models of relevance, coverage, the command."""
+"""Means under unjudged documents: the paper's closed forms, enumeration, models of relevance, coverage, the command."""
 
 from __future__ import annotations
 
@@ -102,7 +102,10 @@ rankings = st.lists(st.sampled_from([None, None, 0, 1, 2]), min_size=1, max_size
 
 
 @LAW
-@given(st.lists(rankings, min_size=1, max_size=2), st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), min_size=7, max_size=7))
+@given(
+    st.lists(rankings, min_size=1, max_size=2),
+    st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), min_size=7, max_size=7),
+)
 def test_moments_and_distribution_are_those_of_all_judgments(several, chances):
     """Every measure that is a weighted sum, every completion of the judgments with its probability."""
     run = {f"t{at}": {f"d{rank}": -rank for rank in range(len(one))} for at, one in enumerate(several)}
@@ -134,7 +137,9 @@ def test_moments_and_distribution_are_those_of_all_judgments(several, chances):
         assert row["high"] == pytest.approx(bounds.high[0, 0, at], abs=1e-12)
         distribution = score.distribution()
         for x in {round(one, 9) for one, _ in outcomes}:
-            assert distribution.cdf(x + 1e-7) == pytest.approx(sum(p for one, p in outcomes if one <= x + 1e-7), abs=1e-9)
+            assert distribution.cdf(x + 1e-7) == pytest.approx(
+                sum(p for one, p in outcomes if one <= x + 1e-7), abs=1e-9
+            )
 
 
 @LAW
@@ -161,9 +166,10 @@ def test_fifteen_holes_are_enumerated_exactly():
     found = rb.uncertainty(qrels, run, q=0.3).scores[0].distribution()
     assert found.error == 0
     values = sorted(
-        (sum(0.2 * 0.8**rank for rank in range(15) if bits >> rank & 1), 0.3 ** bits.bit_count() * 0.7 ** (15 - bits.bit_count()))
+        (sum(0.2 * 0.8**rank for rank in range(15) if bits >> rank & 1), 0.3**count * 0.7 ** (15 - count))
         for bits in range(1 << 15)
-    )  # fmt: skip
+        for count in [bits.bit_count()]
+    )
     assert found.value == pytest.approx([one for one, _ in values], abs=1e-12)
     assert found.probability.sum() == pytest.approx(1)
     assert found.quantile(0.5) == pytest.approx(values[np.searchsorted(np.cumsum([p for _, p in values]), 0.5)][0])
@@ -242,11 +248,11 @@ class TestModels:
         [
             ("rank,probability\n2,0.4\n", "begin at rank 2"),
             ("rank,probability\n1,high\n", ":2: expected rank"),
-            ("rank,probability\none,0.5\n", "invalid literal"),
+            ("rank,probability\none,0.5\n", "not a whole number"),
             ("rank,probability\n1,1.5\n", "between 0 and 1"),
             ("run,probability\nA,0.5\n", 'for run "B"'),
             ("colour,probability\nred,0.5\n", "rank, run or query_id"),
-            ("1 b 0.9\n", 'such as document "c" of topic "1"'),
+            ("1 b 0.9\n", 'such as document "b" of topic "2"'),
             ("1 b 7\n", "between 0 and 1"),
             ("1 b\n", "has 2"),
         ],
@@ -437,6 +443,6 @@ def test_command_per_topic_and_formats(command, files, tmp_path):
         code, out, _ = command("uncertainty", *files, "--q", ".2", "--format", kind)
         assert code == 0
         assert "mine" in out
-    code, out, err = command("uncertainty", *files, "--q", ".2", "--tail", "-o", tmp_path / "out.txt")
+    code, out, _ = command("uncertainty", *files, "--q", ".2", "--tail", "-o", tmp_path / "out.txt")
     assert (code, out) == (0, "")
     assert "0.0215" in (tmp_path / "out.txt").read_text()

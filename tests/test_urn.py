@@ -39,7 +39,9 @@ def probability(order, n, relevant, ratio):
     return total
 
 
-@pytest.mark.parametrize(("relevant", "ratio", "judged"), [(0, 0.3, 1), (2, 0.3, 2), (3, 1.0, 0), (5, 2.5, 3), (6, 0.1, 1)])
+@pytest.mark.parametrize(
+    ("relevant", "ratio", "judged"), [(0, 0.3, 1), (2, 0.3, 2), (3, 1.0, 0), (5, 2.5, 3), (6, 0.1, 1)]
+)
 def test_exact_moments_are_those_of_all_orders(relevant, ratio, judged):
     n, p = 6, 0.7
     mean = second = 0.0
@@ -171,7 +173,10 @@ class TestSimulatedCollections:
             drawn = rb.simulate(2, 60, 200, 100, best=0.1, worst=0.1, seed=5, **options)
             return rb.evaluate(drawn.complete, drawn.runs, "RBP(p=0.8)").value[:, :, 0]
 
-        assert scores(difficulty=2.0, variation=0).std(axis=1).mean() > scores(difficulty=0, variation=0).std(axis=1).mean()
+        assert (
+            scores(difficulty=2.0, variation=0).std(axis=1).mean()
+            > scores(difficulty=0, variation=0).std(axis=1).mean()
+        )
         shared = [np.corrcoef(scores(agreement=a, difficulty=0, variation=0))[0, 1] for a in (0.0, 0.95)]
         assert shared[0] < 0.3 < 0.6 < shared[1]
 

@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 
 
 def panels(rows: int, columns: int, size: tuple[float, float]):
+    """A figure and its axes."""
     figure = Figure(figsize=size, layout="constrained")
     return figure, figure.subplots(rows, columns).ravel()
 

@@ -67,7 +67,8 @@ class Holes:
 
     def sums(self, values: Floats) -> Floats:
         """Values that go with the holes, added up by topic."""
-        return np.bincount(self.topic, weights=values, minlength=self.base.size)
+        total: Floats = np.bincount(self.topic, weights=values, minlength=self.base.size)
+        return total
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -134,7 +135,7 @@ def find_holes(
 def _weights(rankings: Rankings, measure: RankWeighted, *, mean_over_ties: bool) -> Floats:
     """What one unit of worth counts in every cell."""
     depth = measure.depth(rankings)
-    weight = np.zeros(rankings.grade.shape)
+    weight: Floats = np.zeros(rankings.grade.shape)
     weight[:, :depth] = measure.weights(depth)
     divisor = measure.divisor(rankings)
     if divisor is not None:

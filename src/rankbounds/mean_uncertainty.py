@@ -319,9 +319,9 @@ def uncertainty(
     """Mean scores with intervals for what unjudged documents may turn out to be.
 
     ``q``: the probability that an unjudged document is relevant: a number, a sequence by rank, ``{query: {document:
-    probability}}``, a file, a model of ``relevance_probability``, or ``"logistic"``, ``"isotonic"``, ``"urn"``: estimated
-    from the judgments at hand. ``otherwise`` holds for documents, topics or runs that a table lacks.
-    ``tail``: count what lies beyond the ends of the lists in mean and sd too (it is always within ``low`` and ``high``).
+    probability}}``, a file, a model of ``relevance_probability``, or estimated from the judgments at hand
+    (``"logistic"``, ``"isotonic"``, ``"urn"``). ``otherwise`` holds for documents, topics or runs that a table lacks.
+    ``tail``: count what lies beyond the ends of the lists in mean and sd too (``low`` and ``high`` always hold it).
     ``sources``: ``documents`` (unjudged ones), ``topics`` (the sampling of topics) or ``both``.
     ``interval``: ``normal``, or ``distribution`` for quantiles of the enumerated or convolved distribution.
     Measures that are not weighted sums over ranks are drawn ``samples`` times.

@@ -218,7 +218,8 @@ def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:
             if len(leaders) == number:
                 leaders.append(np.empty(first.size, dtype=column.dtype))
             leaders[number][inside] = column[first[inside] - begin]
-    numbers, strangers = [], {}
+    numbers: list[Ints] = []
+    strangers: dict[tuple[str, bytes], int] = {}
     for at, (begin, end) in enumerate(zip(starts, ends, strict=True)):
         mine = inverse[begin:end].copy()
         differs = np.zeros(mine.size, dtype=bool)

@@ -154,7 +154,7 @@ def as_relevance_probability(given: Any, otherwise: float | None = None) -> Rele
     if isinstance(given, str | os.PathLike):
         return read_probabilities(os.fspath(given), otherwise)
     if callable(given):
-        return given  # type: ignore[no-any-return]
+        return given
     if isinstance(given, Mapping) and all(isinstance(key, int | np.integer) for key in given):
         return ByRank.of(given)
     if isinstance(given, Sequence | np.ndarray) and not any(isinstance(one, tuple | list) for one in given):
@@ -169,6 +169,13 @@ def read_probabilities(path: str, otherwise: float | None = None) -> RelevancePr
     doc_id, probability`` (also JSON lines and Parquet). Without a header: ``topic document probability`` or TREC
     judgments with a probability for a grade.
     """
+    try:
+        return _read(path, otherwise)
+    except UsageError as error:  # what would be wrong usage in a call is bad data in a file
+        raise DataError(f"{path}: {error}") from None
+
+
+def _read(path: str, otherwise: float | None) -> RelevanceProbability:
     if columns.is_table(path) and format_ending(path) != ".csv":
         return _by_document(columns.read(path, DOCUMENT_COLUMNS), otherwise)
     text = read_text(path)
@@ -200,12 +207,12 @@ def read_probabilities(path: str, otherwise: float | None = None) -> RelevancePr
 
 
 def _by_key(path: str, key: str, table: dict[str, float], otherwise: float | None) -> RelevanceProbability:
-    try:
-        if key == "rank":
-            return ByRank.of({int(rank): q for rank, q in table.items()})
+    if key != "rank":
         return ByName("run" if key == "run" else "topic", table, otherwise)
-    except ValueError as error:  # (errors of ours among them)
-        raise DataError(f"{path}: {error}") from None
+    odd = [rank for rank in table if not rank.isdigit() or int(rank) < 1]
+    if odd:
+        raise DataError(f'{path}: the rank "{odd[0]}" is not a whole number from 1 on.')
+    return ByRank.of({int(rank): q for rank, q in table.items()})
 
 
 def _by_document(table: columns.Columns, otherwise: float | None) -> ByDocument:

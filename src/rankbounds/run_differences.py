@@ -168,7 +168,7 @@ class SharedHoles:
         self.topics = int(np.count_nonzero(self.counted))
         if not self.topics:
             raise UsageError("The runs have no topic in common.")
-        self.holes = holes = [one if one.counted.all() else one.of_topics(self.counted) for one in holes]
+        self.holes = holes = holes if self.counted.all() else [one.of_topics(self.counted) for one in holes]
         self.document = number_pairs([one.pairs for one in holes])
         everything = np.concatenate(self.document)
         size = int(everything.max(initial=-1)) + 1
@@ -177,7 +177,8 @@ class SharedHoles:
         self.chance = np.divide(total, self.copies, out=np.zeros(size), where=self.copies > 0)
         self.base = np.array([one.base[self.counted].sum() for one in holes])
         self.tail = np.array([one.tail[self.counted].sum() for one in holes])
-        self.slope, self.covariance = np.zeros((len(holes), 1)), np.zeros((1, 1))
+        self.slope: Floats = np.zeros((len(holes), 1))
+        self.covariance: Floats = np.zeros((1, 1))
         if isinstance(model, Estimate):
             self.slope = np.stack([model.slope(one) for one in holes])
             self.covariance = model.covariance

@@ -79,7 +79,7 @@ def distribution_of_sum(weight: Floats, chance: Floats, base: float = 0.0) -> Di
 
     Weights may be negative.
     """
-    certain = (chance == 0) | (chance == 1) | (weight == 0)
+    certain = (chance == 0) | (chance == 1) | (np.abs(weight) < 1e-100)
     base += float(weight[certain & (chance == 1)].sum())
     weight, chance = weight[~certain], chance[~certain]
     # A negative weight that counts with probability q is, less itself, a positive one that counts with 1 - q.
@@ -109,12 +109,10 @@ def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
     """
     window = 2 * math.sqrt(math.log(2e12) / 2 * float(weight @ weight))
     length = min(float(weight.sum()), window)
-    step = length / (CELLS - 2 * weight.size if CELLS > 4 * weight.size else CELLS / 2)
+    step = length / (CELLS - 2 * weight.size if 4 * weight.size < CELLS else CELLS / 2)
     steps = np.rint(weight / step).astype(np.int64)
     rounding = weight - steps * step
-    error = min(
-        float(np.abs(rounding).sum()), math.sqrt(math.log(2 / MISSED) / 2 * float(rounding @ rounding))
-    )
+    error = min(float(np.abs(rounding).sum()), math.sqrt(math.log(2 / MISSED) / 2 * float(rounding @ rounding)))
     transform = np.ones(CELLS // 2 + 1, dtype=np.complex128)
     order = np.argsort(steps)
     order = order[np.searchsorted(steps[order], 1) :]

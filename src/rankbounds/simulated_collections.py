@@ -76,8 +76,7 @@ def simulate(
     and ``worst``: the relevance ratio w of the best and the worst system, the others evenly between on a log scale.
     ``difficulty``: how far topics move log w up and down (sd). ``agreement``: from 0 (systems rank independently) to 1.
     ``ties``: the share of documents that get the score of the one before. ``grades``: relevant documents have grades 1
-    to this. The pool holds the first ``pool_depth`` documents of the first ``pooled_runs`` runs drawn at random (else of
-    all).
+    to this. The pool holds the first ``pool_depth`` documents of ``pooled_runs`` runs drawn at random (else of all).
     """
     settings = {name: value for name, value in locals().items() if value is not None}
     _check(settings)

@@ -2,7 +2,7 @@
 
 An urn holds N documents, M of them relevant. The next document of the ranking is drawn with chances proportional to
 weights: 1 for a relevant document, w for a non-relevant one. The relevance ratio w says how bad the system is (and how
-hard the topic): at w = 1 the ranking is random, near 0 the relevant documents come first. M is fixed, or Binomial(N, q).
+hard the topic): at w = 1 the ranking is random, near 0 relevant documents come first. M is fixed, or Binomial(N, q).
 
 Source: Park, Uncertainty in Rank-Biased Precision, ADCS 2016, section 3. The paper simulates; here mean and variance
 come from a recursion over the states of the urn (ranks drawn, relevant documents drawn), which is exact.
@@ -22,6 +22,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
 
 _TINY = 1e-15
+_CERTAIN: Floats = np.ones((1, 1))
 
 
 class Moments(NamedTuple):
@@ -59,10 +60,7 @@ def urn_moments(
     mean, second = np.empty(shares.shape), np.empty(shares.shape)
     for ratio in np.unique(ratios):
         here = ratios == ratio
-        if q is None:
-            number, mixture = np.array([relevant]), np.ones((1, 1))
-        else:
-            number, mixture = _binomial(n_documents, shares[here])
+        number, mixture = (np.array([relevant]), _CERTAIN) if q is None else _binomial(n_documents, shares[here])
         for _, at_state, second_at_state in _backward(weights, n_documents, number, float(ratio)):
             start, second_start = at_state[:, 0], second_at_state[:, 0]
         mean[here], second[here] = mixture @ start, mixture @ second_start

@@ -33,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--q", default="logistic", metavar="WHAT",
-        help="the probability that an unjudged document is relevant: a number; a file of probabilities (its columns say "
-        "by what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default), "
+        help="the probability that an unjudged document is relevant: a number; a file of probabilities (its columns "
+        "say by what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default), "
         "isotonic, urn",
     )  # fmt: skip
     parser.add_argument("--otherwise", type=float, metavar="Q", help="the probability for whatever the file lacks")
@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tail", action="store_true", help="count what lies beyond the lists' ends in mean and sd too")
     parser.add_argument(
         "--sources", default="documents", metavar="WHICH",
-        help=f"what the interval covers: {', '.join(SOURCES)} (unjudged documents, topics being a sample, both; default "
-        "documents)",
+        help=f"what the interval covers: {', '.join(SOURCES)} (unjudged documents, topics being a sample, both; "
+        "default documents)",
     )  # fmt: skip
     parser.add_argument(
         "--interval", default="normal", metavar="KIND", help=f"{' or '.join(INTERVALS)} (default {INTERVALS[0]})"

@@ -67,7 +67,8 @@ def _simulated(
 
 def _answer(mean: Any, sd: Any, ratios: Sequence[float], shares: Sequence[float]) -> str:
     order = np.argsort(ratios)
-    falling, mixed = [], []
+    falling: list[str] = []
+    mixed: list[str] = []
     for q, line in zip(shares, mean[:, order], strict=True):
         (falling if (np.diff(line) < 0).all() else mixed).append(f"{q:g}")
     spread = [f"{q:g}" for q, line in zip(shares, sd[:, order], strict=True) if (np.diff(line) > 0).all()]
@@ -75,6 +76,8 @@ def _answer(mean: Any, sd: Any, ratios: Sequence[float], shares: Sequence[float]
     if falling:
         parts.append(f"The mean rises as w falls (the better the system) for q = {', '.join(falling)}.")
     if mixed:
-        parts.append(f"For q = {', '.join(mixed)} it turns: with few relevant documents a very good system has none left.")
+        parts.append(
+            f"For q = {', '.join(mixed)} it turns: with few relevant documents a very good system has none left."
+        )
     parts.append(f"The standard deviation falls with w throughout for q = {', '.join(spread) or 'none of the shares'}.")
     return " ".join(parts)
