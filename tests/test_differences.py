@@ -187,7 +187,7 @@ def test_command_and_verdicts(tmp_path, capfd):
     assert {"difference", "sd", "probability_a_better", "certain_low", "certain_high"} <= set(row)
     assert row["verdict"] == "good is better whatever the unjudged documents turn out to be"
     assert difference(bad, good)["verdict"].startswith("good is better whatever")
-    assert difference(good, open_)["verdict"] == "good is better with probability above 0.999"
+    assert difference(good, open_)["verdict"] == "good is better with probability above 0.999 (q=0.2)"
     assert difference(open_, half)["verdict"] == "the unjudged documents decide"
     assert difference(open_, half, q=0.5)["verdict"].startswith("open is better with probability 0.")
     assert difference(good, good)["verdict"] == "no difference"

@@ -281,6 +281,8 @@ class TestEstimates:
             rows = rb.uncertainty(simulated.pooled, simulated.runs, q=q).rows()
             return np.abs([row["mean"] - one for row, one in zip(rows, truth, strict=True)])
 
+        notes = rb.uncertainty(simulated.pooled, simulated.runs).notes()
+        assert "run1, run5: many of the first documents are unjudged" in notes[1]
         none, share, logistic, isotonic = miss(0.0), miss(0.05), miss("logistic"), miss("isotonic")
         assert logistic.mean() < 0.4 * share.mean() < 0.4 * none.mean()
         assert isotonic.mean() < 0.4 * share.mean()

@@ -67,8 +67,7 @@ class Holes:
 
     def sums(self, values: Floats) -> Floats:
         """Values that go with the holes, added up by topic."""
-        total: Floats = np.bincount(self.topic, weights=values, minlength=self.base.size)
-        return total
+        return np.bincount(self.topic, weights=values, minlength=self.base.size).astype(np.float64)
 
     @cached_property
     def pairs(self) -> Pairs:

@@ -26,12 +26,12 @@ from rankbounds.gains import gain_rule
 from rankbounds.holes import Holes, find_holes, is_weighted_sum, joined_run
 from rankbounds.judgments import as_qrels
 from rankbounds.measures import Measure, RankWeighted, parse_measures
-from rankbounds.rankings import Precision, TopicFacts
+from rankbounds.rankings import Precision, TopicFacts, join
 from rankbounds.relevance_estimates import KINDS, Estimate, RetrievedDocuments, estimate, estimate_urn, gather
 from rankbounds.relevance_probability import RelevanceProbability, as_relevance_probability
 from rankbounds.runs import Run
 from rankbounds.score_distribution import Distribution, distribution_of_sum
-from rankbounds.scores import ALL
+from rankbounds.scores import ALL, RunNotes, topic_warnings
 from rankbounds.tables import Table, number, render_rows
 from rankbounds.ties import ORDERS
 
@@ -125,6 +125,10 @@ class UncertainScore:
         half = float(stdtrit(self.topics - 1, share)) * self.sd(sources)
         return middle - half, middle + half
 
+    def distance_from_normal(self) -> float | None:
+        """By how much the normal approximation's probabilities are off at most; None for draws, too coarse to say."""
+        return None if self.draws is not None else self.distribution().distance_from_normal()
+
     def topic_interval(self, at: int, confidence: float, kind: str) -> tuple[float, float]:
         """An interval for one topic's score."""
         from scipy.special import ndtri
@@ -141,14 +145,7 @@ def _within(low: float, high: float, least: float, most: float) -> tuple[float, 
 
 
 def _of_draws(values: Floats) -> Distribution:
-    ordered = np.sort(values)
-    # The distribution function of n draws is off by more than this share with probability 1e-9 at most (Massart);
-    # as an error of values it is read off the draws themselves.
-    off = math.sqrt(math.log(2e9) / (2 * ordered.size))
-    shift = max(1, math.ceil(min(off, 0.25) * ordered.size))
-    middle = ordered[ordered.size // 4 : max(ordered.size // 4 + 1, 3 * ordered.size // 4)]
-    error = float(np.max(middle[shift:] - middle[:-shift], initial=0.0)) if shift < middle.size else 0.0
-    return Distribution(ordered, np.full(ordered.size, 1 / ordered.size), error)
+    return Distribution(np.sort(values), np.full(values.size, 1 / values.size), float("nan"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +160,7 @@ class Uncertainty:
     """The probabilities in words."""
     samples: int
     seed: int
+    remarks: Sequence[str] = ()
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -213,7 +211,7 @@ class Uncertainty:
             rows.append(cells)
         if with_shape:
             for cells, one in zip(rows, self.scores, strict=True):
-                cells.append(number(one.distribution().distance_from_normal(), 3))
+                cells.append(number(one.distance_from_normal(), 3))
         return Table(header, rows, frozenset(range(3 if per_topic else 2)))
 
     def render(self, kind: str, *, per_topic: bool = False) -> str:
@@ -224,7 +222,7 @@ class Uncertainty:
 
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
-        told = [f"{self.model} for unjudged documents."]
+        told = [f"{self.model} for unjudged documents.", *self.remarks]
         drawn = [one for one in self.scores if one.draws is not None]
         if drawn:
             names = ", ".join(dict.fromkeys(str(one.measure) for one in drawn))
@@ -261,6 +259,19 @@ class Models:
             self._fitted[graded, rel] = self._fit(measure, rel)
         return self._fitted[graded, rel]
 
+    def remarks(self) -> list[str]:
+        """What a reader of estimated probabilities must know, in sentences."""
+        if self._documents is None:
+            return []
+        apart = [name for name, pooled in self._documents.pooled.items() if not pooled]
+        if not apart:
+            return []
+        some = ", ".join(apart[:5]) + (f" and {len(apart) - 5} more" if len(apart) > 5 else "")
+        return [
+            f"{some}: many of the first documents are unjudged, so that the estimate rests on what other runs found; "
+            "trust the certain bounds, not the probabilities."
+        ]
+
     def _fit(self, measure: Measure, rel: float) -> RelevanceProbability:
         if self.kind == "urn":
             return estimate_urn(self.runs, self.facts, self.assumptions, rel=rel)
@@ -286,7 +297,12 @@ def prepare(
         if assumptions.ties not in ORDERS and not is_weighted_sum(measure):
             raise UsageError(f'{measure} is drawn in one order of tied documents. Use ties="trec".')
     facts = TopicFacts(as_qrels(qrels), assumptions.gain)
-    return facts, all_runs(runs, lenient=lenient), chosen, assumptions
+    read = all_runs(runs, lenient=lenient)
+    joined = [join(run, facts) for run in read]
+    notes = [RunNotes(missing=one.missing, unknown=one.unknown) for one in joined]
+    for message in topic_warnings([run.name for run in read], notes, topics):
+        warnings.warn(message, RankboundsWarning, stacklevel=3)
+    return facts, read, chosen, assumptions
 
 
 def check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
@@ -351,7 +367,7 @@ def uncertainty(
                 rng = np.random.default_rng((seed, at))
                 scores.append(drawn_score(run, facts, measure, assumptions, model, samples, rng))
     told = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
-    result = Uncertainty(scores, confidence, sources, interval, told, samples, seed)
+    result = Uncertainty(scores, confidence, sources, interval, told, samples, seed, models.remarks())
     _warn_of_few_topics(result)
     return result
 
@@ -415,11 +431,13 @@ def _warn_of_few_topics(result: Uncertainty) -> None:
         return
     few = [one for one in result.scores if one.topics < ENOUGH_TOPICS]
     if few:
-        off = max(one.distribution().distance_from_normal() for one in few[:SHOWN_DISTRIBUTIONS])
+        off = [one.distance_from_normal() for one in few[:SHOWN_DISTRIBUTIONS]]
+        known = [one for one in off if one is not None]
+        how_far = f": its probabilities are off by up to {max(known):.3f} here" if known else ""
         warnings.warn(
             f"{few[0].topics} topic{'s are' if few[0].topics != 1 else ' is'} few for a normal interval (at least "
-            f"{ENOUGH_TOPICS} are wanted): its probabilities are off by up to {off:.3f} here. interval=distribution is "
-            "free of that.",
+            f"{ENOUGH_TOPICS} are wanted){how_far}. The interval of the distribution (--interval distribution) is free "
+            "of that.",
             RankboundsWarning,
             stacklevel=3,
         )

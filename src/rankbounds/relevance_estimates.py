@@ -50,6 +50,8 @@ class RetrievedDocuments:
     grade: Floats
     group: dict[str, int]
     """The group of each run."""
+    pooled: dict[str, bool]
+    """For each run, does it look pooled: are its first documents judged?"""
     nowhere: int
     by_run: dict[str, Ints]
     """For each run, the document that stands in each row of its table (-1: of a topic without judgments)."""
@@ -65,7 +67,8 @@ def gather(runs: Sequence[Run], facts: TopicFacts, assumptions: Assumptions) -> 
     numbers = number_pairs([run.pairs for run in runs])
     size = max((int(one.max(initial=-1)) for one in numbers), default=-1) + 1
     batches = [list(joined_run(run, facts, assumptions).batches) for run in runs]
-    group = _groups(batches)
+    pooled = [_looks_pooled(parts) for parts in batches]
+    group = _groups(batches, pooled)
     topic, retrieved_by, grade = np.full(size, -1), np.zeros(size, dtype=np.int64), np.full(size, np.nan)
     nowhere = 1 + max(rankings.width for parts in batches for rankings in parts)
     best_rank = np.full((max(group) + 1, size), nowhere)
@@ -87,17 +90,21 @@ def gather(runs: Sequence[Run], facts: TopicFacts, assumptions: Assumptions) -> 
         retrieved_by[known],
         grade[known],
         {run.name: its_group for run, its_group in zip(runs, group, strict=True)},
+        {run.name: looks for run, looks in zip(runs, pooled, strict=True)},
         nowhere,
         {run.name: np.where(known[one], place[one], -1) for run, one in zip(runs, numbers, strict=True)},
     )
 
 
-def _groups(batches: list[list[Rankings]]) -> list[int]:
+def _looks_pooled(parts: list[Rankings]) -> bool:
+    first = np.concatenate([one.holes[:, :POOLED_DEPTH][one.present[:, :POOLED_DEPTH]] for one in parts])
+    return bool(first.size) and float(first.mean()) <= 1 - POOLED_SHARE
+
+
+def _groups(batches: list[list[Rankings]], pooled: list[bool]) -> list[int]:
     """A group for each run: those that look pooled and the others apart, in each part by quality."""
-    pooled, quality = [], []
+    quality = []
     for parts in batches:
-        first = np.concatenate([one.holes[:, :POOLED_DEPTH][one.present[:, :POOLED_DEPTH]] for one in parts])
-        pooled.append(bool(first.size) and float(first.mean()) <= 1 - POOLED_SHARE)
         # The rate of relevance among judged documents, higher ranks counting more.
         discount = [(one.present & ~one.holes) / np.arange(1, one.width + 1) for one in parts]
         met = sum(float((one.relevant() * each).sum()) for one, each in zip(parts, discount, strict=True))

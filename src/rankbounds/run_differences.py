@@ -13,7 +13,7 @@ bounds are attained. A run against itself (the same lists from the same place) d
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -54,6 +54,8 @@ class Difference:
     probability_b_better: float
     certain_low: float
     certain_high: float
+    model: str
+    """The probabilities of relevance in words."""
 
     @property
     def verdict(self) -> str:
@@ -66,7 +68,7 @@ class Difference:
         for probability, name in ((self.probability_a_better, self.run_a), (self.probability_b_better, self.run_b)):
             if probability >= LIKELY:
                 rounded = f"{probability:.3f}" if probability < 0.9995 else "above 0.999"
-                return f"{name} is better with probability {rounded}"
+                return f"{name} is better with probability {rounded} ({self.model})"
         return "the unjudged documents decide"
 
     def row(self) -> dict[str, Any]:
@@ -82,6 +84,7 @@ class Differences:
     model: str
     exact: bool
     """Do the probabilities come from the enumerated or convolved distribution, rather than a normal one?"""
+    remarks: Sequence[str] = ()
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A dict for each pair."""
@@ -109,7 +112,7 @@ class Differences:
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
         how = "the distribution of the difference" if self.exact else "a normal approximation"
-        return [f"{self.model} for unjudged documents; probabilities from {how}."]
+        return [f"{self.model} for unjudged documents; probabilities from {how}.", *self.remarks]
 
     def __repr__(self) -> str:
         return self.table().text()
@@ -157,13 +160,15 @@ def differences(
         holes = list(in_threads(lambda run, m=weighted: find_holes(run, facts, m, assumptions), read, processors()))  # type: ignore[misc]
         together = SharedHoles(holes, models.of(measure))
         found += together.pairs(measure, exact=exact)
-    return Differences(found, ", ".join(dict.fromkeys(str(models.of(one)) for one in chosen)), exact)
+    told = ", ".join(dict.fromkeys(str(models.of(one)) for one in chosen))
+    return Differences(found, told, exact, models.remarks())
 
 
 class SharedHoles:
     """The unjudged documents of several runs, each document once, with its weight in every run."""
 
     def __init__(self, holes: list[Holes], model: Any) -> None:
+        self.model = str(model)
         self.counted = np.logical_and.reduce([one.counted for one in holes])
         self.topics = int(np.count_nonzero(self.counted))
         if not self.topics:
@@ -216,7 +221,7 @@ class SharedHoles:
                               strict=True))  # fmt: skip
         names = [one.run.name for one in self.holes]
         return [
-            Difference(names[a], names[b], str(measure), *numbers, *likely, *bounds)
+            Difference(names[a], names[b], str(measure), *numbers, *likely, *bounds, self.model)
             for a, b, numbers, likely, bounds in zip(
                 first.tolist(), second.tolist(), zip(mean.tolist(), sd.tolist(), strict=True), better,
                 zip(low.tolist(), high.tolist(), strict=True), strict=True,

@@ -25,7 +25,7 @@ class Distribution:
     """Values in ascending order and their probabilities.
 
     ``error``: how far a value may be from the true one, except with probability ``MISSED``; 0 where the distribution
-    is exact.
+    is exact, NaN where it was drawn.
     """
 
     value: Floats

@@ -101,11 +101,15 @@ def write_text(options: argparse.Namespace, text: str) -> None:
         sys.stdout.buffer.flush()
 
 
+def check_inputs(options: argparse.Namespace) -> None:
+    """Reject standard input where it is given twice."""
+    if [options.qrels, *options.runs].count("-") > 1:
+        raise UsageError("Standard input (-) can be given once only.")
+
+
 def evaluate_from(options: argparse.Namespace) -> Scores:
     """Run ``evaluate`` as the options say."""
-    inputs = [options.qrels, *options.runs]
-    if inputs.count("-") > 1:
-        raise UsageError("Standard input (-) can be given once only.")
+    check_inputs(options)
     return evaluate(
         options.qrels,
         expand(options.runs),

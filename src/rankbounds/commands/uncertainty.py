@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--q", default="logistic", metavar="WHAT",
         help="the probability that an unjudged document is relevant: a number; a file of probabilities (its columns "
-        "say by what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default), "
-        "isotonic, urn",
+        "say by what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic "
+        "(default), isotonic, urn",
     )  # fmt: skip
     parser.add_argument("--otherwise", type=float, metavar="Q", help="the probability for whatever the file lacks")
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of the interval (default 0.95)")
@@ -59,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compute and print."""
     shared.check_format(options)
+    shared.check_inputs(options)
     q = _probability(options.q)
     # The same file twice is a run against itself, so that each argument is expanded alone.
     files = [path for given in options.runs for path in expand([given])]
