@@ -20,6 +20,8 @@ from rankbounds.ties import ORDERS, group_means
 
 NEGLIGIBLE = 1e-12
 """Beyond the end of a list, ranks are counted until all that follow weigh less than this together."""
+WEIGHTLESS = 1e-17
+"""Holes lighter than this are not kept one by one: a thousand of them are less than the rounding error of a score."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +29,9 @@ class Holes:
     """One run's certain scores by topic, and its unjudged documents one by one.
 
     ``base`` is the score with unjudged documents counted as non-relevant (NaN: the topic is left out), ``tail`` the
-    weight of all that lies beyond the end of the list. A hole has its ``topic``, its ``rank``, its ``weight`` (what it
-    adds when relevant) and the ``row`` of the run's table where it stands; -1: it lies beyond the end of the list.
+    weight of all that lies beyond the end of the list (and of holes too light to be kept). A hole has its ``topic``,
+    its ``rank``, its ``weight`` (what it adds when relevant) and the ``row`` of the run's table where it stands; -1: it
+    lies beyond the end of the list.
     """
 
     run: Run
@@ -120,9 +123,10 @@ def find_holes(
         weight = _weights(rankings, measure, mean_over_ties=assumptions.ties == "expected")
         worth = measure.worth(rankings.assume(0.0))
         base[rankings.topic] = (worth * weight).sum(axis=-1)
-        beyond[rankings.topic] = measure.open_tail(rankings)
-        added = weight * (measure.worth(rankings.assume(1.0)) - worth)
-        line, rank = np.nonzero(rankings.holes & (added > 0))
+        added = np.where(rankings.holes, weight * (measure.worth(rankings.assume(1.0)) - worth), 0.0)
+        heavy = added > WEIGHTLESS
+        beyond[rankings.topic] = measure.open_tail(rankings) + np.where(heavy, 0.0, added).sum(axis=-1)
+        line, rank = np.nonzero(heavy)
         assert rankings.row is not None
         parts.append((rankings.topic[line], rank + 1, added[line, rank], rankings.row[line, rank]))
         if tail:
