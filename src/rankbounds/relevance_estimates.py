@@ -198,11 +198,12 @@ def estimate(
     topic, topics = documents.topic[use], len(facts.query_ids)
     rate = (relevant.sum() + 0.5) / (relevant.size + 1)
     # Ten documents at the overall rate stand behind each topic's own: topics with few judgments lean on the others.
-    topic_odds = (np.bincount(topic, relevant, topics) + 10 * rate) / (
-        np.bincount(topic, 1 - relevant, topics) + 10 * (1 - rate)
-    )
-    fit = Estimate(kind, documents, np.log(topic_odds), np.empty(0), np.empty(0))
+    met = np.bincount(topic, relevant, topics) + 10 * rate
+    missed = np.bincount(topic, 1 - relevant, topics) + 10 * (1 - rate)
+    fit = Estimate(kind, documents, np.log(met / missed), np.empty(0), np.empty(0))
     features = fit.features(topic, documents.best_rank[:, use], documents.retrieved_by[use])
+    # A document must not help to predict itself: in the fit its topic's odds are those of the other documents.
+    features[:, 1] = np.log((met[topic] - relevant) / (missed[topic] - (1 - relevant)))
     coefficients, covariance = _fit_logistic(features, relevant, topic)
     fit = replace(fit, coefficients=coefficients, covariance=covariance)
     return replace(fit, steps=_isotonic(features @ coefficients, relevant)) if kind == "isotonic" else fit
