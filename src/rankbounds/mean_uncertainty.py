@@ -243,8 +243,10 @@ class Uncertainty:
 class Models:
     """The probabilities asked for; those estimated from judgments are fitted once for each kind of relevance."""
 
-    def __init__(self, given: Any, otherwise: float | None, runs: list[Run], facts: TopicFacts, ties: Assumptions):
-        self.runs, self.facts, self.assumptions = runs, facts, ties
+    def __init__(
+        self, given: Any, otherwise: float | None, runs: list[Run], facts: TopicFacts, assumptions: Assumptions
+    ) -> None:
+        self.runs, self.facts, self.assumptions = runs, facts, assumptions
         self.kind = given if isinstance(given, str) and given in KINDS else None
         self.given = None if self.kind else as_relevance_probability(given, otherwise)
         self._fitted: dict[Any, RelevanceProbability] = {}
