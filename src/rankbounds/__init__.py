@@ -20,9 +20,15 @@ LATER = {
     "compare": "rankbounds.comparison",
     "Comparison": "rankbounds.comparison",
     "diagnose": "rankbounds.diagnosis",
+    "differences": "rankbounds.run_differences",
+    "fit_urn": "rankbounds.urn",
     "plots": "rankbounds.plots",
     "rank_safe_depth": "rankbounds.banding",
     "rounded": "rankbounds.banding",
+    "sample_rankings": "rankbounds.urn",
+    "simulate": "rankbounds.simulated_collections",
+    "uncertainty": "rankbounds.mean_uncertainty",
+    "urn_moments": "rankbounds.urn",
     "worst_difference": "rankbounds.banding",
 }
 """Names that are loaded when first used, by the module they stand in; a module may stand for itself."""

@@ -273,6 +273,15 @@ def _jobs(runs: Any, lenient: bool, workers: int) -> list[_Job]:
     return jobs
 
 
+def all_runs(runs: Any, *, lenient: bool = False, threads: int | None = None) -> list[Run]:
+    """Every run in whatever form ``evaluate`` takes them, read into memory, under names that differ."""
+    workers = threads or processors()
+    jobs = _jobs(runs, lenient, workers)
+    read = list(in_threads(lambda job: job.read(), jobs, workers))
+    names = unique_names([run.name for run in read], [job.place for job in jobs])
+    return [run if run.name == name else run.renamed(name) for run, name in zip(read, names, strict=True)]
+
+
 def _is_one_query(inner: Any) -> bool:
     """Is this the ``{document: score}`` of one query, rather than a whole run?"""
     return isinstance(inner, Mapping) and not any(

@@ -92,7 +92,8 @@ class Rankings:
     ``grade`` is NaN for an unjudged document and 0 beyond a list's ``length``. ``tied`` marks documents that have the
     score of the one before (None: no ties). ``chance`` is what an unjudged document counts for: 0 as a non-relevant
     one, 1 as one with the largest gain, between them the probability of being relevant. It may differ by cell (an array
-    like ``grade``, read at the unjudged cells only).
+    like ``grade``, read at the unjudged cells only). ``row`` says which row of the run's table a cell came from, -1
+    beyond a list's end; it is there when the join was asked to keep it.
     """
 
     grade: Floats
@@ -101,6 +102,7 @@ class Rankings:
     facts: TopicFacts
     tied: Flags | None = None
     chance: float | Floats = 0.0
+    row: Ints | None = None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def remembered(self, key: Any, compute: Any) -> Any:
@@ -219,7 +221,8 @@ class Rankings:
         if not isinstance(chance, float):
             chance = groups.filled_from(np.broadcast_to(chance, self.grade.shape), source)
         grade = groups.filled_from(self.grade, source)
-        return replace(self, grade=grade, chance=chance, _memory=self._memory_of("num_holes", "groups"))
+        row = None if self.row is None else groups.filled_from(self.row, source)
+        return replace(self, grade=grade, chance=chance, row=row, _memory=self._memory_of("num_holes", "groups"))
 
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""
@@ -230,6 +233,10 @@ class Rankings:
         rank = np.arange(row.size) - np.repeat(np.cumsum(length) - length, length)
         grade = np.zeros((length.size, width))
         grade[row, rank] = self.grade[row, column]
+        source = None
+        if self.row is not None:
+            source = np.full(grade.shape, -1)
+            source[row, rank] = self.row[row, column]
         tied = None
         if self.tied is not None:
             # A document stays tied to the one now before it when no group begins between the two.
@@ -238,7 +245,7 @@ class Rankings:
             groups[row, rank] = group[row, column]
             tied = np.zeros(grade.shape, dtype=bool)
             tied[:, 1:] = (groups[:, 1:] == groups[:, :-1]) & (groups[:, 1:] >= 0)
-        return replace(self, grade=grade, length=length, tied=tied, chance=0.0, _memory={})
+        return replace(self, grade=grade, length=length, tied=tied, chance=0.0, row=source, _memory={})
 
 
 @dataclass(frozen=True)
@@ -267,11 +274,13 @@ def join(
     precision: Precision = "double",
     topics: Literal["judged", "shared"] = "judged",
     tie_key: TieKey | None = None,
+    keep_rows: bool = False,
 ) -> Joined:
     """Look up every document of the run in the judgments and rank it.
 
     ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out. ``order="key"``
-    needs the ``tie_key``.
+    needs the ``tie_key``. ``keep_rows`` fills ``Rankings.row``, for callers who must know which document stands in a
+    cell.
     """
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
@@ -285,11 +294,12 @@ def join(
     absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices: list[Callable[[], list[Rankings]]] = [
-        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key)
+        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows)
         for rows in pairs.topic_slices()
     ]
     if topics == "judged" and absent.size:
-        empty = Rankings(np.zeros((absent.size, 1)), np.zeros(absent.size, dtype=np.int64), absent, facts)
+        nowhere = np.full((absent.size, 1), -1) if keep_rows else None
+        empty = Rankings(np.zeros((absent.size, 1)), np.zeros(absent.size, dtype=np.int64), absent, facts, row=nowhere)
         slices.append(lambda: [empty])
     return Joined(slices, missing, unknown)
 
@@ -302,6 +312,7 @@ def _rankings_of_slice(
     order: Order,
     precision: Precision,
     tie_key: TieKey | None,
+    keep_rows: bool,
 ) -> list[Rankings]:
     """The rankings of the topics in these rows, which stand together topic by topic."""
     run = whole.take(rows)
@@ -310,13 +321,15 @@ def _rankings_of_slice(
     grade = np.full(len(pairs), np.nan)
     grade[found] = facts.grade[judgments]
     permutation, tied = _ranked(run, order, precision, tie_key)
+    source = np.arange(len(whole))[rows] if keep_rows else None
     if permutation is not None:
         grade = grade[permutation]
+        source = None if source is None else source[permutation]
     start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
     length = np.diff(start, append=len(pairs))
     topic = topic_in_qrels[pairs.topic[start]]
     known = topic >= 0
-    return list(_batches(grade, tied, start[known], length[known], topic[known], facts))
+    return list(_batches(grade, tied, source, start[known], length[known], topic[known], facts))
 
 
 def ranked_rows(
@@ -380,7 +393,7 @@ def _tie_break(run: Run, rows: Ints, order: Order, tie_key: TieKey | None) -> li
 
 
 def _batches(
-    grade: Floats, tied: Flags, start: Ints, length: Ints, topic: Ints, facts: TopicFacts
+    grade: Floats, tied: Flags, row: Ints | None, start: Ints, length: Ints, topic: Ints, facts: TopicFacts
 ) -> Iterator[Rankings]:
     """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
     size_class = np.ceil(np.log2(np.maximum(length, 1))).astype(np.int64)
@@ -389,20 +402,28 @@ def _batches(
         step = max(1, BATCH_CELLS >> one_class)
         for at in range(0, lists.size, step):
             chosen = lists[at : at + step]
-            yield _batch(grade, tied, start[chosen], length[chosen], topic[chosen], facts)
+            yield _batch(grade, tied, row, start[chosen], length[chosen], topic[chosen], facts)
 
 
-def _batch(grade: Floats, tied: Flags, start: Ints, length: Ints, topic: Ints, facts: TopicFacts) -> Rankings:
+def _batch(
+    grade: Floats, tied: Flags, row: Ints | None, start: Ints, length: Ints, topic: Ints, facts: TopicFacts
+) -> Rankings:
     width = int(length.max())
     total = int(length.sum())
+    rows = None
     if total == width * length.size and start[-1] + length[-1] - start[0] == total:
         cells = slice(int(start[0]), int(start[0]) + total)
         block, marks = grade[cells].reshape(-1, width), tied[cells].reshape(-1, width)
+        if row is not None:
+            rows = row[cells].reshape(-1, width)
     else:
         rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
-        row = np.repeat(np.arange(length.size), length)
+        line = np.repeat(np.arange(length.size), length)
         source = np.repeat(start, length) + rank
         block, marks = np.zeros((length.size, width)), np.zeros((length.size, width), dtype=bool)
-        block[row, rank] = grade[source]
-        marks[row, rank] = tied[source]
-    return Rankings(block, length, topic, facts, marks if marks.any() else None)
+        block[line, rank] = grade[source]
+        marks[line, rank] = tied[source]
+        if row is not None:
+            rows = np.full((length.size, width), -1)
+            rows[line, rank] = row[source]
+    return Rankings(block, length, topic, facts, marks if marks.any() else None, row=rows)
