@@ -17,6 +17,13 @@ __version__ = "0.1.0"
 
 LATER = {
     "plots": "rankbounds.plots",
+    "Published": "rankbounds.persistence",
+    "compare_published": "rankbounds.persistence",
+    "count_vectors": "rankbounds.persistence",
+    "enumerate_vectors": "rankbounds.persistence",
+    "greedy_vectors": "rankbounds.persistence",
+    "significant_ranks": "rankbounds.persistence",
+    "transfer": "rankbounds.persistence",
 }
 """Names that are loaded when first used, by the module they stand in; a module may stand for itself."""
 

@@ -10,6 +10,11 @@ anything from nothing to p^N to the score, and anything to the score at the othe
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +29,8 @@ OBJECTIVE_SCALE = 1e4
 """The solver's absolute tolerances (1e-6 and finer) are then below 1e-10 of a score."""
 MARGIN = 1e-7
 """Given away at either end for the solver's arithmetic."""
-LARGEST_COEFFICIENT = 1e6
+LARGEST_COEFFICIENT = 100.0
+"""Of a row; the solver takes 0.000001 for a whole number, and that times the coefficient must stay small."""
 FEASIBILITY = 1e-6
 """Rows are widened by this much in the solver's units, ten times its tolerance, so that no true list is cut off."""
 
@@ -39,8 +45,8 @@ class Problem:
     residual: tuple[float, float] | None
     """The same of the residual; None: unjudged documents count as non-relevant."""
     topics: int
-    gains: tuple[float, ...] | None
-    """The gains that a document may have, 0 and 1 among them; None: anything between."""
+    gains: tuple[float, ...]
+    """The gains that a document may have, 0 and 1 among them, ascending."""
     depth: int | None
     """No relevant document stands below this rank."""
 
@@ -68,7 +74,7 @@ def solve(problem: Problem, to: float, *, highest: bool, time_limit: float) -> E
     cost = sign * OBJECTIVE_SCALE * (columns.at_other_p(with_unjudged=highest))
     solution = milp(
         cost,
-        integrality=columns.integrality,
+        integrality=np.ones(len(cost)),
         bounds=Bounds(0, columns.upper),
         constraints=[LinearConstraint(*rows) for rows in columns.constraints()],
         options={"time_limit": time_limit, "mip_rel_gap": 0.0},
@@ -84,6 +90,29 @@ def solve(problem: Problem, to: float, *, highest: bool, time_limit: float) -> E
     return End(float(bound), reached=solution.status == 0)
 
 
+@contextlib.contextmanager
+def muted() -> Iterator[None]:
+    """Keep what the solver prints away from standard output: HiGHS has a line of debugging that no option turns off.
+
+    For a program that owns its standard output; what other threads print meanwhile is lost.
+    """
+    sys.stdout.flush()
+    try:
+        kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    except OSError:  # there is no standard output
+        yield
+        return
+    os.dup2(nothing, 1)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError, AttributeError, TypeError):
+            ctypes.CDLL(None).fflush(None)  # the line waits in C's own buffer
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nothing)
+
+
 class _Columns:
     """The program's variables: for each rank the gain (by steps, or by level), the unjudged documents, the tail."""
 
@@ -93,65 +122,58 @@ class _Columns:
         half = min((known[1] - known[0]) / 2 for known in (problem.score, problem.residual) if known is not None)
         finest = max(half, 1e-12) / FINER
         needed = 1 if p == 0 else min(int(np.ceil(np.log(finest) / np.log(p))), MOST_RANKS)
-        ranks = needed if problem.depth is None else min(needed, problem.depth)
+        depth = needed if problem.depth is None else problem.depth
+        ranks = min(needed, depth) if problem.residual is None else needed  # unjudged documents may stand below depth
         weight, weight_there = ((1 - q) * q ** np.arange(ranks) for q in (p, to))
         self.ranks = ranks
 
-        if problem.gains is None:
-            levels, steps, whole = [1.0], 1.0, False
-        else:
-            even = even_steps(problem.gains)
-            levels, steps, whole = ([1.0 / even], float(even), True) if even else (list(problem.gains[1:]), 1.0, True)
-        # In units of one topic: each gain column counts topics (times steps), each unjudged column topics.
-        blocks = [(weight * level / n, weight_there * level / n, n * steps, whole) for level in levels]
-        self.gain_blocks = len(blocks)
-        self.steps = steps
-        if problem.residual is not None:
-            blocks.append((weight / n, weight_there / n, float(n), True))
-        self.score_weights = np.concatenate([block[0] for block in blocks])
-        self.other_weights = np.concatenate([block[1] for block in blocks])
-        upper = np.repeat([block[2] for block in blocks], ranks)
-        integrality = np.repeat([float(block[3]) for block in blocks], ranks)
-        # What lies below the last rank: of the score, and of the unjudged.
-        self.tail = p**ranks
+        # Even gains need one column for each rank, which counts steps over all topics; others one for each level,
+        # which counts topics. One more counts the topics whose document at this rank is unjudged.
+        even = even_steps(problem.gains)
+        levels, self.steps = ([1.0 / even], even) if even else (list(problem.gains[1:]), 1)
+        self.gain_blocks = len(levels)
+        worth = np.array([*levels, *([] if problem.residual is None else [1.0])]) / n
+        most = [n * self.steps] * self.gain_blocks + ([] if problem.residual is None else [n])
+        self.score_weights = np.outer(worth, weight).ravel()
+        self.other_weights = np.outer(worth, weight_there).ravel()
+        self.upper = np.repeat(np.array(most, dtype=np.float64), ranks)
+        self.upper.reshape(-1, ranks)[: self.gain_blocks, depth:] = 0.0
+        # What lies below the last rank can take this much of the score and of the residual upon itself. No variable
+        # stands for it: rows that reach lower do, and leave the solver nothing but whole numbers.
         gain_ends = problem.depth is not None and problem.depth <= ranks
-        self.tails = np.array([0.0 if gain_ends else 1.0, 0.0 if problem.residual is None else 1.0])
-        self.upper = np.concatenate([upper, self.tails])
-        self.integrality = np.concatenate([integrality, [0.0, 0.0]])
-        self.tail_at_other_p = to**ranks if self.tails.any() else 0.0
+        self.tail = p**ranks
+        self.tail_of_score = 0.0 if gain_ends else self.tail
+        self.tail_at_other_p = 0.0 if gain_ends and problem.residual is None else to**ranks
 
     def at_other_p(self, *, with_unjudged: bool) -> Floats:
-        """The score at the other persistence of each column's unit, the tails left out."""
+        """The score at the other persistence of each column's unit, the tail left out."""
         gain = self.other_weights.copy()
         if not with_unjudged:
             gain[self.gain_blocks * self.ranks :] = 0.0
-        return np.append(gain, [0.0, 0.0])
+        return gain
 
     def constraints(self) -> list[tuple[Any, Any, Any]]:
         """Rows as (matrix, low, high): the score, the residual, and that a document is one thing only."""
         from scipy.sparse import csr_array, eye_array, hstack
 
         gains = self.gain_blocks * self.ranks
-        rows = [self._known(self.problem.score, slice(0, gains), tail=0)]
+        rows = [self._known(self.problem.score, slice(0, gains), self.tail_of_score)]
         if self.problem.residual is not None:
-            rows.append(self._known(self.problem.residual, slice(gains, None), tail=1))
+            rows.append(self._known(self.problem.residual, slice(gains, None), self.tail))
         if self.gain_blocks > 1 or self.problem.residual is not None:
             one = eye_array(self.ranks)
             parts = [one] * self.gain_blocks
             if self.problem.residual is not None:
                 parts.append(one * self.steps)
-            together = hstack([*parts, csr_array((self.ranks, 2))])
-            rows.append((csr_array(together), -np.inf, float(self.problem.topics * self.steps)))
-            rows.append((csr_array(np.append(np.zeros(len(self.upper) - 2), [1.0, 1.0])[None]), -np.inf, 1.0))
+            rows.append((csr_array(hstack(parts)), -np.inf, float(self.problem.topics * self.steps)))
         return rows
 
-    def _known(self, known: tuple[float, float], columns: slice, tail: int) -> tuple[Any, float, float]:
+    def _known(self, known: tuple[float, float], columns: slice, tail: float) -> tuple[Any, float, float]:
         """The row that holds a printed number to its rounding interval."""
         row = np.zeros(len(self.upper))
-        row[: len(self.score_weights)][columns] = self.score_weights[columns]
-        row[len(self.score_weights) + tail] = self.tail
+        row[columns] = self.score_weights[columns]
         scale = max((known[1] - known[0]) / 2, row.max(initial=0.0) / LARGEST_COEFFICIENT, 1e-300)
-        return row[None] / scale, known[0] / scale - FEASIBILITY, known[1] / scale + FEASIBILITY
+        return row[None] / scale, (known[0] - tail) / scale - FEASIBILITY, known[1] / scale + FEASIBILITY
 
 
 def even_steps(gains: tuple[float, ...]) -> int | None:

@@ -97,7 +97,9 @@ class Published:
         object.__setattr__(self, "gains", _checked_gains(self.gains))
         for what, value in (("score", self.values), ("residual", self.open_values)):
             if value is not None and not ((value >= 0) & (value <= 1)).all():
-                raise UsageError(f"A {what} lies between 0 and 1; {value[~((value >= 0) & (value <= 1))].flat[0]} does not.")
+                raise UsageError(
+                    f"A {what} lies between 0 and 1; {value[~((value >= 0) & (value <= 1))].flat[0]} does not."
+                )
         too_much = self.score_range[0] + (0.0 if self.residual_range is None else self.residual_range[0]) > 1
         if too_much.any():
             raise DataError(
@@ -129,6 +131,11 @@ class Published:
         return _digits(self.score) if self.digits is None else self.digits
 
     @cached_property
+    def known_digits_of_residual(self) -> int:
+        """To how many digits the residual is known."""
+        return _digits(self.residual) if self.digits is None else self.digits
+
+    @cached_property
     def score_range(self) -> tuple[Floats, Floats]:
         """The least and the greatest score that would have been printed like this."""
         low, high = _rounds_to(self.values, self.known_digits)
@@ -139,7 +146,7 @@ class Published:
         """The same of the residual."""
         if self.open_values is None:
             return None
-        low, high = _rounds_to(self.open_values, _digits(self.residual) if self.digits is None else self.digits)
+        low, high = _rounds_to(self.open_values, self.known_digits_of_residual)
         return low, np.minimum(high, 1 - self.score_range[0])
 
     @cached_property
@@ -161,7 +168,7 @@ class Published:
         scores = np.broadcast_to(self.values, shape).ravel().tolist()
         if self.open_values is None:
             return [replace(self, score=one, digits=self.known_digits) for one in scores]
-        digits = self.known_digits if self.digits is not None else min(self.known_digits, _digits(self.residual))
+        digits = min(self.known_digits, self.known_digits_of_residual)
         residuals = np.broadcast_to(self.open_values, shape).ravel().tolist()
         pairs = zip(scores, residuals, strict=True)
         return [replace(self, score=one, residual=open_, digits=digits) for one, open_ in pairs]
@@ -191,9 +198,10 @@ class Published:
         return reached >= low - 1e-12
 
     def __str__(self) -> str:
-        score = str(self.score) if isinstance(self.score, str) else f"{self.values:.{self.known_digits}f}"
-        open_ = "" if self.residual is None else f" +{self.residual}"
-        return f"{score}{open_} at p={self.p:g}"
+        if not self.single:
+            return f"{self.values.size} scores at p={self.p:g}"
+        open_ = "" if self.open_values is None else f" +{self.open_values:.{self.known_digits_of_residual}f}"
+        return f"{self.values:.{self.known_digits}f}{open_} at p={self.p:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +229,8 @@ class Transferred:
     @property
     def how(self) -> str:
         """The method in words, with what it is worth."""
+        if self.to == self.published.p:
+            return "as published"
         if self.method == "greedy":
             return "greedy: can be violated"
         return f"{self.method}: {'no tighter range exists' if self.proven else 'holds, a tighter range may exist'}"
@@ -245,7 +255,7 @@ def transfer(
     gains: Any = BINARY,
     depth: int | None = None,
     method: Method | None = None,
-    time_limit: float = 2.0,
+    time_limit: float = 1.0,
 ) -> Transferred:
     """The range at persistence ``to`` of a score that was published at ``p``.
 
@@ -257,9 +267,7 @@ def transfer(
     return transferred(published, to, method, time_limit)
 
 
-def transferred(
-    published: Published, to: float, method: Method | None = None, time_limit: float = 2.0
-) -> Transferred:
+def transferred(published: Published, to: float, method: Method | None = None, time_limit: float = 1.0) -> Transferred:
     """As ``transfer``, of a ``Published`` score."""
     check_persistence(to)
     chosen = ("tightest" if published.single else "relaxed") if method is None else method
@@ -281,7 +289,8 @@ def transferred(
     relaxed = _relaxed(published, to)
     if relaxed.proven:
         return replace(relaxed, method="exact") if chosen == "exact" else relaxed
-    return relaxed if chosen == "relaxed" else _exact(relaxed, time_limit)
+    # Gains of any size leave no whole numbers to search: with a residual, the closed form is all there is.
+    return relaxed if chosen == "relaxed" or published.gains == "any" else _exact(relaxed, time_limit)
 
 
 def _greedy(published: Published, to: float) -> Transferred:
@@ -323,7 +332,7 @@ def relaxed_range(score: ArrayLike, p: float, to: float, depth: int | None = Non
 
 
 def _all_below(score: Floats, p: float, to: float) -> Floats:
-    """RBP at ``to`` of the list that scores this at p by being relevant from some rank on, that rank perhaps in part."""
+    """RBP at ``to`` of the list that scores this at p and is relevant from some rank on, there perhaps in part."""
     if p == 0:
         return np.where(score > 0, to + score * (1 - to), 0.0)
     score = np.clip(score, 0.0, 1.0)
@@ -363,7 +372,7 @@ def _problem(published: Published) -> Problem:
         (float(published.score_range[0]), float(published.score_range[1])),
         None if residual is None else (float(residual[0]), float(residual[1])),
         int(published.topics),
-        None if published.gains == "any" else published.gains,
+        published.gains,
         published.depth,
     )
 
@@ -380,6 +389,7 @@ def _impossible(problem: Problem, to: float, time_limit: float) -> bool:
     return not solve(wide, to, highest=True, time_limit=time_limit).feasible
 
 
+BY_CLOSED_FORM = " by the closed-form range."
 Verdict: TypeAlias = Literal["A", "B", "undecided"]
 
 
@@ -429,7 +439,7 @@ class PublishedComparison:
 
 
 def compare_published(
-    a: Published, b: Published, to: float | None = None, *, method: Method | None = None, time_limit: float = 2.0
+    a: Published, b: Published, to: float | None = None, *, method: Method | None = None, time_limit: float = 1.0
 ) -> PublishedComparison:
     """Which of two systems is surely better, at persistence ``to`` and at either system's own.
 
@@ -456,17 +466,18 @@ def _advice(a: Published, b: Published, to: float) -> list[str]:
         could = judged.verdict != "undecided"
         told.append(
             "Judging the documents behind the residuals "
-            + (f"could decide it (for {judged.verdict} if none is relevant)." if could else "would not be enough.")
+            + (f"could decide it (for {judged.verdict} if none is relevant)." if could else "would not be enough")
+            + ("" if could else BY_CLOSED_FORM)
         )
     if _finer(a, b, to) or _finer(b, a, to):
         told.append("More printed digits could decide it.")
     else:
-        told.append("More printed digits would not be enough by the closed-form range.")
+        told.append(f"More printed digits would not be enough{BY_CLOSED_FORM}")
     if max(a.topics, b.topics) > 1:
         told.append("The scores of the single topics would narrow the range of a mean.")
     for name, one in (("A", a), ("B", b)):
         if one.p != to:
-            told.append(f"The score of {name} at p={to:g}, or its run, settles it.")
+            told.append(f"Best: the score of {name} at p={to:g} itself, or its run.")
     return told
 
 
@@ -486,7 +497,7 @@ def _checked_gains(gains: Any) -> Any:
         raise UsageError(f'Gains are numbers such as (0, 0.5, 1), or "any"; not {gains!r}.') from None
     if len(levels) < 2 or levels[0] != 0 or levels[-1] != 1:
         raise UsageError(
-            f"Gains lie between 0 and 1, and both belong to them; {', '.join(f'{one:g}' for one in levels)} do not fit. "
+            f"Gains start at 0 and end at 1; {', '.join(f'{one:g}' for one in levels)} do not. "
             "Divide grades by the largest one."
         )
     return levels

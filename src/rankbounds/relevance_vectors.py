@@ -67,7 +67,7 @@ def accumulated(vector: ArrayLike, p: float) -> Floats:
 
 
 def possible_relevance(prefix: ArrayLike, score: float, p: float, length: int | None = None) -> tuple[int, ...]:
-    """What the rank behind this prefix may hold for the score to come out: (0,), (1,), both at a choice point, or ()."""
+    """What the rank behind this prefix may hold for the score to come out; both 0 and 1 at a choice point."""
     rank = np.asarray(prefix).shape[-1] + 1
     acc = float(accumulated(prefix, p))
     slack = EQUAL * 1e-4
