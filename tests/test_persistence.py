@@ -23,7 +23,7 @@ def plain_rbp(gains, p):
     return sum((1 - p) * gain * p**rank for rank, gain in enumerate(gains))
 
 
-def random_list(rng, gains, longest=400):
+def random_list(rng, gains, longest=200):
     """A list of any density and order: gains, and which documents are unjudged."""
     n = int(rng.integers(1, longest))
     relevant = rng.random(n) < rng.random() ** 2
@@ -40,7 +40,7 @@ def random_case(rng, kind):
     """A published score, and what the list behind it really scores at p', at least and at most."""
     p, to = rng.uniform(0.1, 0.99, 2)
     digits = int(rng.integers(1, 6))
-    topics = int(rng.choice([1, 1, 3, 20]))
+    topics = int(rng.choice([1, 1, 3, 10]))
     lists = [random_list(rng, GAINS[kind]) for _ in range(topics)]
     open_ = rng.random() < 0.5
 
@@ -63,14 +63,14 @@ class TestSoundness:
     @pytest.mark.parametrize("kind", GAINS)
     def test_relaxed_range_holds_the_truth(self, kind):
         rng = np.random.default_rng(11)
-        for _ in range(700):
+        for _ in range(500):
             arguments, options, low, high = random_case(rng, kind)
             assert holds(transfer(*arguments, method="relaxed", **options), low, high), (arguments, options)
 
-    @pytest.mark.parametrize("kind", ["binary", "thirds", "uneven"])
-    def test_exact_range_holds_the_truth_and_lies_within_the_relaxed(self, kind):
+    @pytest.mark.parametrize(("kind", "cases"), [("binary", 40), ("thirds", 25), ("uneven", 12)])
+    def test_exact_range_holds_the_truth_and_lies_within_the_relaxed(self, kind, cases):
         rng = np.random.default_rng(12)
-        for _ in range(40):
+        for _ in range(cases):
             arguments, options, low, high = random_case(rng, kind)
             exact = transfer(*arguments, method="exact", time_limit=0.2, **options)
             relaxed = transfer(*arguments, method="relaxed", **options)

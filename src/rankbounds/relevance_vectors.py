@@ -71,7 +71,7 @@ def possible_relevance(prefix: ArrayLike, score: float, p: float, length: int | 
     rank = np.asarray(prefix).shape[-1] + 1
     acc = float(accumulated(prefix, p))
     slack = EQUAL * 1e-4
-    may_be_0 = acc + remaining(rank, p, length) >= score - slack
+    may_be_0 = acc <= score + slack and acc + remaining(rank, p, length) >= score - slack
     may_be_1 = acc + contribution(rank, p) <= score + slack
     return (*([0] if may_be_0 else []), *([1] if may_be_1 else []))
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from rankbounds.commands import options as shared
 from rankbounds.errors import UsageError
+from rankbounds.files.opening import writing
 from rankbounds.integer_program import muted
 from rankbounds.persistence import (
     METHODS,
@@ -30,6 +31,7 @@ from rankbounds.persistence import (
 )
 from rankbounds.tables import Table, render_rows
 
+FIGURES = ("svg", "png", "pdf")
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 
 
@@ -178,8 +180,11 @@ def describe(found: Transferred, comparison: PublishedComparison | None) -> dict
 
 def _draw(published: Published, options: argparse.Namespace) -> None:
     from rankbounds.plots.persistence_transfer import draw_range
-    from rankbounds.plots.style import save
 
+    ending = options.figure.rpartition(".")[2].lower()
+    if ending not in FIGURES:
+        raise UsageError(f'A figure cannot be "{options.figure}". Known endings: {", ".join(FIGURES)}.')
     with muted():
         axes = draw_range(published, marks=(options.to,))
-    save(axes, options.figure)
+    with writing(options.figure, "wb") as out:
+        axes.get_figure().savefig(out, format=ending, dpi=200)  # type: ignore[union-attr]
