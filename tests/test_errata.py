@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import rankbounds as rb
 from rankbounds.persistence import Published, compare_published, first_relevance, transfer
-from rankbounds.relevance_vectors import accumulated, contribution
+from rankbounds.relevance_vectors import accumulated, contribution, remaining
 
 
 def relevant_at(ranks, length):
@@ -28,6 +31,7 @@ class TestParameterSensitivity:
 
     def test_worked_example_of_section_3(self):
         assert accumulated([1, 0, 0, 0, 1], 0.8) == pytest.approx(0.28192)  # printed as 0.2812
+        assert remaining(6, 0.8, length=8) == pytest.approx(0.09437, abs=5e-6)  # printed as 0.0943
 
     def test_greedy_vectors_are_not_the_extremes(self):
         better = relevant_at([1, 2, 3, 4, 5, 7, 8, 71], 94)
@@ -100,3 +104,11 @@ class TestParameterSensitivity:
         for edge, vector in (("0.2000", relevant_at(range(2, 50), 50)), ("0.8000", relevant_at([1], 50))):
             assert f"{accumulated(vector, 0.2):.4f}" == edge
             assert transfer(edge, 0.2, 0.8).proven
+
+
+def test_every_erratum_names_a_test_that_exists():
+    pages = (Path(__file__).parents[1] / "docs" / "errata.md").read_text(encoding="utf-8")
+    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    named = re.findall(r"`(test_\w+)`", pages)
+    assert named
+    assert [name for name in named if f"def {name}(" not in tests] == []

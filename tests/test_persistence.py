@@ -89,9 +89,9 @@ class TestSoundness:
 
     @LAW
     @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=30), st.floats(0, 0.99), st.floats(0, 0.99))
-    def test_scores_known_to_the_last_digit(self, gains, p, to):
-        low, high = relaxed_range(plain_rbp(gains, p), p, to)
-        assert low - 1e-9 <= plain_rbp(gains, to) <= high + 1e-9 or (p == 0 or plain_rbp(gains, p) < 1e-12)
+    def test_twelve_digits(self, gains, p, to):
+        found = transfer(f"{plain_rbp(gains, p):.12f}", p, to, gains="any")
+        assert holds(found, plain_rbp(gains, to), plain_rbp(gains, to))
 
     @pytest.mark.parametrize("p", [0.0, 0.3, 0.8])
     def test_the_ends_of_the_scale(self, p):
