@@ -93,6 +93,13 @@ class TestSoundness:
         found = transfer(f"{plain_rbp(gains, p):.12f}", p, to, gains="any")
         assert holds(found, plain_rbp(gains, to), plain_rbp(gains, to))
 
+    def test_fifteen_digits_of_a_score_near_one(self):
+        """All but rank 15 relevant, endlessly: at p=0.1 that weighs 10^-14, at p'=0.99 it shows."""
+        missing = 0.9 * 0.1**14
+        found = transfer(f"{1 - missing:.15f}", 0.1, 0.99, method="relaxed")
+        assert found.low <= 1 - 0.01 * 0.99**14 <= found.high
+        assert found.low < 0.2
+
     @pytest.mark.parametrize("p", [0.0, 0.3, 0.8])
     def test_the_ends_of_the_scale(self, p):
         assert transfer("0.0000", p, 0.5, method="relaxed").low == 0
@@ -210,10 +217,13 @@ class TestExact:
     def test_a_time_limit_leaves_a_range_that_holds(self):
         rushed = transfer("0.3111", 0.95, 0.99, residual="0.0512", topics=3, time_limit=1e-3, method="exact")
         relaxed = transfer("0.3111", 0.95, 0.99, residual="0.0512", topics=3, method="relaxed")
-        assert rushed.method == "exact"
         assert not rushed.proven
         assert relaxed.low <= rushed.low
         assert rushed.high <= relaxed.high
+
+    def test_too_many_ranks_for_the_solver_leave_the_relaxed_range(self):
+        found, relaxed = (transfer("0.4321", 0.9999, 0.999, method=method) for method in ("exact", "relaxed"))
+        assert (found.low, found.high, found.proven) == (relaxed.low, relaxed.high, False)
 
     def test_at_a_high_persistence(self):
         found = transfer("0.4321", 0.95, 0.8)

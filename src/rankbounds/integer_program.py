@@ -24,7 +24,8 @@ from rankbounds.arrays import Floats
 
 FINER = 1000
 """The ranks below the last integer one weigh less than this part of the rounding interval."""
-MOST_RANKS = 20_000
+MOST_COLUMNS = 4000
+"""Beyond, the solver would overrun any time limit, for whole documents that hardly weigh anything."""
 OBJECTIVE_SCALE = 1e4
 """The solver's absolute tolerances (1e-6 and finer) are then below 1e-10 of a score."""
 MARGIN = 1e-7
@@ -71,6 +72,8 @@ def solve(problem: Problem, to: float, *, highest: bool, time_limit: float) -> E
 
     columns = _Columns(problem, to)
     sign = -1.0 if highest else 1.0
+    if len(columns.upper) > MOST_COLUMNS:
+        return End(-sign * np.inf, reached=False)
     cost = sign * OBJECTIVE_SCALE * (columns.at_other_p(with_unjudged=highest))
     solution = milp(
         cost,
@@ -121,7 +124,7 @@ class _Columns:
         n, p = problem.topics, problem.p
         half = min((known[1] - known[0]) / 2 for known in (problem.score, problem.residual) if known is not None)
         finest = max(half, 1e-12) / FINER
-        needed = 1 if p == 0 else min(int(np.ceil(np.log(finest) / np.log(p))), MOST_RANKS)
+        needed = 1 if p == 0 else int(np.ceil(np.log(finest) / np.log(p)))
         depth = needed if problem.depth is None else problem.depth
         ranks = min(needed, depth) if problem.residual is None else needed  # unjudged documents may stand below depth
         weight, weight_there = ((1 - q) * q ** np.arange(ranks) for q in (p, to))

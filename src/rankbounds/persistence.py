@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from rankbounds.arrays import Flags, Floats
 from rankbounds.errors import DataError, UsageError, did_you_mean
-from rankbounds.integer_program import End, Problem, even_steps, solve
+from rankbounds.integer_program import Problem, even_steps, solve
 from rankbounds.relevance_vectors import (
     GreedyVectors,
     cannot_occur,
@@ -61,8 +61,9 @@ __all__ = [
 Method: TypeAlias = Literal["tightest", "exact", "relaxed", "greedy"]
 METHODS = ("tightest", "exact", "relaxed", "greedy")
 BINARY = (0.0, 1.0)
-ROUNDING = 1 + 1e-9
-"""Half a unit of the last digit, and a little for floating point."""
+INEXACT = 4e-16
+"""How far a score in floating point may lie from what was printed. At high digits and small p it matters: the unseen
+ranks below weigh nothing at p and much at another persistence."""
 ARITHMETIC = 1e-12
 """Given away at either end of the closed form for floating point."""
 
@@ -354,7 +355,9 @@ def _exact(relaxed: Transferred, time_limit: float) -> Transferred:
                 + (f" over {published.topics} topics" if published.topics > 1 else "")
                 + ": its documents' weights do not add up to it in any way. Are the digits, p, gains and topics right?"
             )
-        low, high = End(relaxed.low, reached=False), End(relaxed.high, reached=False)
+        return relaxed
+    if not (low.reached or high.reached or low.bound > relaxed.low or high.bound < relaxed.high):
+        return relaxed
     return Transferred(
         published,
         to,
@@ -523,7 +526,7 @@ def _digits(values: Any) -> int:
 
 
 def _rounds_to(values: Floats, digits: int) -> tuple[Floats, Floats]:
-    half = 0.5 * 10.0**-digits * ROUNDING
+    half = 0.5 * 10.0**-digits * (1 + 1e-9) + INEXACT
     return np.clip(values - half, 0.0, 1.0), np.clip(values + half, 0.0, 1.0)
 
 
