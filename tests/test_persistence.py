@@ -221,6 +221,17 @@ class TestExact:
         assert relaxed.low <= rushed.low
         assert rushed.high <= relaxed.high
 
+    def test_ranks_below_the_last_whole_one_still_count(self, monkeypatch):
+        """With few ranks as whole numbers, a list that is relevant only below them must stay possible."""
+        from rankbounds import integer_program
+
+        monkeypatch.setattr(integer_program, "FINER", 0.02)
+        score, truth = (q**10 for q in (0.8, 0.5))
+        for known in ({}, {"residual": "0.00"}):
+            assert transfer(f"{score:.2f}", 0.8, 0.5, method="exact", **known).low <= truth
+        unjudged_below = transfer("0.00", 0.8, 0.5, residual=f"{score:.2f}", method="exact")
+        assert unjudged_below.low <= 0 < truth <= unjudged_below.high
+
     def test_too_many_ranks_for_the_solver_leave_the_relaxed_range(self):
         found, relaxed = (transfer("0.4321", 0.9999, 0.999, method=method) for method in ("exact", "relaxed"))
         assert (found.low, found.high, found.proven) == (relaxed.low, relaxed.high, False)
