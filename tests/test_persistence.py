@@ -229,8 +229,9 @@ class TestExact:
         score, truth = (q**10 for q in (0.8, 0.5))
         for known in ({}, {"residual": "0.00"}):
             assert transfer(f"{score:.2f}", 0.8, 0.5, method="exact", **known).low <= truth
-        unjudged_below = transfer("0.00", 0.8, 0.5, residual=f"{score:.2f}", method="exact")
-        assert unjudged_below.low <= 0 < truth <= unjudged_below.high
+        # Ten relevant documents, and everything below them unjudged.
+        unjudged_below = transfer(f"{1 - score:.2f}", 0.8, 0.5, residual=f"{score:.2f}", method="exact")
+        assert unjudged_below.low <= 1 - truth < 1 <= unjudged_below.high
 
     def test_too_many_ranks_for_the_solver_leave_the_relaxed_range(self):
         found, relaxed = (transfer("0.4321", 0.9999, 0.999, method=method) for method in ("exact", "relaxed"))
