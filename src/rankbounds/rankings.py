@@ -21,26 +21,42 @@ Precision = Literal["double", "single"]
 
 BATCH_CELLS = 1 << 17
 """How many cells a batch may have: few enough for the processor's cache, enough to make each array call worth it."""
+NOT_POOLED, BEYOND = -1, -2
 
 
 class TopicFacts:
-    """What the judgments alone say of each topic, for one gain rule."""
+    """What the judgments alone say of each topic, for one gain rule.
 
-    def __init__(self, qrels: Qrels, rule: GainRule | None = None) -> None:
+    With ``kept``, a flag for every judgment, the others count as pooled and not judged, on the same scale of gains.
+    """
+
+    def __init__(self, qrels: Qrels, rule: GainRule | None = None, kept: Flags | None = None) -> None:
         self.qrels = qrels
         self.rule = rule or GainRule()
         self.query_ids = qrels.query_ids
         judged = qrels.grade != POOLED_NOT_JUDGED
+        known = [gain for _, gain in self.rule.table] or [1.0]
+        largest = self.rule(np.maximum(qrels.grade[judged], 0.0)).max(initial=0.0)
+        self.max_gain = max(*known, 1e-300, float(largest))
+        """The largest gain an unjudged document may have: the collection's largest, and at least 1 where gains are
+        the grades themselves."""
+        if kept is not None:
+            judged &= kept
         self.grade = np.where(judged, np.maximum(qrels.grade, 0.0), np.nan)
         """The grade of every judgment; NaN where the document was only pooled."""
         self._topic = qrels.pairs.topic[judged]
         self._grade = self.grade[judged]
         self._gain = self.rule(self._grade)
-        known = [gain for _, gain in self.rule.table] or [1.0]
-        self.max_gain = max(*known, 1e-300, float(self._gain.max(initial=0.0)))
-        """The largest gain an unjudged document may have: the collection's largest, and at least 1 where gains are
-        the grades themselves."""
         self._relevant: dict[float, Ints] = {}
+
+    def restricted(self, kept: Flags) -> TopicFacts:
+        """The facts if these judgments alone had been made."""
+        return TopicFacts(self.qrels, self.rule, kept)
+
+    @cached_property
+    def some_only_pooled(self) -> bool:
+        """Is any document pooled and not judged?"""
+        return bool(np.isnan(self.grade).any())
 
     def relevant(self, rel: float) -> Ints:
         """How many documents of each topic have at least this grade."""
@@ -52,6 +68,16 @@ class TopicFacts:
     def judged(self) -> Ints:
         """How many documents of each topic are judged."""
         return np.bincount(self._topic, minlength=len(self.query_ids))
+
+    @cached_property
+    def positive(self) -> Ints:
+        """How many documents of each topic have a positive gain."""
+        return np.bincount(self._topic[self._gain > 0], minlength=len(self.query_ids))
+
+    @cached_property
+    def total_gain(self) -> Floats:
+        """The gains of each topic's documents, summed."""
+        return np.bincount(self._topic, weights=self._gain, minlength=len(self.query_ids))
 
     @cached_property
     def levels(self) -> Floats:
@@ -90,7 +116,8 @@ class Rankings:
     ``grade`` is NaN for an unjudged document and 0 beyond a list's ``length``. ``tied`` marks documents that have the
     score of the one before (None: no ties). ``chance`` is what an unjudged document counts for: 0 as a non-relevant
     one, 1 as one with the largest gain, between them the probability of being relevant. It may differ by cell (an array
-    like ``grade``, read at the unjudged cells only).
+    like ``grade``, read at the unjudged cells only). ``judgment`` is the row of each document among the judgments, or
+    ``NOT_POOLED``, or ``BEYOND`` the list's end; it is None where nobody asked for it.
     """
 
     grade: Floats
@@ -99,6 +126,7 @@ class Rankings:
     facts: TopicFacts
     tied: Flags | None = None
     chance: float | Floats = 0.0
+    judgment: Ints | None = None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def _remembered(self, key: Any, compute: Any) -> Any:
@@ -123,6 +151,11 @@ class Rankings:
         """How many documents of each list are unjudged."""
         count: Ints = self._remembered("num_holes", lambda: np.count_nonzero(self.holes, axis=-1))
         return count
+
+    @property
+    def pooled_holes(self) -> Flags:
+        """Which unjudged documents were pooled for judging all the same."""
+        return np.zeros(self.grade.shape, dtype=bool) if self.judgment is None else self.holes & (self.judgment >= 0)
 
     @property
     def present(self) -> Flags:
@@ -191,7 +224,7 @@ class Rankings:
         """The same lists with unjudged documents counted differently."""
         if isinstance(chance, float) and isinstance(self.chance, float) and chance == self.chance:
             return self
-        kept = {key: value for key, value in self._memory.items() if key in ("holes", "num_holes")}
+        kept = {key: value for key, value in self._memory.items() if key in ("holes", "num_holes", "condensed")}
         return replace(self, chance=chance, _memory=kept)
 
     def permuted(self, columns: Ints) -> Rankings:
@@ -199,10 +232,24 @@ class Rankings:
         chance = self.chance
         if not isinstance(chance, float):
             chance = np.take_along_axis(np.broadcast_to(chance, self.grade.shape), columns, axis=-1)
-        return replace(self, grade=np.take_along_axis(self.grade, columns, axis=-1), chance=chance, _memory={})
+        judgment = self.judgment
+        if judgment is not None:
+            judgment = np.take_along_axis(judgment, columns, axis=-1)
+        grade = np.take_along_axis(self.grade, columns, axis=-1)
+        return replace(self, grade=grade, chance=chance, judgment=judgment, _memory={})
+
+    def rejudged(self, facts: TopicFacts) -> Rankings:
+        """The same lists with other grades for the same judgments: the join is not repeated."""
+        assert self.judgment is not None
+        padded = np.concatenate((facts.grade, [0.0, np.nan]))  # what BEYOND and NOT_POOLED stand for
+        return replace(self, grade=padded[self.judgment], facts=facts, _memory={})
 
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""
+        lists: Rankings = self._remembered("condensed", self._condensed)
+        return lists
+
+    def _condensed(self) -> Rankings:
         keep = self.present & ~self.holes
         length = np.count_nonzero(keep, axis=-1)
         width = max(1, int(length.max(initial=0)))
@@ -218,7 +265,11 @@ class Rankings:
             groups[row, rank] = group[row, column]
             tied = np.zeros(grade.shape, dtype=bool)
             tied[:, 1:] = (groups[:, 1:] == groups[:, :-1]) & (groups[:, 1:] >= 0)
-        return replace(self, grade=grade, length=length, tied=tied, chance=0.0, _memory={})
+        judgment = None
+        if self.judgment is not None:
+            judgment = np.full(grade.shape, BEYOND, dtype=self.judgment.dtype)
+            judgment[row, rank] = self.judgment[row, column]
+        return replace(self, grade=grade, length=length, tied=tied, chance=0.0, judgment=judgment, _memory={})
 
 
 @dataclass(frozen=True)
@@ -246,11 +297,14 @@ def join(
     order: Order = "trec",
     precision: Precision = "double",
     topics: Literal["judged", "shared"] = "judged",
+    keep_judgments: bool = False,
 ) -> Joined:
     """Look up every document of the run in the judgments and rank it.
 
-    ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out.
+    ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out. The rankings know
+    their documents' rows among the judgments when asked to, and where some documents are only pooled.
     """
+    keep_judgments |= facts.some_only_pooled
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
     known = topic_in_qrels >= 0
@@ -263,16 +317,25 @@ def join(
     absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices: list[Callable[[], list[Rankings]]] = [
-        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision) for rows in pairs.topic_slices()
+        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, keep_judgments)
+        for rows in pairs.topic_slices()
     ]
     if topics == "judged" and absent.size:
-        empty = Rankings(np.zeros((absent.size, 1)), np.zeros(absent.size, dtype=np.int64), absent, facts)
+        beyond = np.full((absent.size, 1), BEYOND) if keep_judgments else None
+        length = np.zeros(absent.size, dtype=np.int64)
+        empty = Rankings(np.zeros((absent.size, 1)), length, absent, facts, judgment=beyond)
         slices.append(lambda: [empty])
     return Joined(slices, missing, unknown)
 
 
 def _rankings_of_slice(
-    whole: Run, rows: slice | Ints, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
+    whole: Run,
+    rows: slice | Ints,
+    facts: TopicFacts,
+    topic_in_qrels: Ints,
+    order: Order,
+    precision: Precision,
+    keep_judgments: bool,
 ) -> list[Rankings]:
     """The rankings of the topics in these rows, which stand together topic by topic."""
     run = whole.take(rows)
@@ -280,14 +343,19 @@ def _rankings_of_slice(
     found, judgments = facts.qrels.pairs.index.find(pairs, topic_in_qrels)
     grade = np.full(len(pairs), np.nan)
     grade[found] = facts.grade[judgments]
+    judgment = None
+    if keep_judgments:
+        judgment = np.full(len(pairs), NOT_POOLED, dtype=np.int32)
+        judgment[found] = judgments
     permutation, tied = _ranked(run, order, precision)
     if permutation is not None:
         grade = grade[permutation]
+        judgment = None if judgment is None else judgment[permutation]
     start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
     length = np.diff(start, append=len(pairs))
     topic = topic_in_qrels[pairs.topic[start]]
     known = topic >= 0
-    return list(_batches(grade, tied, start[known], length[known], topic[known], facts))
+    return list(_batches(grade, tied, judgment, start[known], length[known], topic[known], facts))
 
 
 def _ranked(run: Run, order: Order, precision: Precision) -> tuple[Ints | None, Flags]:
@@ -339,7 +407,7 @@ def _tie_break(run: Run, rows: Ints, order: Order) -> list[NDArray[Any]]:
 
 
 def _batches(
-    grade: Floats, tied: Flags, start: Ints, length: Ints, topic: Ints, facts: TopicFacts
+    grade: Floats, tied: Flags, judgment: Ints | None, start: Ints, length: Ints, topic: Ints, facts: TopicFacts
 ) -> Iterator[Rankings]:
     """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
     size_class = np.ceil(np.log2(np.maximum(length, 1))).astype(np.int64)
@@ -348,20 +416,26 @@ def _batches(
         step = max(1, BATCH_CELLS >> one_class)
         for at in range(0, lists.size, step):
             chosen = lists[at : at + step]
-            yield _batch(grade, tied, start[chosen], length[chosen], topic[chosen], facts)
+            block = partial(_block, start=start[chosen], length=length[chosen])
+            marks = block(tied, False)
+            yield Rankings(
+                block(grade, 0.0),
+                length[chosen],
+                topic[chosen],
+                facts,
+                marks if marks.any() else None,
+                judgment=None if judgment is None else block(judgment, BEYOND),
+            )
 
 
-def _batch(grade: Floats, tied: Flags, start: Ints, length: Ints, topic: Ints, facts: TopicFacts) -> Rankings:
+def _block(column: NDArray[Any], beyond: float, start: Ints, length: Ints) -> NDArray[Any]:
+    """Rows of a flat column as lists, filled up where a list has ended."""
     width = int(length.max())
     total = int(length.sum())
     if total == width * length.size and start[-1] + length[-1] - start[0] == total:
-        cells = slice(int(start[0]), int(start[0]) + total)
-        block, marks = grade[cells].reshape(-1, width), tied[cells].reshape(-1, width)
-    else:
-        rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
-        row = np.repeat(np.arange(length.size), length)
-        source = np.repeat(start, length) + rank
-        block, marks = np.zeros((length.size, width)), np.zeros((length.size, width), dtype=bool)
-        block[row, rank] = grade[source]
-        marks[row, rank] = tied[source]
-    return Rankings(block, length, topic, facts, marks if marks.any() else None)
+        return column[int(start[0]) : int(start[0]) + total].reshape(-1, width)
+    rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
+    row = np.repeat(np.arange(length.size), length)
+    block = np.full((length.size, width), beyond, dtype=column.dtype)
+    block[row, rank] = column[np.repeat(start, length) + rank]
+    return block

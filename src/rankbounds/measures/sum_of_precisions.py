@@ -44,32 +44,41 @@ def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
     return total
 
 
-def average_bounds(rankings: Rankings, rel: float, depth: int, *, of_retrieved: bool = False) -> Bounds:
+def average_bounds(
+    rankings: Rankings,
+    rel: float,
+    depth: int,
+    *,
+    of_retrieved: bool = False,
+    weights: Floats | None = None,
+    itself: float = 1.0,
+) -> Bounds:
     """Exact bounds of the sum of precisions divided by the number of relevant documents.
 
     That number counts each unjudged document turned relevant: all of the topic's, or (``of_retrieved``) those within
     the depth. With k of the unjudged documents relevant, the sum is greatest when they are the k highest and least
-    when they are the k lowest. Both sums grow by one term a step, so that all k cost as much as one.
+    when they are the k lowest. Both sums grow by one term a step, so that all k cost as much as one. ``weights`` may
+    stand in for 1 / rank, and ``itself`` says for how much a relevant document counts in its own precision.
     """
     rank = np.arange(1, rankings.width + 1)
-    inverse = np.where(rank <= depth, 1 / rank, 0.0)
+    inverse = np.where(rank <= depth, 1 / rank if weights is None else weights, 0.0)
     holes = rankings.holes & (rank <= depth) if of_retrieved else rankings.holes
     judged = rankings.assume(0.0)
     relevant = judged.relevant(rel)
     so_far = judged.relevant_so_far(rel)
     known = so_far[..., depth - 1] if of_retrieved else judged.num_relevant(rel)
-    none = sum_of_precisions(judged, rel, depth)
+    at_relevant = relevant * inverse
+    none: Floats = (at_relevant * (so_far - 1 + itself)).sum(axis=-1)
 
     # What turning a document relevant adds: its own precision, and a term for each relevant document below it.
-    at_relevant = relevant * inverse
     from_below = at_relevant.sum(axis=-1, keepdims=True) - np.cumsum(at_relevant, axis=-1)
     number_down = np.cumsum(holes, axis=-1)
-    downward = np.where(holes, inverse * (so_far + number_down) + from_below, 0.0)
+    downward = np.where(holes, inverse * (so_far + number_down - 1 + itself) + from_below, 0.0)
     best = quotient(none[:, None] + np.cumsum(downward, axis=-1), known[:, None] + number_down)
 
     at_holes = np.where(holes, inverse, 0.0)
     holes_below = at_holes.sum(axis=-1, keepdims=True) - np.cumsum(at_holes, axis=-1)
-    upward = np.where(holes, inverse * (so_far + 1) + from_below + holes_below, 0.0)
+    upward = np.where(holes, inverse * (so_far + itself) + from_below + holes_below, 0.0)
     number_up = np.cumsum(holes[..., ::-1], axis=-1)[..., ::-1]
     worst = quotient(none[:, None] + np.cumsum(upward[..., ::-1], axis=-1)[..., ::-1], known[:, None] + number_up)
 
