@@ -155,3 +155,29 @@ def test_bounds_hold_on_long_lists(measure):
         for chance in (0.0, 0.1, 0.5, 0.9, 1.0):
             full = qrels | {doc: int(rng.random() < chance) for doc in run if doc not in qrels}
             assert low - 1e-9 <= value(full, run, measure) <= high + 1e-9
+
+
+class TestWordsForGrades:
+    lines = "1 0 a S\n1 0 b A\n1 0 c B\n1 0 d C\n1 0 e -1\n"
+    run = {"1": {"d": 5, "c": 4, "x": 3, "a": 2, "e": 1}}  # noqa: RUF012
+
+    def test_from_a_file(self, tmp_path):
+        (tmp_path / "qrels").write_text(self.lines)
+        with pytest.warns(rb.RankboundsWarning, match=r"C \(1 times\)"):
+            found = rb.evaluate(tmp_path / "qrels", self.run, ["Q", "AP", "AP(rel=3)"], gain="S=10,A=5,B=0.5")
+        expected = (1.5 / (10 + 5 + 2) + (0.5 + 10 + 2) / (15.5 + 4)) / 3
+        assert found.value[0, 0] == pytest.approx([expected, (1 / 2 + 2 / 4) / 3, 1 / 4])
+
+    def test_from_tables_and_dicts(self, tmp_path):
+        (tmp_path / "qrels.csv").write_text("query_id,doc_id,relevance\n1,a,S\n1,b,A\n1,c,B\n1,d,0\n")
+        qrels = {"1": {"a": "S", "b": "A", "c": "B", "d": 0}}
+        for given_as in (tmp_path / "qrels.csv", qrels):
+            found = rb.evaluate(given_as, self.run, "Q", gain={"S": 3, "A": 2, "B": 1}).value[0, 0, 0]
+            assert found == pytest.approx((2 / 7 + 6 / 10) / 3)
+
+    def test_refused_without_a_rule_or_with_a_mixed_one(self, tmp_path):
+        (tmp_path / "qrels").write_text(self.lines)
+        with pytest.raises(rb.DataError, match='qrels:1: the grade "S" is not a finite number. Words for grades need'):
+            rb.read_qrels(tmp_path / "qrels")
+        with pytest.raises(rb.UsageError, match="use one of the two"):
+            rb.evaluate(tmp_path / "qrels", self.run, "Q", gain="S=3,1=1")

@@ -52,7 +52,7 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--q", type=float, help="with --unjudged expected: the probability that one is relevant")
     parser.add_argument("--bounds", default="unjudged", metavar="WHAT", help=f"low and high cover: {', '.join(BOUNDS)}")
-    parser.add_argument("--gain", metavar="RULE", help='gains of grades: linear (default) or a table like "1=3,2=9"')
+    add_gain(parser)
     parser.add_argument(
         "--topics",
         default="judged",
@@ -66,6 +66,15 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
         help=f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
     )
     parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
+
+
+def add_gain(parser: argparse.ArgumentParser) -> None:
+    """What grades are worth."""
+    parser.add_argument(
+        "--gain",
+        metavar="RULE",
+        help='gains of grades: linear (default), or a table like "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
+    )
 
 
 def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...]) -> None:

@@ -74,17 +74,17 @@ class LimitedPenalty(Measure):
         holes_above = np.cumsum(holes, axis=-1)
 
         best, worst = (np.zeros(turned.shape) for _ in range(2))
-        place = np.cumsum(relevant, axis=-1)
-        for nth in range(1, int(place.max(initial=0)) + 1):  # the known relevant documents, one of each list at a time
-            at = np.argmax(place >= nth, axis=-1)[:, None]
-            here = place[:, -1:] >= nth
-            above, open_above = (np.take_along_axis(one, at, axis=-1) for one in (nonrelevant_above, holes_above))
-            best += np.where(here, np.minimum(limit, above + np.maximum(open_above - turned, 0)), 0)
-            worst += np.where(here, np.minimum(limit, above + np.minimum(open_above, rest)), 0)
+        found = np.count_nonzero(relevant, axis=-1)[:, None]
+        above, open_above = (_first_to_last(relevant, one) for one in (nonrelevant_above, holes_above))
+        for nth in range(above.shape[-1]):  # the known relevant documents, one of each list at a time
+            here, surely, open_here = nth < found, above[:, nth, None], open_above[:, nth, None]
+            best += np.where(here, np.minimum(limit, surely + np.maximum(open_here - turned, 0)), 0)
+            worst += np.where(here, np.minimum(limit, surely + np.minimum(open_here, rest)), 0)
 
         # The unjudged documents turned relevant. Their numbers of non-relevant documents above rise down the list, so
         # that those within the limit are the first so many, and prefix sums give the rest.
-        at_holes, up_to = _by_count(holes, nonrelevant_above)
+        at_holes = _first_to_last(holes, nonrelevant_above)
+        up_to = _number_up_to(holes, nonrelevant_above)
         sums = np.concatenate((np.zeros((len(at_holes), 1)), np.cumsum(at_holes, axis=-1)), axis=-1)
         within = np.minimum(turned, _look_up(up_to, limit))
         best += np.take_along_axis(sums, within, axis=-1) + (turned - within) * limit
@@ -92,8 +92,7 @@ class LimitedPenalty(Measure):
         worst += np.take_along_axis(sums, within, axis=-1) - np.take_along_axis(sums, rest, axis=-1)
         worst += (within - rest) * rest + (count - within) * limit
 
-        found = place[:, -1:] + turned
-        low, high = (quotient(found - quotient(total, divisor), number + turned) for total in (worst, best))
+        low, high = (quotient(found + turned - quotient(total, divisor), number + turned) for total in (worst, best))
         return low.min(axis=-1), high.max(axis=-1)
 
 
@@ -110,16 +109,22 @@ def _limited_sum(upper: Floats, limit: Ints) -> Floats:
     return total
 
 
-def _by_count(holes: Flags, above: Ints) -> tuple[Ints, Ints]:
-    """The count above each unjudged document, first to last; and how many have a count of at most 0, 1, 2, ..."""
-    row, column = np.nonzero(holes)
-    number = np.count_nonzero(holes, axis=-1)
+def _first_to_last(marked: Flags, counts: Ints) -> Ints:
+    """For each list the counts at its marked documents, zeros behind the last."""
+    row, column = np.nonzero(marked)
+    number = np.count_nonzero(marked, axis=-1)
     place = np.arange(row.size) - np.repeat(np.cumsum(number) - number, number)
-    counts = np.zeros((len(holes), int(number.max(initial=0))), dtype=np.int64)
-    counts[row, place] = above[row, column]
-    width = holes.shape[-1] + 1
-    found = np.bincount(row * width + above[row, column], minlength=len(holes) * width).reshape(-1, width)
-    return counts, np.cumsum(found, axis=-1)
+    found = np.zeros((len(marked), int(number.max(initial=0))), dtype=np.int64)
+    found[row, place] = counts[row, column]
+    return found
+
+
+def _number_up_to(marked: Flags, counts: Ints) -> Ints:
+    """For each list how many marked documents have a count of at most 0, 1, 2, ..."""
+    row, column = np.nonzero(marked)
+    width = marked.shape[-1] + 1
+    found = np.bincount(row * width + counts[row, column], minlength=len(marked) * width)
+    return np.cumsum(found.reshape(-1, width), axis=-1)
 
 
 def _look_up(up_to: Ints, limit: Ints) -> Ints:

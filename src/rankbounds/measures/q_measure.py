@@ -76,7 +76,7 @@ class Q(Measure):
         added = np.where(holes, inverse * (so_far + number_down * largest) + _below(at_known) * largest, 0.0)
         start = (at_known * so_far).sum(axis=-1, keepdims=True)
         high = quotient(start + np.cumsum(added, axis=-1), known + number_down).max(axis=-1)
-        high = np.maximum(high, quotient(start, known)[:, 0])
+        high = np.minimum(np.maximum(high, quotient(start, known)[:, 0]), 1.0)
 
         inverse = self._inverse(rankings.assume(1.0))
         at_known = np.where(credit > 0, inverse, 0.0)
