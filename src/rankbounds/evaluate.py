@@ -147,8 +147,9 @@ def evaluate(
     ``qrels`` and ``runs`` may be paths (runs also globs and folders), ``Qrels`` and ``Run``, dicts of dicts, pandas,
     polars or pyarrow frames, or rows ``(query, document, value)``. Several runs: a list of such, or a dict by name.
 
-    ``ties``: ``trec`` (score down, then document id down, as trec_eval), ``run`` (line order, scores ignored), ``rank``
-    (stated rank), ``docid`` (document id up), ``best``, ``worst``, ``expected`` (mean over all orders).
+    ``ties``: ``trec`` (score down, then document id down, as trec_eval), ``run`` (line order, scores ignored), ``line``
+    (line order among equal scores), ``rank`` (stated rank), ``docid`` (document id up), ``best``, ``worst``,
+    ``expected`` (mean over all orders).
     ``unjudged``: ``nonrelevant``, ``relevant``, ``condensed`` (left out), ``expected`` (relevant with chance ``q``).
     ``gain``: what grades are worth: ``linear`` (the grade), a table like ``"1=3,2=9"``, or one that names the words
     that judgments have for grades, ``"S=3,A=2,B=1"``.

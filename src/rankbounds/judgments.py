@@ -57,9 +57,17 @@ class Qrels:
         """``{query_id: {doc_id: relevance}}``."""
         return self.pairs.nested(self.grade)
 
+    def lines(self) -> Iterable[str]:
+        """The lines of a TREC file."""
+        return (f"{query} 0 {doc} {grade:.12g}\n" for query, doc, grade in self.rows())
+
+    def text(self) -> str:
+        """The judgments as a TREC file has them."""
+        return "".join(self.lines())
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write as a TREC file."""
-        trec.write_rows(path, (f"{query} 0 {doc} {grade:g}\n" for query, doc, grade in self.rows()))
+        trec.write_rows(path, self.lines())
 
 
 def read_qrels(

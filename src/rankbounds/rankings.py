@@ -16,7 +16,7 @@ from rankbounds.gains import GainRule
 from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels
 from rankbounds.runs import Run
 
-Order = Literal["trec", "run", "rank", "docid"]
+Order = Literal["trec", "run", "line", "rank", "docid"]
 Precision = Literal["double", "single"]
 
 BATCH_CELLS = 1 << 17
@@ -358,6 +358,22 @@ def _rankings_of_slice(
     return list(_batches(grade, tied, judgment, start[known], length[known], topic[known], facts))
 
 
+def ranks(run: Run, order: Order = "trec", precision: Precision = "double") -> Ints:
+    """The rank of every row of a run within its topic, 1 at the top."""
+    found = np.empty(len(run), dtype=np.int64)
+    for rows in run.pairs.topic_slices():
+        part = run.take(rows)
+        permutation, _ = _ranked(part, order, precision)
+        start = np.flatnonzero(np.diff(part.pairs.topic, prepend=-1))
+        length = np.diff(start, append=len(part))
+        place = np.arange(len(part)) - np.repeat(start, length) + 1
+        if permutation is not None:
+            in_order, place = place, np.empty_like(place)
+            place[permutation] = in_order
+        found[rows] = place
+    return found
+
+
 def _ranked(run: Run, order: Order, precision: Precision) -> tuple[Ints | None, Flags]:
     """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
     topic = run.pairs.topic
@@ -373,7 +389,7 @@ def _ranked(run: Run, order: Order, precision: Precision) -> tuple[Ints | None, 
             score = line_score[permutation]
     tied = np.zeros(len(run), dtype=bool)
     tied[1:] = same_topic & (score[1:] == score[:-1])
-    if order != "run" and tied.any():
+    if order not in ("run", "line") and tied.any():
         in_group = tied.copy()
         in_group[:-1] |= tied[1:]
         rows = np.flatnonzero(in_group)

@@ -7,7 +7,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.rankings import Rankings
 
-ORDERS = ("trec", "run", "rank", "docid")
+ORDERS = ("trec", "run", "line", "rank", "docid")
 """Treatments that fix one order of tied documents while the run is ranked."""
 RULES = (*ORDERS, "best", "worst", "expected")
 
