@@ -80,13 +80,15 @@ class JudgedRuns:
                 progress(len(results), len(self._rankings))
         return np.stack(results, axis=1)
 
-    def low_high(self, kept: Flags | None, measure: Measure) -> tuple[Floats, Floats]:
-        """The bounds of a measure under a subset of the judgments, with axes run and topic."""
+    def low_high(
+        self, kept: Flags | None, measure: Measure, runs: Sequence[int] | None = None
+    ) -> tuple[Floats, Floats]:
+        """The bounds of a measure under a subset of the judgments, with axes run and topic (NaN for other runs)."""
         assumptions = Assumptions()
         facts = self._facts_of([kept])[0]
         low, high = (np.full((len(self.names), len(self.facts.query_ids)), np.nan) for _ in range(2))
-        for at, (whole, _) in enumerate(self._rankings):
-            for one in whole:
+        for at in range(len(self.names)) if runs is None else runs:
+            for one in self._rankings[at][0]:
                 found = assumptions.low_high(measure, one.rejudged(facts))
                 if found is not None:
                     low[at, one.topic], high[at, one.topic] = found
