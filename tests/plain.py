@@ -165,9 +165,7 @@ def bpref_family(penalty: Callable[[int, int, int, int, int, object], float]) ->
         for rank, grade in enumerate(condensed, 1):
             if grade >= m.rel:
                 worse_above = len([other for other in condensed[: rank - 1] if other < m.rel])
-                total += 1 - penalty(
-                    worse_above, rank, number_relevant, number_nonrelevant, retrieved_nonrelevant, m
-                )
+                total += 1 - penalty(worse_above, rank, number_relevant, number_nonrelevant, retrieved_nonrelevant, m)
         return total / number_relevant if number_relevant else 0.0
 
     return definition

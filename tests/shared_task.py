@@ -26,7 +26,11 @@ def shared_task(*, topics=6, documents=60, groups=4, length=30, depth=10, grades
         for topic, docs in run.items():
             for doc in list(docs)[:depth]:
                 qrels[topic][doc] = int(worth[int(topic[1:]), int(doc[1:])])
-    return qrels, {name: rb.Run.from_columns(*zip(*rows(run), strict=True), name=name) for name, run in runs.items()}, group_of
+    return (
+        qrels,
+        {name: rb.Run.from_columns(*zip(*rows(run), strict=True), name=name) for name, run in runs.items()},
+        group_of,
+    )
 
 
 def rows(run):

@@ -17,7 +17,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=80, deadline=None)
 JUDGED_ONLY = [
     "Bpref", "Bpref(k=10)", "Bpref_R", "Bpref_N", "Bpref_old", "Bpref_relative", "Bpref_relative2",
-    "Rpref_N", "Rpref_relative", "Rpref_relative2", "AP'", "Q'", "Q'(beta=10)", "nDCG'", "RBP'(p=0.8)", "nDCG'(base=2)@3",
+    "Rpref_N", "Rpref_relative", "Rpref_relative2", "AP'", "Q'", "Q'(beta=10)", "nDCG'", "RBP'(p=0.8)",
+    "nDCG'(base=2)@3",
 ]  # fmt: skip
 
 
@@ -55,7 +56,16 @@ def test_an_ideal_list_scores_one(grades):
     grades = sorted(grades, reverse=True)
     qrels = {f"d{at}": grade for at, grade in enumerate(grades)}
     run = ranked(*qrels)
-    for measure in ("Rpref_relative2", "Rpref_N", "Bpref", "Bpref_R", "Bpref_N", "Q", "Q(beta=10)", "nDCG(base=2)@1000"):
+    for measure in (
+        "Rpref_relative2",
+        "Rpref_N",
+        "Bpref",
+        "Bpref_R",
+        "Bpref_N",
+        "Q",
+        "Q(beta=10)",
+        "nDCG(base=2)@1000",
+    ):
         assert value(qrels, run, measure) == pytest.approx(1), measure
     relevant = sum(grade > 0 for grade in grades)
     assert value(qrels, run, "Bpref_relative") == pytest.approx((relevant - 1) / relevant)
@@ -177,7 +187,9 @@ class TestWordsForGrades:
 
     def test_refused_without_a_rule_or_with_a_mixed_one(self, tmp_path):
         (tmp_path / "qrels").write_text(self.lines)
-        with pytest.raises(rb.DataError, match='qrels:1: the grade "S" is not a finite number. Words for grades need'):
+        with pytest.raises(
+            rb.DataError, match=r'qrels:1: the grade "S" is not a finite number\. Words for grades need'
+        ):
             rb.read_qrels(tmp_path / "qrels")
         with pytest.raises(rb.UsageError, match="use one of the two"):
             rb.evaluate(tmp_path / "qrels", self.run, "Q", gain="S=3,1=1")

@@ -122,6 +122,8 @@ def close(one: float, other: float) -> bool:
 def test_every_measure_has_a_plain_definition_and_an_example():
     assert set(DEFINITIONS) == set(REGISTRY)
     assert all(kind.examples for kind in REGISTRY.values())
+    assert {kind.name for kind in REGISTRY.values() if kind.exactness == "unknown"} == UNBOUNDED
+    assert {kind.name for kind in REGISTRY.values() if kind.exactness == "outer"} == OUTER
 
 
 @LAW
@@ -278,7 +280,7 @@ def test_a_further_judgment_never_widens_the_bounds(example, data):
         assert after[measure][2] <= before[measure][2] + 1e-9, measure
 
 
-@LAW
+@settings(LAW, max_examples=25)
 @given(st.lists(examples(), min_size=1, max_size=4))
 def test_lists_are_scored_alone_as_in_a_batch(several):
     scale = {f"x{grade}": grade for grade in range(1, max(example.largest for example in several) + 1)}

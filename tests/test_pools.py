@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections import defaultdict
@@ -75,7 +76,15 @@ def test_ranks_of_tied_documents(order, expected):
 def test_documents_with_the_same_key_are_told_apart(monkeypatch):
     runs = [rb.Run.from_columns("12", ["a", "b"], [1, 1]), rb.Run.from_columns("11", ["b", "a"], [2, 1])]
     for run in runs:
-        monkeypatch.setattr(run, "pairs", type(run.pairs)(*[getattr(run.pairs, n) for n in ("topics", "topic", "docs")], run.pairs.keys * np.uint64(0), run.pairs.source))
+        monkeypatch.setattr(
+            run,
+            "pairs",
+            type(run.pairs)(
+                *[getattr(run.pairs, n) for n in ("topics", "topic", "docs")],
+                run.pairs.keys * np.uint64(0),
+                run.pairs.source,
+            ),
+        )
     found = pools.pool(runs, depth=5)
     assert {(q, d) for q, d, _ in found.rows()} == {("1", "a"), ("1", "b"), ("2", "b")}
 
@@ -103,7 +112,7 @@ class TestReduction:
     def test_smaller_rates_are_subsets_and_seeds_differ(self):
         one, other = (pools.Reduction(self.qrels, seed=seed) for seed in (1, 2))
         kept = [one.kept(rate) for rate in pools.RATES]
-        assert all((small <= large).all() for large, small in zip(kept, kept[1:], strict=False))
+        assert all((small <= large).all() for large, small in itertools.pairwise(kept))
         assert (kept[-1] != other.kept(10)).any()
         assert (one.kept(10) == pools.Reduction(self.qrels, seed=1).kept(10)).all()
 
@@ -296,7 +305,16 @@ class TestCommands:
     def test_broken_groups(self, command, files):
         (files / "groups").write_text("run0 a\nrun1\n")
         code, _, err = command(
-            "pool", files / "runs", "--depth", 2, "--restrict", files / "qrels", "--groups", files / "groups", "--without", "a"
+            "pool",
+            files / "runs",
+            "--depth",
+            2,
+            "--restrict",
+            files / "qrels",
+            "--groups",
+            files / "groups",
+            "--without",
+            "a",
         )
         assert code == 3
         assert "groups:2: expected two fields" in err

@@ -16,6 +16,8 @@ __version__ = "0.1.0"
 
 
 LATER = {
+    "judge_next": "rankbounds.judging",
+    "pools": "rankbounds.pools",
     "plots": "rankbounds.plots",
 }
 """Names that are loaded when first used, by the module they stand in; a module may stand for itself."""

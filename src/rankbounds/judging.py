@@ -76,10 +76,11 @@ def judge_next(
         raise UsageError(f"The budget must be at least 1, not {budget}.")
     if strategy not in STRATEGIES:
         raise UsageError(f'There is no strategy "{strategy}". Known: {", ".join(STRATEGIES)}.')
-    judgments, systems, chosen = as_qrels(qrels), as_runs(runs), parse_measure(measure)
+    judgments, systems = as_qrels(qrels), as_runs(runs)
     if compare is not None:
         systems = _two_of(systems, compare)
     facts = TopicFacts(judgments)
+    chosen = _of_fixed_weights(parse_measure(measure), facts)
     unit = _worth_of_one(chosen, facts)
     candidates = collect(systems, order=order, precision=precision)
     entry_weight = unit * weights_by_rank(chosen, candidates.rank)
@@ -92,11 +93,11 @@ def judge_next(
 
     entries = np.flatnonzero(unjudged[candidates.document] & (entry_weight > 0))
     document, run, weight = candidates.document[entries], candidates.run[entries], entry_weight[entries]
-    gone = np.bincount(document, weights=weight, minlength=len(candidates))
+    gone: Floats = np.bincount(document, weights=weight, minlength=len(candidates)).astype(np.float64)
     if compare is not None:
         signed = np.bincount(document, weights=np.where(run == 0, weight, -weight), minlength=len(candidates))
         before += float(np.abs(signed).sum() - gone.sum())  # what the two have in common cancels out
-        gone = np.abs(signed)
+        gone = np.abs(signed).astype(np.float64)
     if compare is not None or strategy == "A":
         picked = _heaviest(candidates, gone, budget)
         own = gone[picked]
@@ -135,14 +136,22 @@ def _two_of(systems: list[Any], compare: tuple[str, str]) -> list[Any]:
     return [by_name[name] for name in compare]
 
 
-def _worth_of_one(measure: Measure, facts: TopicFacts) -> float:
-    """What a document of the largest gain is worth at weight 1, for measures that are sums of such weights."""
-    one = Rankings(np.full((1, 1), np.nan), np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), facts)
-    if not isinstance(measure, RankWeighted) or measure.divisor(one) is not None:
+def _one_unjudged(facts: TopicFacts) -> Rankings:
+    return Rankings(np.full((1, 1), np.nan), np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), facts)
+
+
+def _of_fixed_weights(measure: Measure, facts: TopicFacts) -> RankWeighted:
+    if not isinstance(measure, RankWeighted) or measure.divisor(_one_unjudged(facts)) is not None:
         raise UsageError(
             f"{measure} does not give every rank a fixed weight, so that documents cannot be ordered by what their "
             "judgment would settle. Use RBP, P or DCG."
         )
+    return measure
+
+
+def _worth_of_one(measure: Measure, facts: TopicFacts) -> float:
+    """What a document of the largest gain is worth at weight 1."""
+    one = _one_unjudged(facts)
     return float(measure.worth(one.assume(1.0))[0, 0] - measure.worth(one.assume(0.0))[0, 0])
 
 
@@ -173,7 +182,8 @@ def _by_residual(
     weight is brought up to date is the right one, and few need to be looked at.
     """
     by_document = np.argsort(document, kind="stable")
-    document, run, weight, shrink = (column[by_document] for column in (document, run, weight, shrink))
+    document, run = document[by_document], run[by_document]
+    weight, shrink = weight[by_document], shrink[by_document]
     distinct, start = np.unique(document, return_index=True)
     end = np.append(start[1:], document.size)
     factor = np.divide(trust, residual, out=np.zeros(residual.size), where=residual > 0)
@@ -197,4 +207,3 @@ def _by_residual(
         weights.append(now)
         left[run[rows]] = np.maximum(left[run[rows]] - shrink[rows], 0.0)
     return np.array(picked, dtype=np.int64), np.array(weights)
-

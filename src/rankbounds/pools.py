@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints, Words
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import read_text
 from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels
@@ -79,7 +79,9 @@ def collect(
     runs: Iterable[Run], *, depth: int | None = None, order: Order = "trec", precision: Precision = "double"
 ) -> Candidates:
     """Gather what runs retrieved, down to a depth. Documents are told apart byte by byte."""
-    kept, rank, keys, topic, run_number, numbers = [], [], [], [], [], {}
+    kept: list[tuple[Run, Ints]] = []
+    numbers: dict[str, int] = {}
+    rank, keys, topic, run_number = [], [], [], []
     for number, run in enumerate(runs):
         rank_of_row = ranks(run, order, precision)
         rows = np.flatnonzero(rank_of_row <= depth) if depth is not None else np.arange(len(run))
@@ -104,7 +106,7 @@ def collect(
     )
 
 
-def _distinct(keys: Floats, topic: Ints, kept: list[tuple[Run, Ints]]) -> tuple[Ints, Ints]:
+def _distinct(keys: Words, topic: Ints, kept: list[tuple[Run, Ints]]) -> tuple[Ints, Ints]:
     """The first entry of every different document, and every entry's document."""
     docs = [run.pairs.docs.take(rows) for run, rows in kept]
     words = max(one.word_count() for one in docs)

@@ -77,7 +77,9 @@ class TopicFacts:
     @cached_property
     def total_gain(self) -> Floats:
         """The gains of each topic's documents, summed."""
-        return np.bincount(self._topic, weights=self._gain, minlength=len(self.query_ids))
+        total: Floats = np.zeros(len(self.query_ids))
+        np.add.at(total, self._topic, self._gain)
+        return total
 
     @cached_property
     def levels(self) -> Floats:

@@ -38,7 +38,9 @@ def run(options: argparse.Namespace) -> int:
     if (options.without is None) != (options.groups is None):
         raise UsageError("--without GROUP needs --groups FILE, and the other way round.")
     if options.without is not None and (options.restrict is None or options.depth is None):
-        raise UsageError("--without GROUP takes documents out of judgments: name them with --restrict QRELS, and --depth.")
+        raise UsageError(
+            "--without GROUP takes documents out of judgments: name them with --restrict QRELS, and --depth."
+        )
     order = shared.order(options)
     runs = read_runs(options.runs, lenient=options.lenient)
     if options.without is not None:
@@ -68,4 +70,3 @@ def _summary(written: Qrels, number_of_runs: int) -> str:
     relevant = int((written.grade >= 1).sum())
     told = f"{len(written):,} documents for {len(written.query_ids)} topics from {number_of_runs} runs"
     return f"{told}: {judged:,} judged ({relevant:,} relevant), {len(written) - judged:,} to judge."
-

@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("qrels", metavar="QRELS", help="judgments; - is stdin")
     default = ",".join(f"{rate:g}" for rate in RATES)
-    parser.add_argument("--rate", metavar="J", default=default, help=f"percent, several with commas (default {default})")
+    parser.add_argument(
+        "--rate", metavar="J", default=default, help=f"percent, several with commas (default {default})"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the shuffle (default 0)")
     parser.add_argument("--rel", type=float, default=1.0, help="the lowest grade that counts as relevant (default 1)")
     parser.add_argument(
@@ -60,7 +62,9 @@ def _rates(text: str) -> list[float]:
     try:
         rates = [float(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f'The rates "{text}" are not percentages with commas between them, such as 90,50,10.') from None
+        raise UsageError(
+            f'The rates "{text}" are not percentages with commas between them, such as 90,50,10.'
+        ) from None
     for rate in rates:
         if not 0 < rate <= 100:
             raise UsageError(f"A rate is a percentage above 0 and up to 100, not {rate:g}.")

@@ -247,7 +247,10 @@ def _parse_block(
         remedy = ' Words for grades need a gain rule, such as "S=3,A=2,B=1".' if what == "grade" else ""
         place = f"{text.name}:{_line_number(text, int(value_start[row]))}"
         problems.add(
-            place, f"{what}s that are not numbers left out", f'the {what} "{token}" is not a finite number.{remedy}', bad.size
+            place,
+            f"{what}s that are not numbers left out",
+            f'the {what} "{token}" is not a finite number.{remedy}',
+            bad.size,
         )
         keep = np.ones(value.size, dtype=bool)
         keep[bad] = False

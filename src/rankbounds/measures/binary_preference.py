@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -70,8 +71,7 @@ class LimitedPenalty(Measure):
         limit, divisor = self.limit_and_divisor(
             number + turned, judged - number + rest, np.count_nonzero(nonrelevant, axis=-1)[:, None] + rest
         )
-        nonrelevant_above = np.cumsum(nonrelevant, axis=-1)
-        holes_above = np.cumsum(holes, axis=-1)
+        nonrelevant_above, holes_above = (np.cumsum(marks, axis=-1, dtype=np.int64) for marks in (nonrelevant, holes))
 
         best, worst = (np.zeros(turned.shape) for _ in range(2))
         found = np.count_nonzero(relevant, axis=-1)[:, None]
@@ -86,11 +86,12 @@ class LimitedPenalty(Measure):
         at_holes = _first_to_last(holes, nonrelevant_above)
         up_to = _number_up_to(holes, nonrelevant_above)
         sums = np.concatenate((np.zeros((len(at_holes), 1)), np.cumsum(at_holes, axis=-1)), axis=-1)
+        sum_of = partial(np.take_along_axis, sums, axis=-1)
         within = np.minimum(turned, _look_up(up_to, limit))
-        best += np.take_along_axis(sums, within, axis=-1) + (turned - within) * limit
+        best += (sum_of(within) + (turned - within) * limit).astype(np.float64)
         within = np.clip(_look_up(up_to, limit - rest), rest, count)
-        worst += np.take_along_axis(sums, within, axis=-1) - np.take_along_axis(sums, rest, axis=-1)
-        worst += (within - rest) * rest + (count - within) * limit
+        beyond = (within - rest) * rest + (count - within) * limit
+        worst += (sum_of(within) - sum_of(rest) + beyond).astype(np.float64)
 
         low, high = (quotient(found + turned - quotient(total, divisor), number + turned) for total in (worst, best))
         return low.min(axis=-1), high.max(axis=-1)

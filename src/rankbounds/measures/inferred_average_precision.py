@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -27,8 +27,7 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
 
     At a relevant rank i: 1/i + (pooled above / i) * (relevant above + e) / (judged above + 2e).
 
-    Sources: Yilmaz and Aslam, CIKM 2006; formula and constant as in trec_eval (whose files mark pooled documents by
-    -2, and take -1 for documents outside the pool).
+    Sources: Yilmaz and Aslam, CIKM 2006; formula, constant and the meaning of -1 as in trec_eval.
     """
 
     rel: float = 1.0
@@ -37,12 +36,12 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
     examples: ClassVar[tuple[str, ...]] = ("infAP", "infAP(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("infAP",)
     promotable: ClassVar[bool] = False
+    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "unknown"
 
     def value(self, rankings: Rankings) -> Floats:
         relevant, judged, pooled = self._marks(rankings)
-        relevant_above, judged_above, pooled_above = (
-            np.cumsum(marks, axis=-1) - marks for marks in (relevant, judged, pooled)
-        )
+        above = [np.cumsum(marks, axis=-1, dtype=np.float64) - marks for marks in (relevant, judged, pooled)]
+        relevant_above, judged_above, pooled_above = above
         precision = (relevant_above + SMOOTHING) / (judged_above + 2 * SMOOTHING)
         terms = (1 + pooled_above * precision) / np.arange(1, rankings.width + 1)
         return quotient(np.where(relevant, terms, 0.0).sum(axis=-1), rankings.num_relevant(self.rel))

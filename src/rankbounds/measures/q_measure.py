@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Q(Measure):
     name: ClassVar[str] = "Q"
     examples: ClassVar[tuple[str, ...]] = ("Q", "Q(beta=10)", "Q(beta=0)")
     graded: ClassVar[bool] = True
+    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "outer"
 
     def check(self) -> None:
         if not self.beta >= 0:

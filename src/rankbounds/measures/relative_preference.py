@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -139,6 +139,7 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
     name: ClassVar[str] = "Rpref_N"
     examples: ClassVar[tuple[str, ...]] = ("Rpref_N",)
     graded: ClassVar[bool] = True
+    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "unknown"
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         facts, topic = condensed.facts, condensed.topic
@@ -158,6 +159,7 @@ class Rpref_relative(Preference):  # noqa: N801 (the paper's name)
     name: ClassVar[str] = "Rpref_relative"
     examples: ClassVar[tuple[str, ...]] = ("Rpref_relative",)
     graded: ClassVar[bool] = True
+    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "unknown"
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         return _by_ranks_above(condensed)
@@ -173,6 +175,7 @@ class Rpref_relative2(Preference):  # noqa: N801 (the paper's name)
     name: ClassVar[str] = "Rpref_relative2"
     examples: ClassVar[tuple[str, ...]] = ("Rpref_relative2",)
     graded: ClassVar[bool] = True
+    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "unknown"
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         return _by_rank(condensed)

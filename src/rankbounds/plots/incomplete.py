@@ -21,14 +21,14 @@ def _by_rate(result: Result, name: str, ax: Axes | None) -> Axes:
         rows = [row for row in result.rows if row["measure"] == measure]
         rate = [row["rate"] for row in rows]
         # The palette has fewer colours than there may be measures: the second time round lines are dashed.
-        style = {"color": COLOURS[at % len(COLOURS)], "linestyle": "-" if at < len(COLOURS) else "--"}
+        style: dict[str, Any] = {"color": COLOURS[at % len(COLOURS)], "linestyle": "-" if at < len(COLOURS) else "--"}
         axes.plot(rate, [row[name] for row in rows], marker=MARKERS[at % len(MARKERS)], label=measure, **style)
         axes.fill_between(
             rate,
             [row["low_draw"] for row in rows],
             [row["high_draw"] for row in rows],
             color=style["color"],
-            alpha=0.15,
+            alpha=0.1,
             linewidth=0,
         )
     axes.invert_xaxis()
@@ -65,7 +65,9 @@ def agreement_by_measure(result: Result, ax: Axes | None = None) -> Axes:
     for a in range(len(names)):
         for b in range(len(names)):
             dark = tau[a, b] > 0.6
-            axes.text(b, a, f"{tau[a, b]:.2f}", ha="center", va="center", fontsize=6, color="white" if dark else "black")
+            axes.text(
+                b, a, f"{tau[a, b]:.2f}", ha="center", va="center", fontsize=6, color="white" if dark else "black"
+            )
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=7)
     axes.set_yticks(range(len(names)), names, fontsize=7)
     axes.set_title("Kendall's tau between orders of runs", fontsize=9)

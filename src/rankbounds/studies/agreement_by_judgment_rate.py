@@ -36,7 +36,10 @@ def run(
     means = mean_scores(JudgedRuns(qrels, runs, gain=gain), chosen, rates, seeds, first_seed, progress)
     tau = np.array(
         [
-            [[kendall(one[0, :, at], one[rate, :, at]) for at in range(len(chosen))] for rate in range(1, len(rates) + 1)]
+            [
+                [kendall(one[0, :, at], one[rate, :, at]) for at in range(len(chosen))]
+                for rate in range(1, len(rates) + 1)
+            ]
             for one in means
         ]
     )

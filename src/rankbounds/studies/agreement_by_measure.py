@@ -43,7 +43,7 @@ def run(
         raise UsageError("Agreement needs at least two measures.")
     judged = JudgedRuns(qrels, runs, gain=gain)
     means = judged.scores([None], chosen, progress=progress)[0].mean(axis=1)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"measure": str(chosen[a]), "other": str(chosen[b]), "tau": kendall(means[:, a], means[:, b])}
         for a, b in itertools.combinations(range(len(chosen)), 2)
     ]

@@ -50,7 +50,7 @@ def run(
     unique = [unique_to_group(rank, group_of, name, depth) for name in names]
     subsets: list[Flags | None] = [None, *(~one for one in unique)]
     means = judged.scores(subsets, chosen, progress=progress).mean(axis=2)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for at, (name, alone) in enumerate(zip(names, unique, strict=True), 1):
         members = [number for number, one in enumerate(group_of) if one == name]
         low, high = judged.low_high(~alone, residual_of, members)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.judged_runs import Progress, as_runs
 from rankbounds.judging import STRATEGIES, weights_by_rank
@@ -80,7 +80,9 @@ def run(
     rows = [row("depth", depth, judged, cost[depth]) for depth, judged in pools.items()]
     target = {depth: float(left_open(judged).mean()) for depth, judged in pools.items()}
     for done, strategy in enumerate(STRATEGIES, 1):
-        order = _order(strategy, weights, relevant, everything, usable, min(target.values()), max(cost.values()) // rounds)
+        order = _order(
+            strategy, weights, relevant, everything, usable, min(target.values()), max(cost.values()) // rounds
+        )
         settled = np.cumsum(np.asarray(weights.sum(axis=1))[order]) / len(systems)
         for depth in pools:
             needed = min(int(np.searchsorted(settled, everything.mean() - target[depth] - 1e-12)) + 1, order.size)
@@ -102,7 +104,7 @@ def run(
 
 
 def _order(
-    strategy: str, weights: Any, relevant: Floats, everything: Floats, usable: Floats, goal: float, batch: int
+    strategy: str, weights: Any, relevant: Flags, everything: Floats, usable: Flags, goal: float, batch: int
 ) -> Ints:
     """The documents in the order in which a strategy judges them, until it leaves no more open than the goal."""
     left = np.flatnonzero(usable)

@@ -79,7 +79,9 @@ def mean_scores(
     return np.concatenate((full, drawn), axis=1)
 
 
-def rows_by_rate(measures: Sequence[Measure], rates: Sequence[float], values: Floats, name: str) -> list[dict[str, Any]]:
+def rows_by_rate(
+    measures: Sequence[Measure], rates: Sequence[float], values: Floats, name: str
+) -> list[dict[str, Any]]:
     """Rows from values with axes seed, rate, measure: the mean over seeds, and where 95% of the draws lie."""
     low, high = np.quantile(values, (0.025, 0.975), axis=0)
     mean = values.mean(axis=0)
