@@ -17,7 +17,7 @@ from rankbounds.cli import main
 from rankbounds.judged_runs import JudgedRuns
 from rankbounds.measures import parse_measures
 from rankbounds.rankings import ranks
-from shared_task import shared_task
+from shared_task import rows, shared_task
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 QRELS, RUNS, GROUPS = shared_task()
@@ -130,18 +130,22 @@ def test_scores_under_a_subset_are_those_of_the_smaller_judgments():
     """The join is made once; here every draw is joined anew and must give the same numbers."""
     measures = parse_measures(["AP", "Q", "Q'", "nDCG", "nDCG'", "Bpref", "Rpref_relative2", "Rpref_N", "RBP(p=0.8)"])
     gain = {1: 2.0, 2: 5.0}
-    judged = JudgedRuns(JUDGMENTS, RUNS, gain=gain)
+    cut = {
+        query: dict(list(docs.items())[:at]) for at, (query, docs) in enumerate(RUNS["run0"].to_dict().items()) if at
+    }
+    runs = {**RUNS, "short": rb.Run.from_columns(*zip(*rows(cut), strict=True), name="short")}
+    judged = JudgedRuns(JUDGMENTS, runs, gain=gain)
     subsets = [None, *(pools.Reduction(JUDGMENTS, seed=4).kept(rate) for rate in (70, 30))]
     found = judged.scores(subsets, measures)
-    assert found.shape == (3, 8, 6, 9)
+    assert found.shape == (3, 9, 6, 9)
     for kept, values in zip(subsets, found, strict=True):
         qrels = JUDGMENTS if kept is None else pools.subset(JUDGMENTS, kept)
-        anew = rb.evaluate(qrels, RUNS, measures, gain=gain)
+        anew = rb.evaluate(qrels, runs, measures, gain=gain)
         assert values == pytest.approx(anew.value)
         low, high = judged.low_high(kept, measures[-1])
         assert (low, high) == (pytest.approx(anew.low[:, :, -1]), pytest.approx(anew.high[:, :, -1]))
     infer = parse_measures(["infAP"])
-    sample = rb.evaluate(pools.only_pooled(JUDGMENTS, subsets[2]), RUNS, infer)
+    sample = rb.evaluate(pools.only_pooled(JUDGMENTS, subsets[2]), runs, infer)
     assert judged.scores(subsets[2:], infer)[0] == pytest.approx(sample.value)
 
 
