@@ -16,6 +16,17 @@ __version__ = "0.1.0"
 
 
 LATER = {
+    "Continuing": "rankbounds.measures.continuation",
+    "ContinuingByRelevance": "rankbounds.measures.continuation",
+    "bounds_by_depth": "rankbounds.residuals",
+    "bounds_by_persistence": "rankbounds.residuals",
+    "contributions": "rankbounds.contributions",
+    "crossings": "rankbounds.crossings",
+    "fit_persistence": "rankbounds.persistence_fit",
+    "judgments_needed": "rankbounds.planning",
+    "persistence_agreement": "rankbounds.persistence_fit",
+    "planned_depth": "rankbounds.planning",
+    "planned_persistence": "rankbounds.planning",
     "plots": "rankbounds.plots",
 }
 """Names that are loaded when first used, by the module they stand in; a module may stand for itself."""
