@@ -1,14 +1,15 @@
 """Where a polynomial with whole-number coefficients changes its sign between 0 and 1: all places, and no others.
 
 Coefficients are listed from the constant term up. Intervals are first settled in floating point with room for every
-rounding error; what that leaves open is settled by Sturm's theorem in exact arithmetic.
+rounding error; what that leaves open (roots of higher order, roots very close to each other) is settled by Sturm's theorem
+in exact arithmetic, which takes minutes instead of milliseconds at a degree of several hundred.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ MARGIN = 1e-11
 """What rounding can do to a sum of a few thousand terms of one sign, with room to spare."""
 NARROWEST = 2.0**-24
 """Intervals this narrow that are still open are left to exact arithmetic."""
+MOST_OPEN = 1 << 13
+"""When this many intervals are open, halving them further will not settle them."""
 WIDTH_OF_ROOT = Fraction(1, 1 << 50)
 
 
@@ -137,63 +140,66 @@ def _settled(low: Floats, high: Floats) -> Flags:
     return (low[0] - high[1] > room) | (low[1] - high[0] > room)
 
 
-def _with_at_most_one_root(coefficients: Coefficients, terms: _Terms) -> Iterator[Interval]:
+def _with_at_most_one_root(coefficients: Coefficients, terms: _Terms) -> list[Interval]:
     """Intervals (low, high] of [0, 1], ascending, with at most one root each; outside them there are no roots."""
+    one_root, narrow = _settled_intervals(terms)
+    chain = _sturm_chain(coefficients) if narrow else []
+    if narrow and len(chain[-1]) > 1:  # a divisor shared with the slope: roots of higher order, made simple ones here
+        simple = _exact_quotient(coefficients, chain[-1])
+        one_root, narrow = _settled_intervals(_Terms(simple))
+        chain = _sturm_chain(simple) if narrow else []
+    exact = [(Fraction(low), Fraction(high)) for low, high in one_root]
+    for low, high in _joined(sorted(narrow)):
+        exact += _split(Fraction(low), Fraction(high), chain)
+    return sorted(exact)
+
+
+def _settled_intervals(terms: _Terms) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """Intervals with at most one root, because the slope has one sign there; and those that stay open."""
     edges = np.linspace(0.0, 1.0, 65)
     low, high = edges[:-1], edges[1:]
     one_root: list[tuple[float, float]] = []
-    narrow: list[tuple[float, float]] = []
     while low.size:
         undecided = ~_settled(terms.values(low), terms.values(high))
         low, high = low[undecided], high[undecided]
         monotone = _settled(terms.slopes(low), terms.slopes(high))
         one_root += zip(low[monotone].tolist(), high[monotone].tolist(), strict=True)
-        small = ~monotone & (high - low <= NARROWEST)
-        narrow += zip(low[small].tolist(), high[small].tolist(), strict=True)
-        low, high = low[~monotone & ~small], high[~monotone & ~small]
+        low, high = low[~monotone], high[~monotone]
+        if low.size > MOST_OPEN or (low.size and high[0] - low[0] <= NARROWEST):
+            break
         middle = (low + high) / 2
         low, high = np.append(low, middle), np.append(middle, high)
-    exact = [(Fraction(one), Fraction(other)) for one, other in one_root]
-    if narrow:
-        roots_up_to = _root_counter(coefficients)
-        for one, other in _joined(sorted(narrow)):
-            exact += _split(Fraction(one), Fraction(other), roots_up_to)
-    yield from sorted(exact)
+    return one_root, list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def _joined(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Neighbours made one."""
-    whole = [intervals[0]]
-    for low, high in intervals[1:]:
-        if low == whole[-1][1]:
+    whole: list[tuple[float, float]] = []
+    for low, high in intervals:
+        if whole and low == whole[-1][1]:
             whole[-1] = (whole[-1][0], high)
         else:
             whole.append((low, high))
     return whole
 
 
-def _split(low: Fraction, high: Fraction, roots_up_to: Callable[[Fraction], int]) -> Iterator[Interval]:
-    """The interval cut until every piece has at most one root; pieces without a root are left out."""
-    number = roots_up_to(high) - roots_up_to(low)
+def _split(low: Fraction, high: Fraction, chain: list[list[int]]) -> Iterator[Interval]:
+    """The interval cut until every piece has at most one root; pieces without a root are left out.
+
+    Sturm's theorem: the chain's signs change once less often behind each root.
+    """
+    number = _turns(chain, low) - _turns(chain, high)
     if number == 1:
         yield low, high
     elif number:
         middle = (low + high) / 2
-        yield from _split(low, middle, roots_up_to)
-        yield from _split(middle, high, roots_up_to)
+        yield from _split(low, middle, chain)
+        yield from _split(middle, high, chain)
 
 
-def _root_counter(coefficients: Coefficients) -> Callable[[Fraction], int]:
-    """How many different roots lie up to a place, but for a constant: Sturm's theorem."""
-    chain = _sturm_chain(coefficients)
-    if len(chain[-1]) > 1:  # a common divisor with the slope: roots that count more than once are made to count once
-        chain = _sturm_chain(_exact_quotient(coefficients, chain[-1]))
-
-    def roots_up_to(place: Fraction) -> int:
-        signs = [sign for one in chain if (sign := sign_at(one, place))]
-        return -sum(one != other for one, other in itertools.pairwise(signs))
-
-    return roots_up_to
+def _turns(chain: list[list[int]], place: Fraction) -> int:
+    signs = [sign for one in chain if (sign := sign_at(one, place))]
+    return sum(one != other for one, other in itertools.pairwise(signs))
 
 
 def _sturm_chain(coefficients: Coefficients) -> list[list[int]]:

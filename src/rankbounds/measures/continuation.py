@@ -98,9 +98,7 @@ class ContinuingByRelevance(Measure):
         examined[..., 1:] = reached[..., :-1]
         end = reached[..., -1]
         beyond = np.zeros(end.shape)
-        np.multiply(
-            end, self.examined_beyond(relevant, relevant_beyond=relevant_beyond), out=beyond, where=end > 0
-        )
+        np.multiply(end, self.examined_beyond(relevant, relevant_beyond=relevant_beyond), out=beyond, where=end > 0)
         gained = (examined * relevant).sum(axis=-1) + (beyond if relevant_beyond else 0.0)
         rate: Floats = gained / (examined.sum(axis=-1) + beyond)
         return rate

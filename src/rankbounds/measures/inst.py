@@ -23,7 +23,8 @@ class INST(ContinuingByRelevance):
     ``high`` takes it and the unjudged documents as relevant. ``T`` must be at least 1; then turning a document
     relevant never lowers the rate.
 
-    Source: Moffat, Bailey, Scholer and Thomas, INST: An Adaptive Metric for Information Retrieval Evaluation, ADCS 2015.
+    Source: Moffat, Bailey, Scholer and Thomas, INST: An Adaptive Metric for Information
+    Retrieval Evaluation, ADCS 2015.
     """
 
     T: float = 1.0
@@ -39,7 +40,7 @@ class INST(ContinuingByRelevance):
             raise UsageError(f"INST: T, the number of relevant documents hoped for, must be at least 1, not {self.T}.")
 
     def _effort(self, relevant: Floats) -> Floats:
-        """i + T + T_i at every rank i."""
+        """At every rank i, i + T + T_i."""
         return np.arange(1, relevant.shape[-1] + 1) + 2 * self.T - np.cumsum(relevant, axis=-1)
 
     def continuation(self, relevant: Floats) -> Floats:

@@ -94,9 +94,9 @@ class Shaw(Measure):
         if not rankings.certain:
             return None
         at_cut = groups_at_cut(rankings, rankings.relevant(self.rel), self.depth(rankings))
-        number = np.arange(int(at_cut.relevant.max(initial=0)) + 1)
-        found = at_cut.above[:, None] + number
+        number = np.arange(int(at_cut.relevant.max(initial=0)) + 1).astype(np.float64)
+        found: Floats = at_cut.above[:, None] + number
         either = (_read(self.cutoff, rankings) + rankings.num_relevant(self.rel))[:, None] - found
         chances = chance_of_number(at_cut, number.size - 1)
-        expected: Floats = (chances * quotient(found, np.maximum(either, 0.0))).sum(axis=-1)
-        return expected
+        values: Floats = quotient(found, np.maximum(either, 0.0))
+        return np.einsum("ln,ln->l", chances, values)

@@ -58,7 +58,7 @@ class RankPower(Measure):
         rank = np.arange(rankings.width)
         above = rank < at_cut.first[:, None]
         ranks = np.where(above, group_means(rankings, relevant) * (rank + 1), 0.0).sum(axis=-1)
-        number = np.arange(int(at_cut.relevant.max(initial=0)) + 1)
+        number = np.arange(int(at_cut.relevant.max(initial=0)) + 1).astype(np.float64)
         middle = (at_cut.first + 1 + depth) / 2  # the mean rank of the group's places above the cut
         powers = _power(ranks[:, None] + middle[:, None] * number, at_cut.above[:, None] + number)
         chances = chance_of_number(at_cut, number.size - 1)

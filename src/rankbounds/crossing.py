@@ -65,9 +65,13 @@ def crossings(a: Any, b: Any, qrels: Any = None, **options: Any) -> list[dict[st
     ahead, or ``"undecided"`` and ``"NAME surely"``. Surely means: the run's low is above the other's high.
     Options and inputs are those of ``regions``.
     """
+    return crossings_of(regions(a, b, qrels, **options))
+
+
+def crossings_of(found: Sequence[Region]) -> list[dict[str, Any]]:
+    """The crossings between neighbouring regions of the same topic."""
     rows = []
-    found = regions(a, b, qrels, **options)
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in itertools.pairwise(found):
         if before.query_id == after.query_id:
             winner = before.ahead != after.ahead
             one, other = (
@@ -189,10 +193,7 @@ def _regions_of(query: str, lists: list[_Lists], topics: Sequence[int], most: in
         if state() != states[-1]:
             edges.append(at)
             states.append(state())
-    return [
-        Region(query, one, other, *what)
-        for one, other, what in zip(edges, [*edges[1:], 1.0], states, strict=True)
-    ]
+    return [Region(query, one, other, *what) for one, other, what in zip(edges, [*edges[1:], 1.0], states, strict=True)]
 
 
 def _difference(lists: list[_Lists], topics: Sequence[int], most: int, which: str) -> list[int]:
