@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -52,7 +53,7 @@ def root(numerator: int, denominator: int):
 def test_sign_changes_of_known_polynomials(factors, expected):
     found = sign_changes(times(*factors))
     assert [change.at for change in found] == pytest.approx(expected, abs=1e-14)
-    assert all(one.after != other.after for one, other in zip(found, found[1:], strict=False))
+    assert all(one.after != other.after for one, other in itertools.pairwise(found))
 
 
 @LAW
@@ -99,7 +100,7 @@ def test_regions_are_what_a_fine_grid_of_scores_shows(seed, measure):
         for topic, query in enumerate(part.query_ids):
             mine = [region for region in found if region.query_id == query]
             assert (mine[0].p_from, mine[-1].p_to) == (0, 1)
-            assert all(one.p_to == other.p_from for one, other in zip(mine, mine[1:], strict=False))
+            assert all(one.p_to == other.p_from for one, other in itertools.pairwise(mine))
             for at, p in enumerate(grid):
                 region = next(one for one in mine if one.p_from <= p <= one.p_to)
                 if min(abs(region.p_from - p), abs(region.p_to - p)) < 1e-9:

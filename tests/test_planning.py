@@ -101,7 +101,8 @@ def test_contributions_of_tables_1_and_2():
         assert found == pytest.approx(column, abs=5.1e-5)
 
 
-SUMS = "RBP(p=0.8) RBP(p=0.7,graded=true)@4 AP AP@5 AP* SP P@5 DCG nDCG@7 Recall@6 SDCG@9 F@4".split()
+SUMS = ["RBP(p=0.8)", "RBP(p=0.7,graded=true)@4", "AP", "AP@5", "AP*", "SP", "P@5", "DCG", "nDCG@7", "Recall@6"]
+SUMS += ["SDCG@9", "F@4"]
 
 
 @pytest.mark.parametrize("measure", SUMS)

@@ -62,7 +62,7 @@ def test_crossings(command, files):
     expected = rb.crossings(str(inputs[1]), str(inputs[2]), str(inputs[0]))
     assert json.loads(out) == expected
     assert all(list(row) == ["query_id", "p", "from", "to", "change"] for row in expected)
-    assert {row["query_id"] for row in json.loads(command("crossings", *inputs, "-q", "--format", "json")[1])} > {"t1"}
+    assert {row["query_id"] for row in json.loads(command("crossings", *inputs, "-q", "--format", "json")[1])} > {"t0"}
     regions = json.loads(command("crossings", *inputs, "--regions", "--format", "json")[1])
     assert (regions[0]["p_from"], regions[-1]["p_to"]) == (0, 1)
     assert len(regions) == len(expected) + 1

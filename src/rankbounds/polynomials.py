@@ -1,8 +1,8 @@
 """Where a polynomial with whole-number coefficients changes its sign between 0 and 1: all places, and no others.
 
 Coefficients are listed from the constant term up. Intervals are first settled in floating point with room for every
-rounding error; what that leaves open (roots of higher order, roots very close to each other) is settled by Sturm's theorem
-in exact arithmetic, which takes minutes instead of milliseconds at a degree of several hundred.
+rounding error; what that leaves open (roots of higher order, roots very close to each other) is settled by Sturm's
+theorem in exact arithmetic, which takes minutes instead of milliseconds at a degree of several hundred.
 """
 
 from __future__ import annotations

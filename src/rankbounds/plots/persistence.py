@@ -28,6 +28,7 @@ def contribution_of_ranks(p: Sequence[float] = (0.5, 0.8, 0.95), depth: int = 20
             color=COLOURS[at % len(COLOURS)], label=f"p = {one:g}",
         )  # fmt: skip
     axes.set_xlabel("rank")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_ylabel("contribution to RBP")
     axes.set_xlim(0.5, depth + 0.5)
     axes.set_ylim(bottom=0)
