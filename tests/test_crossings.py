@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
@@ -56,7 +56,7 @@ def test_sign_changes_of_known_polynomials(factors, expected):
     assert all(one.after != other.after for one, other in itertools.pairwise(found))
 
 
-@LAW
+@settings(LAW, max_examples=40)
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=5), st.integers(1, 19))
 def test_every_root_of_odd_order_is_found_and_no_other(numerators, extra):
     polynomial = times(*(root(one, 20) for one in [*numerators, extra]), [3, 1, 4])

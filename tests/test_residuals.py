@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
@@ -29,7 +29,7 @@ def test_some_measures_have_a_residual():
     assert {measure.name for measure in SPLIT} == {"RBP", "RBP2", "INST", "SDCG"}
 
 
-@LAW
+@settings(LAW, max_examples=25)
 @given(examples())
 def test_parts_add_up_to_the_width_of_the_bounds(example):
     for bounds, covered in (("unjudged", [1, 1, 0]), ("ties", [0, 0, 1]), ("both", [1, 1, 1])):

@@ -21,6 +21,8 @@ STYLES = ("-", "--", ":", "-.")
 def contribution_of_ranks(p: Sequence[float] = (0.5, 0.8, 0.95), depth: int = 20, *, ax: Axes | None = None) -> Axes:
     """What a relevant document at each rank adds to RBP, for several p."""
     axes = fresh_axes(ax)
+    from matplotlib.ticker import MaxNLocator
+
     ranks = np.arange(1, depth + 1)
     for at, one in enumerate(p):
         axes.plot(
@@ -28,7 +30,7 @@ def contribution_of_ranks(p: Sequence[float] = (0.5, 0.8, 0.95), depth: int = 20
             color=COLOURS[at % len(COLOURS)], label=f"p = {one:g}",
         )  # fmt: skip
     axes.set_xlabel("rank")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("contribution to RBP")
     axes.set_xlim(0.5, depth + 0.5)
     axes.set_ylim(bottom=0)
