@@ -167,7 +167,7 @@ def _whole_numbers(lists: list[_Lists], largest: float) -> tuple[list[_Lists], i
     times = math.lcm(*(Fraction(level).limit_denominator(10**9).denominator for level in levels))
     exact = {level: int(Fraction(level).limit_denominator(10**9) * times) for level in levels}
     most = exact[float(largest)]
-    if most * max(one.length.size for one in lists) >= 1 << 62:
+    if most * max(one.length.size for one in lists) >= 1 << 60:
         raise UsageError("The gains have too many digits for exact crossings.")
     table = sorted(exact)
     numbers = np.array([exact[level] for level in table])

@@ -141,14 +141,18 @@ class Assumptions:
         """All numbers of a batch."""
         shape = (rankings.length.size, len(measures))
         value, low, high = (np.full(shape, np.nan) for _ in range(3))
-        parts = np.full((len(PARTS), *shape), np.nan) if any(one.has_residual for one in measures) else None
         for number, measure in enumerate(measures):
             value[:, number] = self.value(measure, rankings)
             found = self.low_high(measure, rankings)
             if found is not None:
                 low[:, number], high[:, number] = found
-                if parts is not None and measure.has_residual:
-                    parts[:, :, number] = self._parts(measure, rankings, found)
+        split = [number for number, measure in enumerate(measures) if measure.has_residual]
+        if not split:
+            return Cells(value, low, high)
+        # Only now, because ties are reordered for it: until here all measures read the same arrays from the cache.
+        parts = np.full((len(PARTS), *shape), np.nan)
+        for number in split if self.bounds != "none" else ():
+            parts[:, :, number] = self._parts(measures[number], rankings, (low[:, number], high[:, number]))
         return Cells(value, low, high, parts)
 
     def _parts(self, measure: Measure, rankings: Rankings, found: Bounds) -> tuple[Floats, Floats, Floats]:
