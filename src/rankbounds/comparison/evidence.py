@@ -94,11 +94,14 @@ def _over_ties(inputs: Inputs, measure: Measure) -> tuple[float, float] | None:
 def _probability(inputs: Inputs, measure: Measure) -> str:
     from rankbounds.run_differences import differences
 
-    pair = differences(
-        inputs.qrels, inputs.runs, measure, q="logistic", topics=inputs.topics, **inputs.ranking()
-    ).pairs[0]
+    found = differences(inputs.qrels, inputs.runs, measure, q="logistic", topics=inputs.topics, **inputs.ranking())
+    pair = found.pairs[0]
     if pair.sd == 0:
         return ""
+    if found.remarks:  # so much is unjudged that the estimate would be one of other runs' documents
+        return (
+            " How likely that is cannot be estimated from these judgments: too few of a run's first documents have one."
+        )
     return (
         f" With probabilities of relevance estimated from the judgments at hand, {pair.run_a} is the better one on "
         f"these topics with probability {pair.probability_a_better:.2f}."
