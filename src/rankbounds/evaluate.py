@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -141,6 +142,7 @@ def evaluate(
     lenient: bool = False,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
     """Score one run or many.
 
@@ -153,6 +155,8 @@ def evaluate(
     ``bounds``: what ``low`` and ``high`` cover: ``unjudged`` documents, ``ties``, ``both``, or ``none``.
     ``topics``: ``judged`` scores every judged topic, one that a run lacks as an empty list; ``shared`` only topics that
     the run has.
+    ``observe`` is shown every batch of rankings with the number of its run, from several threads; whoever wants more
+    of the lists than scores need not read the runs a second time.
     """
     assumptions = Assumptions(
         ties,
@@ -170,11 +174,13 @@ def evaluate(
     jobs = _jobs(runs, lenient, workers)
     facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
 
-    def score(job: _Job) -> _RunResult:
-        return _score_run(job.read(), facts, chosen, assumptions, threads=workers if len(jobs) == 1 else 1)
+    def score(numbered: tuple[int, _Job]) -> _RunResult:
+        number, job = numbered
+        seen = partial(observe, number) if observe else None
+        return _score_run(job.read(), facts, chosen, assumptions, workers if len(jobs) == 1 else 1, seen)
 
     results = []
-    for result in in_threads(score, jobs, workers):
+    for result in in_threads(score, list(enumerate(jobs)), workers):
         results.append(result)
         if progress:
             progress(len(results), len(jobs))
@@ -271,7 +277,12 @@ class _RunResult:
 
 
 def _score_run(
-    run: Run, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions, threads: int
+    run: Run,
+    facts: TopicFacts,
+    measures: Sequence[Measure],
+    assumptions: Assumptions,
+    threads: int,
+    observe: Callable[[Rankings], None] | None = None,
 ) -> _RunResult:
     joined = join(run, facts, order=assumptions.order, precision=assumptions.score_precision, topics=assumptions.topics)
     shape = (len(facts.query_ids), len(measures))
@@ -295,6 +306,8 @@ def _score_run(
                 if assumptions.bounds != "none":
                     worst_best = measures[0].tie_bounds(assumptions.assumed(measures[0], rankings))
                     tie_range[topic] = np.nan if worst_best is None else worst_best[1] - worst_best[0]
+            if observe:
+                observe(rankings)
 
     for _ in in_threads(score, joined.slices, threads):
         pass
