@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from dataclasses import dataclass, replace
 
 import pytest
@@ -64,10 +65,13 @@ class Example:
             yield full
 
     def orders(self, ranking):
-        """All orders of documents that only permute tied ones."""
-        groups = [list(group) for _, group in itertools.groupby(range(len(ranking)), key=lambda at: self.scores[at])]
-        for permuted in itertools.product(*(itertools.permutations(group) for group in groups)):
-            yield [ranking[at] for group in permuted for at in group]
+        """All orders of documents that only permute tied ones; orders that look alike once (all equally often)."""
+        groups = [
+            [ranking[at] for at in group]
+            for _, group in itertools.groupby(range(len(ranking)), key=lambda at: self.scores[at])
+        ]
+        for permuted in itertools.product(*(set(itertools.permutations(group)) for group in groups)):
+            yield [grade for group in permuted for grade in group]
 
 
 @st.composite
@@ -177,7 +181,7 @@ def test_condensed_is_deleting_unjudged_documents(example):
         return
     grades, scores = zip(*kept, strict=True)
     deleted = Example(grades, scores, example.unretrieved)
-    for ties in ("trec", "best", "worst"):
+    for ties in ("trec", "best", "worst", "expected"):
         measures = [m for m in PLAIN if m.promotable and not m.as_retrieved]
         condensed = scored(example, measures, unjudged="condensed", ties=ties)
         for measure, (found, _, _) in scored(deleted, measures, ties=ties).items():
@@ -187,7 +191,7 @@ def test_condensed_is_deleting_unjudged_documents(example):
 @LAW
 @given(examples())
 def test_best_and_worst_ties_are_the_extremes_over_all_orders(example):
-    measures = [m for m in PLAIN if m.promotable]
+    measures = [m for m in PLAIN if m.promotable or type(m).tie_bounds is not rb.Measure.tie_bounds]
     best, worst = (scored(example, measures, ties=ties, bounds="ties") for ties in ("best", "worst"))
     for measure in measures:
         values = [value(example.topic(order), measure) for order in example.orders(example.ranking)]
@@ -198,12 +202,25 @@ def test_best_and_worst_ties_are_the_extremes_over_all_orders(example):
 
 
 @LAW
-@given(examples())
+@given(examples(group=6, length=8))
 def test_expected_ties_is_the_mean_over_all_orders(example):
-    measures = [m for m in PLAIN if isinstance(m, rb.RankWeighted)]
-    for measure, (found, _, _) in scored(example, measures, ties="expected").items():
-        values = [value(example.topic(order), measure) for order in example.orders(example.ranking)]
+    orders = list(example.orders(example.ranking))
+    for measure, (found, _, _) in scored(example, ties="expected").items():
+        values = [value(example.topic(order), measure) for order in orders]
         assert close(found, sum(values) / len(values)), measure
+
+
+@LAW
+@given(examples(), st.sampled_from([0.0, 0.3, 1.0]))
+def test_expected_ties_and_expected_judgments_are_the_mean_over_both(example, q):
+    measures = [m for m in PLAIN if m.multilinear and not m.as_retrieved]
+    for measure, (found, _, _) in scored(example, measures, ties="expected", unjudged="expected", q=q).items():
+        mean = 0.0
+        for full in example.completions((0, levels_for(measure, example)[-1])):
+            turned = sum(grade is None and new > 0 for grade, new in zip(example.ranking, full, strict=True))
+            values = [value(example.topic(order), measure) for order in example.orders(full)]
+            mean += q**turned * (1 - q) ** (example.ranking.count(None) - turned) * sum(values) / len(values)
+        assert close(found, mean), measure
 
 
 @settings(LAW, max_examples=40)
@@ -227,10 +244,9 @@ def test_joint_bounds_are_the_extremes_over_orders_and_judgments(example):
 @LAW
 @given(examples())
 def test_bounds_under_treated_ties_contain_every_completion(example):
-    for ties in ("best", "worst"):
+    for ties, pick in (("best", max), ("worst", min), ("expected", statistics.mean)):
         measures = [m for m in PLAIN if m.promotable and not m.as_retrieved]
         for measure, (_, low, high) in scored(example, measures, ties=ties).items():
-            pick = max if ties == "best" else min
             for full in example.completions(levels_for(measure, example)):
                 found = pick(value(example.topic(order), measure) for order in example.orders(full))
                 assert low - 1e-9 <= found <= high + 1e-9, (measure, ties)
@@ -269,7 +285,7 @@ def test_lists_are_scored_alone_as_in_a_batch(several):
     largest = max(example.largest for example in several)
     qrels = {f"t{at}": one.qrels["t"] | {"x": largest} for at, one in enumerate(several)}
     run = {f"t{at}": one.run["t"] for at, one in enumerate(several)}
-    for ties in ("trec", "best", "worst"):
+    for ties in ("trec", "best", "worst", "expected"):
         measures = [m for m in MEASURES if m.promotable]
         together = rb.evaluate(qrels, run, measures, ties=ties)
         for at in range(len(several)):

@@ -16,9 +16,27 @@ __version__ = "0.1.0"
 
 
 LATER = {
-    "Comparison": "rankbounds.comparison",
+    "banded": "rankbounds.banding",
     "compare": "rankbounds.comparison",
+    "compare_published": "rankbounds.persistence",
+    "Comparison": "rankbounds.comparison",
+    "count_vectors": "rankbounds.persistence",
+    "diagnose": "rankbounds.diagnosis",
+    "differences": "rankbounds.run_differences",
+    "enumerate_vectors": "rankbounds.persistence",
+    "fit_urn": "rankbounds.urn",
+    "greedy_vectors": "rankbounds.persistence",
     "plots": "rankbounds.plots",
+    "Published": "rankbounds.persistence",
+    "rank_safe_depth": "rankbounds.banding",
+    "rounded": "rankbounds.banding",
+    "sample_rankings": "rankbounds.urn",
+    "significant_ranks": "rankbounds.persistence",
+    "simulate": "rankbounds.simulated_collections",
+    "transfer": "rankbounds.persistence",
+    "uncertainty": "rankbounds.mean_uncertainty",
+    "urn_moments": "rankbounds.urn",
+    "worst_difference": "rankbounds.banding",
 }
 """Names that are loaded when first used, by the module they stand in; a module may stand for itself."""
 

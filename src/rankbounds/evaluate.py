@@ -22,6 +22,7 @@ from rankbounds.rankings import Order, Precision, Rankings, TopicFacts, join
 from rankbounds.runs import Run, as_run, read_run, unique_names
 from rankbounds.scores import RunNotes, Scores
 from rankbounds.threads import in_threads, processors
+from rankbounds.tie_key import TieKey, as_tie_key
 from rankbounds.ties import ORDERS
 from rankbounds.ties import RULES as TIE_RULES
 from rankbounds.unjudged import UnjudgedRule
@@ -43,6 +44,7 @@ class Assumptions:
     gain: GainRule = field(default_factory=GainRule)
     topics: Topics = "judged"
     score_precision: Precision = "double"
+    tie_key: TieKey | None = None
 
     def __post_init__(self) -> None:
         for what, value, known in (
@@ -54,6 +56,8 @@ class Assumptions:
             if value not in known:
                 hint = did_you_mean(str(value), list(known))
                 raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
+        if (self.ties == "key") != (self.tie_key is not None):
+            raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
 
     @property
     def order(self) -> Order:
@@ -81,7 +85,11 @@ class Assumptions:
 
     def _with_ties(self, measure: Measure, assumed: Rankings) -> Floats:
         """The measure under the rule for ties, once it is settled what unjudged documents count for."""
-        if self.ties in ORDERS:
+        found: Floats = assumed.remembered((measure, self.ties), lambda: self._treated(measure, assumed))
+        return found
+
+    def _treated(self, measure: Measure, assumed: Rankings) -> Floats:
+        if self.ties in ORDERS or assumed.groups is None:
             return measure.value(assumed)
         if self.ties == "expected":
             found = measure.expected_over_ties(assumed)
@@ -114,14 +122,20 @@ class Assumptions:
             return measure.bounds(rankings)
         return self._bounds_of_treated_ties(measure, rankings)
 
+    def bounds_are_outer(self, measure: Measure, facts: TopicFacts) -> bool:
+        """Where there are ties: do the bounds hold, but may be wider than what can happen?"""
+        if self.bounds == "both":
+            return measure.joint_bounds_are_outer(facts)
+        treated = self.bounds == "unjudged" and self.ties not in ORDERS
+        return treated and not measure.monotone and not measure.as_retrieved
+
     def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
         """Bounds over judgments for the best, worst or mean order of ties.
 
         Exact for measures that never fall with more relevance. For others the bounds over all orders contain them.
         """
-        outer = measure.joint_bounds(rankings)
-        if outer is None or not measure.monotone or measure.judged_only:
-            return outer
+        if not measure.monotone or measure.judged_only:
+            return measure.joint_bounds(rankings)
         low, high = (self._with_ties(measure, rankings.assume(chance)) for chance in (0.0, 1.0))
         tail = getattr(measure, "open_tail", None)
         return low, high if tail is None else high + tail(rankings)
@@ -133,6 +147,7 @@ def evaluate(
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     ties: str = "trec",
+    ties_key: Any = None,
     unjudged: str = "nonrelevant",
     q: float | None = None,
     bounds: str = "unjudged",
@@ -150,7 +165,8 @@ def evaluate(
     polars or pyarrow frames, or rows ``(query, document, value)``. Several runs: a list of such, or a dict by name.
 
     ``ties``: ``trec`` (score down, then document id down, as trec_eval), ``run`` (line order, scores ignored), ``rank``
-    (stated rank), ``docid`` (document id up), ``best``, ``worst``, ``expected`` (mean over all orders).
+    (stated rank), ``docid`` (document id up), ``best``, ``worst``, ``expected`` (mean over all orders), ``key`` (rising
+    value of ``ties_key``, which is ``{document: value}`` or a file of such lines, and which means ``key`` by itself).
     ``unjudged``: ``nonrelevant``, ``relevant``, ``condensed`` (left out), ``expected`` (relevant with chance ``q``).
     ``bounds``: what ``low`` and ``high`` cover: ``unjudged`` documents, ``ties``, ``both``, or ``none``.
     ``topics``: ``judged`` scores every judged topic, one that a run lacks as an empty list; ``shared`` only topics that
@@ -159,12 +175,13 @@ def evaluate(
     of the lists than scores need not read the runs a second time.
     """
     assumptions = Assumptions(
-        ties,
+        "key" if ties_key is not None and ties == "trec" else ties,
         UnjudgedRule(unjudged, q),
         bounds,
         gain_rule(gain),
         cast(Topics, topics),
         cast(Precision, score_precision),
+        None if ties_key is None else as_tie_key(ties_key),
     )
     chosen = parse_measures(measures)
     assumptions.check(chosen)
@@ -196,6 +213,11 @@ def evaluate(
         notes=[result.notes for result in results],
         bounds=bounds,
         topics=topics,
+        outer=[
+            measure
+            for measure in chosen
+            if any(result.notes.tied_topics for result in results) and assumptions.bounds_are_outer(measure, facts)
+        ],
         without_relevant=[
             name for name, number in zip(facts.query_ids, facts.relevant(1.0).tolist(), strict=True) if not number
         ],
@@ -257,6 +279,15 @@ def _jobs(runs: Any, lenient: bool, workers: int) -> list[_Job]:
     return jobs
 
 
+def all_runs(runs: Any, *, lenient: bool = False, threads: int | None = None) -> list[Run]:
+    """Every run in whatever form ``evaluate`` takes them, read into memory, under names that differ."""
+    workers = threads or processors()
+    jobs = _jobs(runs, lenient, workers)
+    read = list(in_threads(lambda job: job.read(), jobs, workers))
+    names = unique_names([run.name for run in read], [job.place for job in jobs])
+    return [run if run.name == name else run.renamed(name) for run, name in zip(read, names, strict=True)]
+
+
 def _is_one_query(inner: Any) -> bool:
     """Is this the ``{document: score}`` of one query, rather than a whole run?"""
     return isinstance(inner, Mapping) and not any(
@@ -284,7 +315,14 @@ def _score_run(
     threads: int,
     observe: Callable[[Rankings], None] | None = None,
 ) -> _RunResult:
-    joined = join(run, facts, order=assumptions.order, precision=assumptions.score_precision, topics=assumptions.topics)
+    joined = join(
+        run,
+        facts,
+        order=assumptions.order,
+        precision=assumptions.score_precision,
+        topics=assumptions.topics,
+        tie_key=assumptions.tie_key,
+    )
     shape = (len(facts.query_ids), len(measures))
     value, low, high = (np.full(shape, np.nan) for _ in range(3))
     judged, tie_range = (np.full(shape[0], np.nan) for _ in range(2))

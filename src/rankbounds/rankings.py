@@ -15,8 +15,10 @@ from rankbounds.errors import DataError
 from rankbounds.gains import GainRule
 from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels
 from rankbounds.runs import Run
+from rankbounds.tie_key import TieKey
+from rankbounds.tied_groups import TiedGroups
 
-Order = Literal["trec", "run", "rank", "docid"]
+Order = Literal["trec", "run", "rank", "docid", "key"]
 Precision = Literal["double", "single"]
 
 BATCH_CELLS = 1 << 17
@@ -90,7 +92,8 @@ class Rankings:
     ``grade`` is NaN for an unjudged document and 0 beyond a list's ``length``. ``tied`` marks documents that have the
     score of the one before (None: no ties). ``chance`` is what an unjudged document counts for: 0 as a non-relevant
     one, 1 as one with the largest gain, between them the probability of being relevant. It may differ by cell (an array
-    like ``grade``, read at the unjudged cells only).
+    like ``grade``, read at the unjudged cells only). ``row`` says which row of the run's table a cell came from, -1
+    beyond a list's end; it is there when the join was asked to keep it.
     """
 
     grade: Floats
@@ -99,9 +102,10 @@ class Rankings:
     facts: TopicFacts
     tied: Flags | None = None
     chance: float | Floats = 0.0
+    row: Ints | None = None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    def _remembered(self, key: Any, compute: Any) -> Any:
+    def remembered(self, key: Any, compute: Any) -> Any:
         """Several measures read the same derived array; it is computed once."""
         if key not in self._memory:
             self._memory[key] = compute()
@@ -115,14 +119,23 @@ class Rankings:
     @property
     def holes(self) -> Flags:
         """Which documents are unjudged."""
-        holes: Flags = self._remembered("holes", lambda: np.isnan(self.grade))
+        holes: Flags = self.remembered("holes", lambda: np.isnan(self.grade))
         return holes
 
     @property
     def num_holes(self) -> Ints:
         """How many documents of each list are unjudged."""
-        count: Ints = self._remembered("num_holes", lambda: np.count_nonzero(self.holes, axis=-1))
+        count: Ints = self.remembered("num_holes", lambda: np.count_nonzero(self.holes, axis=-1))
         return count
+
+    @property
+    def groups(self) -> TiedGroups | None:
+        """The groups of tied documents; None where there are none."""
+        tied = self.tied
+        if tied is None:
+            return None
+        groups: TiedGroups | None = self.remembered("groups", lambda: TiedGroups.of(tied) if tied.any() else None)
+        return groups
 
     @property
     def present(self) -> Flags:
@@ -134,7 +147,7 @@ class Rankings:
         """Is every document either relevant or not, none of them so with a probability?"""
         if isinstance(self.chance, float):
             return self.chance in (0.0, 1.0)
-        certain: bool = self._remembered("certain", lambda: bool(np.isin(self.chance, (0.0, 1.0)).all()))
+        certain: bool = self.remembered("certain", lambda: bool(np.isin(self.chance, (0.0, 1.0)).all()))
         return certain
 
     @property
@@ -154,12 +167,12 @@ class Rankings:
             relevant = (self.grade >= rel).astype(np.float64)
             return relevant if self._all_nonrelevant else np.where(self.holes, self.chance, relevant)
 
-        array: Floats = self._remembered(("relevant", rel), compute)
+        array: Floats = self.remembered(("relevant", rel), compute)
         return array
 
     def relevant_so_far(self, rel: float = 1.0) -> Floats:
         """At every rank, how many documents down to it are relevant."""
-        array: Floats = self._remembered(("so far", rel), lambda: np.cumsum(self.relevant(rel), axis=-1))
+        array: Floats = self.remembered(("so far", rel), lambda: np.cumsum(self.relevant(rel), axis=-1))
         return array
 
     def gain(self) -> Floats:
@@ -168,7 +181,7 @@ class Rankings:
         def compute() -> Floats:
             return np.where(self.holes, self.chance * self.facts.max_gain, self.facts.rule(self.grade))
 
-        array: Floats = self._remembered("gain", compute)
+        array: Floats = self.remembered("gain", compute)
         return array
 
     def num_relevant(self, rel: float = 1.0) -> Floats:
@@ -191,15 +204,25 @@ class Rankings:
         """The same lists with unjudged documents counted differently."""
         if isinstance(chance, float) and isinstance(self.chance, float) and chance == self.chance:
             return self
-        kept = {key: value for key, value in self._memory.items() if key in ("holes", "num_holes")}
-        return replace(self, chance=chance, _memory=kept)
+        if not self.num_holes.any():
+            return self
+        return replace(self, chance=chance, _memory=self._memory_of("holes", "num_holes", "groups"))
 
-    def permuted(self, columns: Ints) -> Rankings:
-        """Each list in another order of its ranks. Tied groups must keep their places."""
+    def _memory_of(self, *keys: str) -> dict[Any, Any]:
+        """What is remembered of these, for lists of which they are the same."""
+        return {key: self._memory[key] for key in keys if key in self._memory}
+
+    def with_tied_from(self, source: Ints) -> Rankings:
+        """The same lists with other documents of its group in the place of each tied one (see ``order_by_worth``)."""
+        groups = self.groups
+        if groups is None:
+            return self
         chance = self.chance
         if not isinstance(chance, float):
-            chance = np.take_along_axis(np.broadcast_to(chance, self.grade.shape), columns, axis=-1)
-        return replace(self, grade=np.take_along_axis(self.grade, columns, axis=-1), chance=chance, _memory={})
+            chance = groups.filled_from(np.broadcast_to(chance, self.grade.shape), source)
+        grade = groups.filled_from(self.grade, source)
+        row = None if self.row is None else groups.filled_from(self.row, source)
+        return replace(self, grade=grade, chance=chance, row=row, _memory=self._memory_of("num_holes", "groups"))
 
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""
@@ -210,6 +233,10 @@ class Rankings:
         rank = np.arange(row.size) - np.repeat(np.cumsum(length) - length, length)
         grade = np.zeros((length.size, width))
         grade[row, rank] = self.grade[row, column]
+        source = None
+        if self.row is not None:
+            source = np.full(grade.shape, -1)
+            source[row, rank] = self.row[row, column]
         tied = None
         if self.tied is not None:
             # A document stays tied to the one now before it when no group begins between the two.
@@ -218,7 +245,7 @@ class Rankings:
             groups[row, rank] = group[row, column]
             tied = np.zeros(grade.shape, dtype=bool)
             tied[:, 1:] = (groups[:, 1:] == groups[:, :-1]) & (groups[:, 1:] >= 0)
-        return replace(self, grade=grade, length=length, tied=tied, chance=0.0, _memory={})
+        return replace(self, grade=grade, length=length, tied=tied, chance=0.0, row=source, _memory={})
 
 
 @dataclass(frozen=True)
@@ -246,10 +273,14 @@ def join(
     order: Order = "trec",
     precision: Precision = "double",
     topics: Literal["judged", "shared"] = "judged",
+    tie_key: TieKey | None = None,
+    keep_rows: bool = False,
 ) -> Joined:
     """Look up every document of the run in the judgments and rank it.
 
-    ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out.
+    ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out. ``order="key"``
+    needs the ``tie_key``. ``keep_rows`` fills ``Rankings.row``, for callers who must know which document stands in a
+    cell.
     """
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
@@ -263,16 +294,25 @@ def join(
     absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices: list[Callable[[], list[Rankings]]] = [
-        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision) for rows in pairs.topic_slices()
+        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows)
+        for rows in pairs.topic_slices()
     ]
     if topics == "judged" and absent.size:
-        empty = Rankings(np.zeros((absent.size, 1)), np.zeros(absent.size, dtype=np.int64), absent, facts)
+        nowhere = np.full((absent.size, 1), -1) if keep_rows else None
+        empty = Rankings(np.zeros((absent.size, 1)), np.zeros(absent.size, dtype=np.int64), absent, facts, row=nowhere)
         slices.append(lambda: [empty])
     return Joined(slices, missing, unknown)
 
 
 def _rankings_of_slice(
-    whole: Run, rows: slice | Ints, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
+    whole: Run,
+    rows: slice | Ints,
+    facts: TopicFacts,
+    topic_in_qrels: Ints,
+    order: Order,
+    precision: Precision,
+    tie_key: TieKey | None,
+    keep_rows: bool,
 ) -> list[Rankings]:
     """The rankings of the topics in these rows, which stand together topic by topic."""
     run = whole.take(rows)
@@ -280,17 +320,28 @@ def _rankings_of_slice(
     found, judgments = facts.qrels.pairs.index.find(pairs, topic_in_qrels)
     grade = np.full(len(pairs), np.nan)
     grade[found] = facts.grade[judgments]
-    permutation, tied = _ranked(run, order, precision)
+    permutation, tied = _ranked(run, order, precision, tie_key)
+    source = np.arange(len(whole))[rows] if keep_rows else None
     if permutation is not None:
         grade = grade[permutation]
+        source = None if source is None else source[permutation]
     start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
     length = np.diff(start, append=len(pairs))
     topic = topic_in_qrels[pairs.topic[start]]
     known = topic >= 0
-    return list(_batches(grade, tied, start[known], length[known], topic[known], facts))
+    return list(_batches(grade, tied, source, start[known], length[known], topic[known], facts))
 
 
-def _ranked(run: Run, order: Order, precision: Precision) -> tuple[Ints | None, Flags]:
+def ranked_rows(
+    run: Run, *, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None
+) -> tuple[Ints, Flags]:
+    """The run's rows with each topic's together in rank order, and which of them are tied to the one before."""
+    together = run.pairs.rows_by_topic()
+    permutation, tied = _ranked(run.take(together), order, precision, tie_key)
+    return (together if permutation is None else together[permutation]), tied
+
+
+def _ranked(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
     """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
     topic = run.pairs.topic
     line_score: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
@@ -311,7 +362,7 @@ def _ranked(run: Run, order: Order, precision: Precision) -> tuple[Ints | None, 
         rows = np.flatnonzero(in_group)
         group = np.cumsum(~tied)[rows]
         source_rows = rows if permutation is None else permutation[rows]
-        within = np.lexsort((*_tie_break(run, source_rows, order), group))
+        within = np.lexsort((*_tie_break(run, source_rows, order, tie_key), group))
         permutation = _reordered(permutation, len(run), rows, within)
     return permutation, tied
 
@@ -323,7 +374,7 @@ def _reordered(permutation: Ints | None, size: int, rows: Ints, within: Ints) ->
     return permutation
 
 
-def _tie_break(run: Run, rows: Ints, order: Order) -> list[NDArray[Any]]:
+def _tie_break(run: Run, rows: Ints, order: Order, tie_key: TieKey | None) -> list[NDArray[Any]]:
     """Sort keys for documents of equal score, the most important last."""
     if order == "rank":
         ranks = run.stated_rank
@@ -335,11 +386,14 @@ def _tie_break(run: Run, rows: Ints, order: Order) -> list[NDArray[Any]]:
         return [ranks[rows]]
     docs = run.pairs.docs.take(rows)
     words = [docs.sortable_word(number) for number in reversed(range(docs.word_count()))]
-    return [~word for word in words] if order == "trec" else list(words)
+    if order == "docid":
+        return list(words)
+    falling: list[NDArray[Any]] = [~word for word in words]
+    return [*falling, tie_key.places(run.pairs, rows)] if order == "key" and tie_key is not None else falling
 
 
 def _batches(
-    grade: Floats, tied: Flags, start: Ints, length: Ints, topic: Ints, facts: TopicFacts
+    grade: Floats, tied: Flags, row: Ints | None, start: Ints, length: Ints, topic: Ints, facts: TopicFacts
 ) -> Iterator[Rankings]:
     """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
     size_class = np.ceil(np.log2(np.maximum(length, 1))).astype(np.int64)
@@ -348,20 +402,28 @@ def _batches(
         step = max(1, BATCH_CELLS >> one_class)
         for at in range(0, lists.size, step):
             chosen = lists[at : at + step]
-            yield _batch(grade, tied, start[chosen], length[chosen], topic[chosen], facts)
+            yield _batch(grade, tied, row, start[chosen], length[chosen], topic[chosen], facts)
 
 
-def _batch(grade: Floats, tied: Flags, start: Ints, length: Ints, topic: Ints, facts: TopicFacts) -> Rankings:
+def _batch(
+    grade: Floats, tied: Flags, row: Ints | None, start: Ints, length: Ints, topic: Ints, facts: TopicFacts
+) -> Rankings:
     width = int(length.max())
     total = int(length.sum())
+    rows = None
     if total == width * length.size and start[-1] + length[-1] - start[0] == total:
         cells = slice(int(start[0]), int(start[0]) + total)
         block, marks = grade[cells].reshape(-1, width), tied[cells].reshape(-1, width)
+        if row is not None:
+            rows = row[cells].reshape(-1, width)
     else:
         rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
-        row = np.repeat(np.arange(length.size), length)
+        line = np.repeat(np.arange(length.size), length)
         source = np.repeat(start, length) + rank
         block, marks = np.zeros((length.size, width)), np.zeros((length.size, width), dtype=bool)
-        block[row, rank] = grade[source]
-        marks[row, rank] = tied[source]
-    return Rankings(block, length, topic, facts, marks if marks.any() else None)
+        block[line, rank] = grade[source]
+        marks[line, rank] = tied[source]
+        if row is not None:
+            rows = np.full((length.size, width), -1)
+            rows[line, rank] = row[source]
+    return Rankings(block, length, topic, facts, marks if marks.any() else None, row=rows)

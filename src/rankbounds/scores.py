@@ -55,6 +55,8 @@ class Scores:
     notes: list[RunNotes] = field(default_factory=list)
     bounds: str = "unjudged"
     without_relevant: list[str] = field(default_factory=list)
+    outer: list[Measure] = field(default_factory=list)
+    """Measures whose bounds hold, but may be wider than what can happen; those of all others are exact."""
     topics: str = "judged"
 
     def mean(self) -> Scores:
@@ -220,20 +222,7 @@ class Scores:
 
     def warnings(self) -> list[str]:
         """What concerns several numbers, in sentences."""
-        told = []
-        lacking = [(run, notes.missing) for run, notes in zip(self.runs, self.notes, strict=True) if notes.missing]
-        if lacking:
-            what = "are scored as empty lists" if self.topics == "judged" else "are left out of its means"
-            told.append(
-                f"{_runs(len(lacking), len(self.runs))} judged topics, which {what} "
-                f"({lacking[0][0]}: {_some(lacking[0][1])}{'; ...' if len(lacking) > 1 else ''})."
-            )
-        extra = [(run, notes.unknown) for run, notes in zip(self.runs, self.notes, strict=True) if notes.unknown]
-        if extra:
-            told.append(
-                f"{_runs(len(extra), len(self.runs), 'has', 'have')} topics without judgments, which are left out "
-                f"({extra[0][0]}: {_some(extra[0][1])}{'; ...' if len(extra) > 1 else ''})."
-            )
+        told = topic_warnings(self.runs, self.notes, self.topics)
         if self.without_relevant:
             one = len(self.without_relevant) == 1
             told.append(
@@ -273,6 +262,25 @@ def _nested(array: Floats) -> list[Any]:
     held[np.isnan(array)] = None
     nested: list[Any] = held.tolist()
     return nested
+
+
+def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) -> list[str]:
+    """Which runs lack judged topics, and which have topics that nobody judged, in sentences."""
+    told = []
+    lacking = [(run, one.missing) for run, one in zip(runs, notes, strict=True) if one.missing]
+    if lacking:
+        what = "are scored as empty lists" if topics == "judged" else "are left out of its means"
+        told.append(
+            f"{_runs(len(lacking), len(runs))} judged topics, which {what} "
+            f"({lacking[0][0]}: {_some(lacking[0][1])}{'; ...' if len(lacking) > 1 else ''})."
+        )
+    extra = [(run, one.unknown) for run, one in zip(runs, notes, strict=True) if one.unknown]
+    if extra:
+        told.append(
+            f"{_runs(len(extra), len(runs), 'has', 'have')} topics without judgments, which are left out "
+            f"({extra[0][0]}: {_some(extra[0][1])}{'; ...' if len(extra) > 1 else ''})."
+        )
+    return told
 
 
 def _runs(some: int, number_of_runs: int, one: str = "lacks", many: str = "lack") -> str:

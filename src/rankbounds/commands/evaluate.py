@@ -8,6 +8,7 @@ judged@10 is the share of the first ten documents that somebody judged.
 from __future__ import annotations
 
 import argparse
+import sys
 
 from rankbounds.commands import options as shared
 
@@ -27,6 +28,12 @@ def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
     shared.check_format(options)
     scores = shared.evaluate_from(options)
+    if scores.outer:
+        named = ", ".join(map(str, scores.outer))
+        print(
+            f"rankbounds: the bounds of {named} hold, but with these ties they may be wider than what can happen.",
+            file=sys.stderr,
+        )
     if options.format == "parquet":
         scores.write_parquet(options.output, per_topic=options.per_topic)
     else:

@@ -42,11 +42,10 @@ def add_measures(parser: argparse.ArgumentParser) -> None:
 def add_assumptions(parser: argparse.ArgumentParser) -> None:
     """How to treat ties, unjudged documents, grades and missing topics."""
     parser.add_argument(
-        "--ties",
-        default="trec",
-        metavar="RULE",
-        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), rank (stated "
-        "rank), docid (docno up), best, worst, expected (mean over all orders)",
+        "--ties-key",
+        metavar="FILE",
+        help="rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
+        "smallest first",
     )
     parser.add_argument(
         "--unjudged",
@@ -56,6 +55,18 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--q", type=float, help="with --unjudged expected: the probability that one is relevant")
     parser.add_argument("--bounds", default="unjudged", metavar="WHAT", help=f"low and high cover: {', '.join(BOUNDS)}")
+    add_ranking(parser)
+
+
+def add_ranking(parser: argparse.ArgumentParser) -> None:
+    """How runs become rankings: ties, gains, missing topics, the precision of scores, lines that cannot be read."""
+    parser.add_argument(
+        "--ties",
+        default="trec",
+        metavar="RULE",
+        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), rank (stated "
+        "rank), docid (docno up), best, worst, expected (mean over all orders)",
+    )
     parser.add_argument("--gain", metavar="RULE", help='gains of grades: linear (default) or a table like "1=3,2=9"')
     parser.add_argument(
         "--topics",
@@ -113,16 +124,21 @@ def write_text(options: argparse.Namespace, text: str) -> None:
         sys.stdout.buffer.flush()
 
 
+def check_inputs(options: argparse.Namespace) -> None:
+    """Reject standard input where it is given twice."""
+    if [options.qrels, *options.runs].count("-") > 1:
+        raise UsageError("Standard input (-) can be given once only.")
+
+
 def evaluate_from(options: argparse.Namespace) -> Scores:
     """Run ``evaluate`` as the options say."""
-    inputs = [options.qrels, *options.runs]
-    if inputs.count("-") > 1:
-        raise UsageError("Standard input (-) can be given once only.")
+    check_inputs(options)
     return evaluate(
         options.qrels,
         expand(options.runs),
         options.measures or DEFAULT_MEASURES,
         ties=options.ties,
+        ties_key=options.ties_key,
         unjudged=options.unjudged,
         q=options.q,
         bounds=options.bounds,

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.rankings import Rankings
+from rankbounds.rankings import Rankings, TopicFacts
 from rankbounds.ties import group_means, reordered
 
 Bounds = tuple[Floats, Floats]
@@ -105,6 +105,10 @@ class Measure:
         low = self.bounds(reordered(rankings, least, best=False))
         high = self.bounds(reordered(rankings, most, best=True))
         return None if low is None or high is None else (low[0], high[1])
+
+    def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:  # noqa: ARG002
+        """Do the joint bounds hold, but may be wider than what orders and judgments can reach?"""
+        return False
 
     def tie_bounds(self, rankings: Rankings) -> Bounds | None:
         """The least and the greatest value over all orders of tied documents."""
