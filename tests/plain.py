@@ -153,8 +153,99 @@ def interpolated_mean(topic: Topic, m) -> float:
     return sum(interpolated(topic, m.rel, point) for point in points) / len(points)
 
 
+def bpref_family(penalty: Callable[[int, int, int, int, int, object], float]) -> Callable[[Topic, object], float]:
+    """Equations 9-11, 18 and 20: judged documents alone, each relevant one scored by what is judged above it."""
+
+    def definition(topic: Topic, m) -> float:
+        condensed = [grade for grade in topic.ranking if grade is not None]
+        number_relevant = topic.number_relevant(m.rel)
+        number_nonrelevant = len(topic.judged) - number_relevant
+        retrieved_nonrelevant = len([grade for grade in condensed if grade < m.rel])
+        total = 0.0
+        for rank, grade in enumerate(condensed, 1):
+            if grade >= m.rel:
+                worse_above = len([other for other in condensed[: rank - 1] if other < m.rel])
+                total += 1 - penalty(worse_above, rank, number_relevant, number_nonrelevant, retrieved_nonrelevant, m)
+        return total / number_relevant if number_relevant else 0.0
+
+    return definition
+
+
+def share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+bpref = bpref_family(lambda above, _rank, r, n, _ret, m: share(min(r + m.k, above), min(r + m.k, n)))
+bpref_r = bpref_family(lambda above, _rank, r, _n, _ret, _m: min(r, above) / r)
+bpref_n = bpref_family(lambda above, _rank, _r, n, _ret, _m: share(above, n))
+bpref_old = bpref_family(lambda above, _rank, r, _n, ret, _m: share(min(r, above), min(r, ret)))
+bpref_relative = bpref_family(lambda above, rank, _r, _n, _ret, _m: above / (rank - 1) if rank > 1 else 1.0)
+bpref_relative2 = bpref_family(lambda above, rank, _r, _n, _ret, _m: above / rank)
+
+
+def rpref_family(divisor: Callable[[int, Topic], float]) -> Callable[[Topic, object], float]:
+    """Equations 15-17 and 19."""
+
+    def definition(topic: Topic, _m) -> float:
+        condensed = [grade for grade in topic.ranking if grade is not None]
+        ideal = sum(topic.judged)
+        total = 0.0
+        for rank, grade in enumerate(condensed, 1):
+            if grade > 0:
+                penalty = sum((grade - other) / grade for other in condensed[: rank - 1] if other < grade)
+                normaliser = divisor(rank, topic)
+                if normaliser == "skip":
+                    continue
+                total += grade * (1 - share(penalty, normaliser))
+        return total / ideal if ideal else 0.0
+
+    return definition
+
+
+rpref_n = rpref_family(lambda _rank, topic: sum(1 - grade / topic.largest for grade in topic.judged))
+rpref_relative = rpref_family(lambda rank, _topic: rank - 1 if rank > 1 else "skip")
+rpref_relative2 = rpref_family(lambda rank, _topic: rank)
+
+
+def q_measure(topic: Topic, m) -> float:
+    ideal = sorted(topic.judged, reverse=True)
+    number = len([grade for grade in topic.judged if grade > 0])
+    total = 0.0
+    for rank in range(1, len(topic.ranking) + 1):
+        gains = topic.gains()[:rank]
+        if gains[-1] > 0:
+            count = len([gain for gain in gains if gain > 0])
+            total += (m.beta * sum(gains) + count) / (m.beta * sum(ideal[:rank]) + rank)
+    return total / number if number else 0.0
+
+
+def inferred_average_precision(topic: Topic, m, pooled: tuple[int, ...] = ()) -> float:
+    """``pooled``: the positions of documents that were pooled and not judged."""
+    number, total = topic.number_relevant(m.rel), 0.0
+    for position, grade in enumerate(topic.ranking):
+        if grade is None or grade < m.rel:
+            continue
+        above = [other for other in topic.ranking[:position] if other is not None]
+        relevant = len([other for other in above if other >= m.rel])
+        in_pool = len(above) + len([other for other in pooled if other < position])
+        precision = (relevant + 0.00001) / (len(above) + 0.00002)
+        total += 1 / (position + 1) + (in_pool / (position + 1)) * precision
+    return total / number if number else 0.0
+
+
 DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "RBP": rbp,
+    "Bpref": bpref,
+    "Bpref_R": bpref_r,
+    "Bpref_N": bpref_n,
+    "Bpref_old": bpref_old,
+    "Bpref_relative": bpref_relative,
+    "Bpref_relative2": bpref_relative2,
+    "Rpref_N": rpref_n,
+    "Rpref_relative": rpref_relative,
+    "Rpref_relative2": rpref_relative2,
+    "Q": q_measure,
+    "infAP": inferred_average_precision,
     "P": precision,
     "Recall": recall,
     "Success": success,

@@ -15,7 +15,7 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
 from rankbounds.files.opening import expand
 from rankbounds.gains import GainRule, gain_rule
-from rankbounds.judgments import Qrels, as_qrels
+from rankbounds.judgments import Qrels, as_qrels, read_qrels
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.judged import Judged
 from rankbounds.rankings import Order, Precision, Rankings, TopicFacts, join
@@ -151,7 +151,7 @@ def evaluate(
     unjudged: str = "nonrelevant",
     q: float | None = None,
     bounds: str = "unjudged",
-    gain: str | dict[float, float] | GainRule | None = None,
+    gain: str | Mapping[Any, float] | GainRule | None = None,
     topics: str = "judged",
     score_precision: str = "double",
     lenient: bool = False,
@@ -164,10 +164,13 @@ def evaluate(
     ``qrels`` and ``runs`` may be paths (runs also globs and folders), ``Qrels`` and ``Run``, dicts of dicts, pandas,
     polars or pyarrow frames, or rows ``(query, document, value)``. Several runs: a list of such, or a dict by name.
 
-    ``ties``: ``trec`` (score down, then document id down, as trec_eval), ``run`` (line order, scores ignored), ``rank``
-    (stated rank), ``docid`` (document id up), ``best``, ``worst``, ``expected`` (mean over all orders), ``key`` (rising
-    value of ``ties_key``, which is ``{document: value}`` or a file of such lines, and which means ``key`` by itself).
+    ``ties``: ``trec`` (score down, then document id down, as trec_eval), ``run`` (line order, scores ignored), ``line``
+    (line order among equal scores), ``rank`` (stated rank), ``docid`` (document id up), ``best``, ``worst``,
+    ``expected`` (mean over all orders), ``key`` (rising value of ``ties_key``, which is ``{document: value}`` or a file
+    of such lines, and which means ``key`` by itself).
     ``unjudged``: ``nonrelevant``, ``relevant``, ``condensed`` (left out), ``expected`` (relevant with chance ``q``).
+    ``gain``: what grades are worth: ``linear`` (the grade), a table like ``"1=3,2=9"``, or one that names the words
+    that judgments have for grades, ``"S=3,A=2,B=1"``.
     ``bounds``: what ``low`` and ``high`` cover: ``unjudged`` documents, ``ties``, ``both``, or ``none``.
     ``topics``: ``judged`` scores every judged topic, one that a run lacks as an empty list; ``shared`` only topics that
     the run has.
@@ -186,7 +189,7 @@ def evaluate(
     chosen = parse_measures(measures)
     assumptions.check(chosen)
     workers = threads or processors()
-    judgments = qrels if isinstance(qrels, Qrels) else _read_judgments(qrels, lenient, workers)
+    judgments = qrels if isinstance(qrels, Qrels) else _read_judgments(qrels, lenient, workers, assumptions.gain)
     facts = TopicFacts(judgments, assumptions.gain)
     jobs = _jobs(runs, lenient, workers)
     facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
@@ -227,12 +230,10 @@ def evaluate(
     return scores
 
 
-def _read_judgments(given: Any, lenient: bool, threads: int) -> Qrels:
+def _read_judgments(given: Any, lenient: bool, threads: int, rule: GainRule) -> Qrels:
     if isinstance(given, str | os.PathLike):
-        from rankbounds.judgments import read_qrels
-
-        return read_qrels(given, lenient=lenient, threads=threads)
-    return as_qrels(given)
+        return read_qrels(given, lenient=lenient, threads=threads, grade_of=rule.grade_of)
+    return as_qrels(given, rule.grade_of)
 
 
 @dataclass(frozen=True)

@@ -18,31 +18,47 @@ from rankbounds.runs import Run
 from rankbounds.tie_key import TieKey
 from rankbounds.tied_groups import TiedGroups
 
-Order = Literal["trec", "run", "rank", "docid", "key"]
+Order = Literal["trec", "run", "line", "rank", "docid", "key"]
 Precision = Literal["double", "single"]
 
 BATCH_CELLS = 1 << 17
 """How many cells a batch may have: few enough for the processor's cache, enough to make each array call worth it."""
+NOT_POOLED, BEYOND = -1, -2
 
 
 class TopicFacts:
-    """What the judgments alone say of each topic, for one gain rule."""
+    """What the judgments alone say of each topic, for one gain rule.
 
-    def __init__(self, qrels: Qrels, rule: GainRule | None = None) -> None:
+    With ``kept``, a flag for every judgment, the others count as pooled and not judged, on the same scale of gains.
+    """
+
+    def __init__(self, qrels: Qrels, rule: GainRule | None = None, kept: Flags | None = None) -> None:
         self.qrels = qrels
         self.rule = rule or GainRule()
         self.query_ids = qrels.query_ids
         judged = qrels.grade != POOLED_NOT_JUDGED
+        known = [gain for _, gain in self.rule.table] or [1.0]
+        largest = self.rule(np.maximum(qrels.grade[judged], 0.0)).max(initial=0.0)
+        self.max_gain = max(*known, 1e-300, float(largest))
+        """The largest gain an unjudged document may have: the collection's largest, and at least 1 where gains are
+        the grades themselves."""
+        if kept is not None:
+            judged &= kept
         self.grade = np.where(judged, np.maximum(qrels.grade, 0.0), np.nan)
         """The grade of every judgment; NaN where the document was only pooled."""
         self._topic = qrels.pairs.topic[judged]
         self._grade = self.grade[judged]
         self._gain = self.rule(self._grade)
-        known = [gain for _, gain in self.rule.table] or [1.0]
-        self.max_gain = max(*known, 1e-300, float(self._gain.max(initial=0.0)))
-        """The largest gain an unjudged document may have: the collection's largest, and at least 1 where gains are
-        the grades themselves."""
         self._relevant: dict[float, Ints] = {}
+
+    def restricted(self, kept: Flags) -> TopicFacts:
+        """The facts if these judgments alone had been made."""
+        return TopicFacts(self.qrels, self.rule, kept)
+
+    @cached_property
+    def some_only_pooled(self) -> bool:
+        """Is any document pooled and not judged?"""
+        return bool(np.isnan(self.grade).any())
 
     def relevant(self, rel: float) -> Ints:
         """How many documents of each topic have at least this grade."""
@@ -54,6 +70,18 @@ class TopicFacts:
     def judged(self) -> Ints:
         """How many documents of each topic are judged."""
         return np.bincount(self._topic, minlength=len(self.query_ids))
+
+    @cached_property
+    def positive(self) -> Ints:
+        """How many documents of each topic have a positive gain."""
+        return np.bincount(self._topic[self._gain > 0], minlength=len(self.query_ids))
+
+    @cached_property
+    def total_gain(self) -> Floats:
+        """The gains of each topic's documents, summed."""
+        total: Floats = np.zeros(len(self.query_ids))
+        np.add.at(total, self._topic, self._gain)
+        return total
 
     @cached_property
     def levels(self) -> Floats:
@@ -93,7 +121,8 @@ class Rankings:
     score of the one before (None: no ties). ``chance`` is what an unjudged document counts for: 0 as a non-relevant
     one, 1 as one with the largest gain, between them the probability of being relevant. It may differ by cell (an array
     like ``grade``, read at the unjudged cells only). ``row`` says which row of the run's table a cell came from, -1
-    beyond a list's end; it is there when the join was asked to keep it.
+    beyond a list's end; ``judgment`` is the row of each document among the judgments, or ``NOT_POOLED``, or ``BEYOND``
+    the list's end. Each is there when the join was asked to keep it.
     """
 
     grade: Floats
@@ -103,6 +132,7 @@ class Rankings:
     tied: Flags | None = None
     chance: float | Floats = 0.0
     row: Ints | None = None
+    judgment: Ints | None = None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def remembered(self, key: Any, compute: Any) -> Any:
@@ -136,6 +166,11 @@ class Rankings:
             return None
         groups: TiedGroups | None = self.remembered("groups", lambda: TiedGroups.of(tied) if tied.any() else None)
         return groups
+
+    @property
+    def pooled_holes(self) -> Flags:
+        """Which unjudged documents were pooled for judging all the same."""
+        return np.zeros(self.grade.shape, dtype=bool) if self.judgment is None else self.holes & (self.judgment >= 0)
 
     @property
     def present(self) -> Flags:
@@ -206,7 +241,7 @@ class Rankings:
             return self
         if not self.num_holes.any():
             return self
-        return replace(self, chance=chance, _memory=self._memory_of("holes", "num_holes", "groups"))
+        return replace(self, chance=chance, _memory=self._memory_of("holes", "num_holes", "groups", "condensed"))
 
     def _memory_of(self, *keys: str) -> dict[Any, Any]:
         """What is remembered of these, for lists of which they are the same."""
@@ -221,11 +256,24 @@ class Rankings:
         if not isinstance(chance, float):
             chance = groups.filled_from(np.broadcast_to(chance, self.grade.shape), source)
         grade = groups.filled_from(self.grade, source)
-        row = None if self.row is None else groups.filled_from(self.row, source)
-        return replace(self, grade=grade, chance=chance, row=row, _memory=self._memory_of("num_holes", "groups"))
+        row, judgment = (
+            None if cells is None else groups.filled_from(cells, source) for cells in (self.row, self.judgment)
+        )
+        kept = self._memory_of("num_holes", "groups")
+        return replace(self, grade=grade, chance=chance, row=row, judgment=judgment, _memory=kept)
+
+    def rejudged(self, facts: TopicFacts) -> Rankings:
+        """The same lists with other grades for the same judgments: the join is not repeated."""
+        assert self.judgment is not None
+        padded = np.concatenate((facts.grade, [0.0, np.nan]))  # what BEYOND and NOT_POOLED stand for
+        return replace(self, grade=padded[self.judgment], facts=facts, _memory=self._memory_of("groups"))
 
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""
+        lists: Rankings = self.remembered("condensed", self._condensed)
+        return lists
+
+    def _condensed(self) -> Rankings:
         keep = self.present & ~self.holes
         length = np.count_nonzero(keep, axis=-1)
         width = max(1, int(length.max(initial=0)))
@@ -245,7 +293,13 @@ class Rankings:
             groups[row, rank] = group[row, column]
             tied = np.zeros(grade.shape, dtype=bool)
             tied[:, 1:] = (groups[:, 1:] == groups[:, :-1]) & (groups[:, 1:] >= 0)
-        return replace(self, grade=grade, length=length, tied=tied, chance=0.0, row=source, _memory={})
+        judgment = None
+        if self.judgment is not None:
+            judgment = np.full(grade.shape, BEYOND, dtype=self.judgment.dtype)
+            judgment[row, rank] = self.judgment[row, column]
+        return replace(
+            self, grade=grade, length=length, tied=tied, chance=0.0, row=source, judgment=judgment, _memory={}
+        )
 
 
 @dataclass(frozen=True)
@@ -275,13 +329,15 @@ def join(
     topics: Literal["judged", "shared"] = "judged",
     tie_key: TieKey | None = None,
     keep_rows: bool = False,
+    keep_judgments: bool = False,
 ) -> Joined:
     """Look up every document of the run in the judgments and rank it.
 
     ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out. ``order="key"``
     needs the ``tie_key``. ``keep_rows`` fills ``Rankings.row``, for callers who must know which document stands in a
-    cell.
+    cell, and ``keep_judgments`` fills ``Rankings.judgment``, as it is anyway where some documents are only pooled.
     """
+    keep_judgments |= facts.some_only_pooled
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
     known = topic_in_qrels >= 0
@@ -294,12 +350,20 @@ def join(
     absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices: list[Callable[[], list[Rankings]]] = [
-        partial(_rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows)
+        partial(
+            _rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
+        )
         for rows in pairs.topic_slices()
     ]
     if topics == "judged" and absent.size:
-        nowhere = np.full((absent.size, 1), -1) if keep_rows else None
-        empty = Rankings(np.zeros((absent.size, 1)), np.zeros(absent.size, dtype=np.int64), absent, facts, row=nowhere)
+        empty = Rankings(
+            np.zeros((absent.size, 1)),
+            np.zeros(absent.size, dtype=np.int64),
+            absent,
+            facts,
+            row=np.full((absent.size, 1), -1) if keep_rows else None,
+            judgment=np.full((absent.size, 1), BEYOND) if keep_judgments else None,
+        )
         slices.append(lambda: [empty])
     return Joined(slices, missing, unknown)
 
@@ -313,6 +377,7 @@ def _rankings_of_slice(
     precision: Precision,
     tie_key: TieKey | None,
     keep_rows: bool,
+    keep_judgments: bool,
 ) -> list[Rankings]:
     """The rankings of the topics in these rows, which stand together topic by topic."""
     run = whole.take(rows)
@@ -320,16 +385,30 @@ def _rankings_of_slice(
     found, judgments = facts.qrels.pairs.index.find(pairs, topic_in_qrels)
     grade = np.full(len(pairs), np.nan)
     grade[found] = facts.grade[judgments]
+    judgment = None
+    if keep_judgments:
+        judgment = np.full(len(pairs), NOT_POOLED, dtype=np.int32)
+        judgment[found] = judgments
     permutation, tied = _ranked(run, order, precision, tie_key)
     source = np.arange(len(whole))[rows] if keep_rows else None
     if permutation is not None:
         grade = grade[permutation]
         source = None if source is None else source[permutation]
+        judgment = None if judgment is None else judgment[permutation]
     start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
     length = np.diff(start, append=len(pairs))
     topic = topic_in_qrels[pairs.topic[start]]
     known = topic >= 0
-    return list(_batches(grade, tied, source, start[known], length[known], topic[known], facts))
+    return list(_batches(grade, tied, source, judgment, start[known], length[known], topic[known], facts))
+
+
+def ranks(run: Run, order: Order = "trec", precision: Precision = "double") -> Ints:
+    """The rank of every row of a run within its topic, 1 at the top."""
+    rows, _ = ranked_rows(run, order=order, precision=precision)
+    length = np.bincount(run.pairs.topic, minlength=len(run.pairs.topics))
+    found = np.empty(len(run), dtype=np.int64)
+    found[rows] = np.arange(len(run)) - np.repeat(np.cumsum(length) - length, length) + 1
+    return found
 
 
 def ranked_rows(
@@ -356,7 +435,7 @@ def _ranked(run: Run, order: Order, precision: Precision, tie_key: TieKey | None
             score = line_score[permutation]
     tied = np.zeros(len(run), dtype=bool)
     tied[1:] = same_topic & (score[1:] == score[:-1])
-    if order != "run" and tied.any():
+    if order not in ("run", "line") and tied.any():
         in_group = tied.copy()
         in_group[:-1] |= tied[1:]
         rows = np.flatnonzero(in_group)
@@ -393,7 +472,14 @@ def _tie_break(run: Run, rows: Ints, order: Order, tie_key: TieKey | None) -> li
 
 
 def _batches(
-    grade: Floats, tied: Flags, row: Ints | None, start: Ints, length: Ints, topic: Ints, facts: TopicFacts
+    grade: Floats,
+    tied: Flags,
+    row: Ints | None,
+    judgment: Ints | None,
+    start: Ints,
+    length: Ints,
+    topic: Ints,
+    facts: TopicFacts,
 ) -> Iterator[Rankings]:
     """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
     size_class = np.ceil(np.log2(np.maximum(length, 1))).astype(np.int64)
@@ -402,28 +488,27 @@ def _batches(
         step = max(1, BATCH_CELLS >> one_class)
         for at in range(0, lists.size, step):
             chosen = lists[at : at + step]
-            yield _batch(grade, tied, row, start[chosen], length[chosen], topic[chosen], facts)
+            block = partial(_block, start=start[chosen], length=length[chosen])
+            marks = block(tied, False)
+            yield Rankings(
+                block(grade, 0.0),
+                length[chosen],
+                topic[chosen],
+                facts,
+                marks if marks.any() else None,
+                row=None if row is None else block(row, -1),
+                judgment=None if judgment is None else block(judgment, BEYOND),
+            )
 
 
-def _batch(
-    grade: Floats, tied: Flags, row: Ints | None, start: Ints, length: Ints, topic: Ints, facts: TopicFacts
-) -> Rankings:
+def _block(column: NDArray[Any], beyond: float, start: Ints, length: Ints) -> NDArray[Any]:
+    """Rows of a flat column as lists, filled up where a list has ended."""
     width = int(length.max())
     total = int(length.sum())
-    rows = None
     if total == width * length.size and start[-1] + length[-1] - start[0] == total:
-        cells = slice(int(start[0]), int(start[0]) + total)
-        block, marks = grade[cells].reshape(-1, width), tied[cells].reshape(-1, width)
-        if row is not None:
-            rows = row[cells].reshape(-1, width)
-    else:
-        rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
-        line = np.repeat(np.arange(length.size), length)
-        source = np.repeat(start, length) + rank
-        block, marks = np.zeros((length.size, width)), np.zeros((length.size, width), dtype=bool)
-        block[line, rank] = grade[source]
-        marks[line, rank] = tied[source]
-        if row is not None:
-            rows = np.full((length.size, width), -1)
-            rows[line, rank] = row[source]
-    return Rankings(block, length, topic, facts, marks if marks.any() else None, row=rows)
+        return column[int(start[0]) : int(start[0]) + total].reshape(-1, width)
+    rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
+    row = np.repeat(np.arange(length.size), length)
+    block = np.full((length.size, width), beyond, dtype=column.dtype)
+    block[row, rank] = column[np.repeat(start, length) + rank]
+    return block

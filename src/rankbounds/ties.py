@@ -13,7 +13,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.rankings import Rankings
 
-ORDERS = ("trec", "run", "rank", "docid", "key")
+ORDERS = ("trec", "run", "line", "rank", "docid", "key")
 """Treatments that fix one order of tied documents while the run is ranked."""
 RULES = (*ORDERS, "best", "worst", "expected")
 
@@ -125,3 +125,27 @@ def chance_drawn(size: Ints, marked: Ints, drawn: Ints, count: Ints) -> Floats:
         return np.where(inside, found, -np.inf)
 
     return np.exp(log_choices(marked, count) + log_choices(size - marked, drawn - count) - log_choices(size, drawn))
+
+
+def group_place(rankings: Rankings) -> tuple[Ints, Ints]:
+    """For every cell the column in which its tied group begins, and how many documents the group has."""
+    columns = np.broadcast_to(np.arange(rankings.width), rankings.grade.shape)
+    if rankings.tied is None:
+        return columns, np.ones(rankings.grade.shape, dtype=np.int64)
+    first = np.maximum.accumulate(np.where(rankings.tied, 0, columns), axis=-1)
+    number = np.cumsum(~rankings.tied.ravel()) - 1
+    return first, np.bincount(number)[number].reshape(first.shape)
+
+
+def before_and_within(rankings: Rankings, worth: Floats) -> tuple[Floats, Floats]:
+    """For every cell the worth summed over all ranks before its tied group, and over the group."""
+    first, size = group_place(rankings)
+    so_far = np.concatenate((np.zeros((*worth.shape[:-1], 1)), np.cumsum(worth, axis=-1)), axis=-1)
+    before = np.take_along_axis(so_far, first, axis=-1)
+    return before, np.take_along_axis(so_far, first + size, axis=-1) - before
+
+
+def share_above(rankings: Rankings) -> Floats:
+    """For every place in a tied group, the chance that any other document of the group stands above it."""
+    first, size = group_place(rankings)
+    return (np.arange(rankings.width) - first) / np.maximum(size - 1, 1)

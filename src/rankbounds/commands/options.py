@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluate import BOUNDS, DEFAULT_MEASURES, PRECISIONS, TOPICS, evaluate
 from rankbounds.files.opening import expand, writing
+from rankbounds.rankings import Order
 from rankbounds.scores import Scores
+from rankbounds.ties import ORDERS
 from rankbounds.unjudged import RULES as UNJUDGED_RULES
 
 if TYPE_CHECKING:
@@ -64,10 +66,10 @@ def add_ranking(parser: argparse.ArgumentParser) -> None:
         "--ties",
         default="trec",
         metavar="RULE",
-        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), rank (stated "
-        "rank), docid (docno up), best, worst, expected (mean over all orders)",
+        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), line (line "
+        "order among equal scores), rank (stated rank), docid (docno up), best, worst, expected (mean over all orders)",
     )
-    parser.add_argument("--gain", metavar="RULE", help='gains of grades: linear (default) or a table like "1=3,2=9"')
+    add_gain(parser)
     parser.add_argument(
         "--topics",
         default="judged",
@@ -81,6 +83,34 @@ def add_ranking(parser: argparse.ArgumentParser) -> None:
         help=f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
     )
     parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
+
+
+def add_gain(parser: argparse.ArgumentParser) -> None:
+    """What grades are worth."""
+    parser.add_argument(
+        "--gain",
+        metavar="RULE",
+        help='gains of grades: linear (default), or a table like "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
+    )
+
+
+def add_order(parser: argparse.ArgumentParser) -> None:
+    """How documents of equal score are ordered, where one order is needed."""
+    parser.add_argument(
+        "--ties",
+        default="trec",
+        metavar="RULE",
+        help="tied documents: trec (docno down; default), run (line order, scores ignored), line (line order among "
+        "equal scores), rank (stated rank), docid (docno up)",
+    )
+
+
+def order(options: argparse.Namespace) -> Order:
+    """The order that was asked for."""
+    if options.ties not in ORDERS:
+        hint = did_you_mean(options.ties, list(ORDERS))
+        raise UsageError(f'There is no order "{options.ties}" of tied documents.{hint} Known: {", ".join(ORDERS)}.')
+    return cast(Order, options.ties)
 
 
 def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...]) -> None:

@@ -24,7 +24,7 @@ class Condensed(Measure):
     measure: Measure
 
     judged_only: ClassVar[bool] = True
-    examples: ClassVar[tuple[str, ...]] = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'")
+    examples: ClassVar[tuple[str, ...]] = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'", "Q'")
 
     def __post_init__(self) -> None:
         for fact in ("promotable", "multilinear", "total"):

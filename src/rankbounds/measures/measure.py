@@ -49,6 +49,8 @@ class Measure:
     judged_only: ClassVar[bool] = False
     as_retrieved: ClassVar[bool] = False
     list_only: ClassVar[bool] = False
+    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "exact"
+    """Whether ``bounds`` are attained, hold but may be wider than needed, or are not known at all."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -194,7 +196,7 @@ class RankWeighted(Measure):
         return self._summed(rankings, group_means(rankings, self.worth(rankings)))
 
 
-def quotient(numerator: Floats, denominator: Floats) -> Floats:
+def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
     """Division that gives 0 where the denominator is 0, trec_eval's rule for topics without relevant documents."""
     result = np.zeros(np.broadcast(numerator, denominator).shape)
     return np.divide(numerator, denominator, out=result, where=denominator != 0)

@@ -62,14 +62,23 @@ def expected_precisions(rankings: Rankings, rel: float) -> Floats:
     return counted / np.arange(1, rankings.width + 1)
 
 
-def average_bounds(rankings: Rankings, rel: float, depth: int, *, of_retrieved: bool = False) -> Bounds:
+def average_bounds(
+    rankings: Rankings,
+    rel: float,
+    depth: int,
+    *,
+    of_retrieved: bool = False,
+    weights: Floats | None = None,
+    itself: float = 1.0,
+) -> Bounds:
     """Exact bounds of the sum of precisions divided by the number of relevant documents.
 
     That number counts each unjudged document turned relevant: all of the topic's, or (``of_retrieved``) those within
     the depth. With k of the unjudged documents relevant, the sum is greatest when they are the k highest and least
-    when they are the k lowest. Both sums grow by one term a step, so that all k cost as much as one.
+    when they are the k lowest. Both sums grow by one term a step, so that all k cost as much as one. ``weights`` may
+    stand in for 1 / rank, and ``itself`` says for how much a relevant document counts in its own precision.
     """
-    turns = _Turns.of(rankings, rel, depth, of_retrieved=of_retrieved)
+    turns = _Turns.of(rankings, rel, depth, of_retrieved=of_retrieved, weights=weights, itself=itself)
     return turns.least_average(), turns.greatest_average()
 
 
@@ -93,11 +102,21 @@ class _Turns:
     from_below: Floats
     total: Floats
     known: Floats
+    itself: float = 1.0
 
     @classmethod
-    def of(cls, rankings: Rankings, rel: float, depth: int, *, of_retrieved: bool = False) -> _Turns:
+    def of(
+        cls,
+        rankings: Rankings,
+        rel: float,
+        depth: int,
+        *,
+        of_retrieved: bool = False,
+        weights: Floats | None = None,
+        itself: float = 1.0,
+    ) -> _Turns:
         rank = np.arange(1, rankings.width + 1)
-        inverse = np.where(rank <= depth, 1 / rank, 0.0)
+        inverse = np.where(rank <= depth, 1 / rank if weights is None else weights, 0.0)
         judged = rankings.assume(0.0)
         so_far = judged.relevant_so_far(rel)
         # Turning a document relevant adds its own precision, and a term for each relevant document below it.
@@ -107,14 +126,15 @@ class _Turns:
             rankings.holes & (rank <= depth) if of_retrieved else rankings.holes,
             so_far,
             at_relevant.sum(axis=-1, keepdims=True) - np.cumsum(at_relevant, axis=-1),
-            sum_of_precisions(judged, rel, depth),
+            (at_relevant * (so_far - 1 + itself)).sum(axis=-1),
             so_far[..., depth - 1] if of_retrieved else judged.num_relevant(rel),
+            itself,
         )
 
     def greatest_average(self) -> Floats:
         """Over all k, with the k highest unjudged documents relevant."""
         number = np.cumsum(self.holes, axis=-1)
-        added = np.where(self.holes, self.inverse * (self.so_far + number) + self.from_below, 0.0)
+        added = np.where(self.holes, self.inverse * (self.so_far + number - 1 + self.itself) + self.from_below, 0.0)
         averages = quotient(self.total[:, None] + np.cumsum(added, axis=-1), self.known[:, None] + number)
         return np.maximum(quotient(self.total, self.known), averages.max(axis=-1))
 
@@ -122,7 +142,7 @@ class _Turns:
         """Over all k, with the k lowest unjudged documents relevant."""
         at_holes = np.where(self.holes, self.inverse, 0.0)
         holes_below = at_holes.sum(axis=-1, keepdims=True) - np.cumsum(at_holes, axis=-1)
-        added = np.where(self.holes, self.inverse * (self.so_far + 1) + self.from_below + holes_below, 0.0)
+        added = np.where(self.holes, self.inverse * (self.so_far + self.itself) + self.from_below + holes_below, 0.0)
         number, total = (np.cumsum(array[..., ::-1], axis=-1)[..., ::-1] for array in (self.holes, added))
         averages = quotient(self.total[:, None] + total, self.known[:, None] + number)
         return np.minimum(quotient(self.total, self.known), averages.min(axis=-1))
