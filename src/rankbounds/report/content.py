@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import os
 import warnings
 from collections import Counter
@@ -22,12 +21,14 @@ from rankbounds.comparison.significance import minimum_detectable_effect, pairs_
 from rankbounds.comparison.wording import POWER
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluate import DEFAULT_MEASURES, Assumptions, evaluate
-from rankbounds.files.opening import STANDARD_INPUT, expand
+from rankbounds.files.opening import STANDARD_INPUT, checksum, expand
 from rankbounds.gains import gain_rule
+from rankbounds.judging import judge_next
 from rankbounds.judgments import Qrels, read_qrels
 from rankbounds.measures import parse_measures
 from rankbounds.report.observed import COVERAGE_DEPTHS, Lists, Observed
 from rankbounds.report.summary import sentences
+from rankbounds.runs import Run, read_run, unique_names
 from rankbounds.scores import Scores
 from rankbounds.tables import plain
 from rankbounds.threads import in_threads, processors
@@ -38,6 +39,11 @@ LARGEST = 9_000_000
 STRIP_DEPTHS = (100, 50, 20, 10, 0)
 FEWEST_RUNS, FEWEST_TOPICS = 20, 50
 """Thinning stops here."""
+LARGEST_IN_MEMORY = 500_000_000
+"""Runs of more bytes than this are read one after the other, and what to judge next is left out."""
+LEAST_WEIGHT = 1e-4
+"""What to judge next is not looked for where all ranks below together weigh less than this."""
+NEXT_DOCUMENTS = 20
 PAIR_COLUMNS = ("p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high")
 
 
@@ -94,9 +100,10 @@ def gather(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         judgments = read_qrels(qrels, lenient=choices.lenient, threads=processors())
+        systems = _read(files, choices.lenient)
         scores = evaluate(
             judgments,
-            files,
+            systems or files,
             measures,
             ties=choices.ties,
             unjudged=choices.unjudged,
@@ -123,6 +130,7 @@ def gather(
         **_lists(scores, observed, thinning),
         "persistence": _persistence(observed, thinning),
         "agreement": _agreement(scores),
+        "next": _next(judgments, systems, observed),
         "identity": _identity(os.fspath(qrels), files, judgments, scores, choices),
         "thinned": thinning.notes,
     }
@@ -284,6 +292,45 @@ def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
     }
 
 
+def _read(files: Sequence[str], lenient: bool) -> list[Run]:
+    """The runs, to be scored and asked for what to judge next; none where they would take too much memory."""
+    if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) > LARGEST_IN_MEMORY:
+        return []
+    read = list(in_threads(lambda file: read_run(file, lenient=lenient), files, processors()))
+    names = unique_names([run.name for run in read], list(files))
+    return [run.renamed(name) for run, name in zip(read, names, strict=True)]
+
+
+def _next(judgments: Qrels, runs: list[Run], observed: Observed) -> dict[str, Any] | None:
+    """The documents whose judgments would lower the summed residual of RBP most."""
+    if not runs:
+        return None
+    depth = int(np.ceil(np.log(LEAST_WEIGHT) / np.log(observed.rbp.p))) if observed.rbp.p > 0 else 1
+    assumptions = observed.assumptions
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankboundsWarning)  # said before
+        try:
+            plan = judge_next(
+                judgments,
+                runs,
+                budget=NEXT_DOCUMENTS,
+                measure=observed.rbp,
+                order=assumptions.order,
+                precision=assumptions.score_precision,
+                depth=depth,
+            )
+        except UsageError:
+            return None  # not for this kind of RBP
+    shares = plan.number_of_topics * plan.number_of_runs
+    return {
+        "measure": str(observed.rbp),
+        "documents": list(zip(plan.query_ids, plan.doc_ids, plan.weight.tolist(), strict=True)),
+        "open": plan.residual_before / shares,
+        "open_after": (plan.residual_after / shares).tolist(),
+        "depth": depth,
+    }
+
+
 def _agreement(scores: Scores) -> list[dict[str, Any]]:
     if len(scores.runs) < 2 or len(scores.measures) < 2 or len(scores.query_ids) < 2:
         return []
@@ -293,7 +340,7 @@ def _agreement(scores: Scores) -> list[dict[str, Any]]:
 def _identity(qrels: str, files: Sequence[str], judgments: Qrels, scores: Scores, choices: Choices) -> dict[str, Any]:
     """What a reader needs to repeat the report."""
     paths = [qrels, *files]
-    sums = list(in_threads(_checksum, paths, processors()))
+    sums = list(in_threads(checksum, paths, processors()))
     options = {
         "ties": choices.ties,
         "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
@@ -322,13 +369,3 @@ def _identity(qrels: str, files: Sequence[str], judgments: Qrels, scores: Scores
         },
         "options": options,
     }
-
-
-def _checksum(path: str) -> str:
-    with open(path, "rb") as file:
-        if hasattr(hashlib, "file_digest"):
-            return hashlib.file_digest(file, "sha256").hexdigest()
-        digest = hashlib.sha256()
-        while piece := file.read(1 << 20):
-            digest.update(piece)
-        return digest.hexdigest()

@@ -540,6 +540,64 @@ function showAgreement() {
   ], data.agreement, null, { by: "Kendall's tau", down: true });
 }
 
+function showNext() {
+  if (!data.next) return;
+  const { documents, open, open_after: after, measure, depth: looked } = data.next;
+  at("next").hidden = at("next-link").hidden = false;
+  at("next-words").textContent = documents.length
+    ? `By ${measure} a run's mean is open by ${fixed(open)} on average. These ${documents.length} documents, judged in this order, would leave ` +
+      `${fixed(after[after.length - 1])} open. They were looked for in the first ${looked} ranks; the weight is what a document adds up to over all runs.`
+    : `By ${measure} every document that counts in the first ${looked} ranks is judged.`;
+  if (!documents.length) return;
+  const rows = documents.map(([query, doc, weight], number) => ({ number, query, doc, weight, after: after[number] }));
+  table(at("next-board"), [
+    { name: "#", text: (row) => row.number + 1, order: (row) => row.number },
+    { name: "topic", words: true, text: (row) => row.query, order: (row) => row.query, classes: () => ["name"], title: (row) => row.query },
+    { name: "document", words: true, text: (row) => row.doc, classes: () => ["wrap"] },
+    ...(data.live && data.live.judging ? [{ name: "judge", words: true, node: judging }] : []),
+    { name: "weight", text: (row) => fixed(row.weight), order: (row) => row.weight },
+    { name: "then open", wide: true, text: (row) => fixed(row.after), order: (row) => row.after },
+  ], rows, null, { by: "#", down: false });
+}
+
+// ---- live: only where the page comes from "rankbounds serve" ----
+
+function judging(row) {
+  const holder = element("div"), told = element("span", "", "note");
+  told.setAttribute("role", "status");
+  for (const grade of data.live.grades) {
+    const button = element("button", grade);
+    button.type = "button";
+    button.setAttribute("aria-label", `judge ${row.doc} for topic ${row.query} as grade ${grade}`);
+    button.addEventListener("click", () => {
+      for (const other of holder.querySelectorAll("button")) other.disabled = true;
+      send("judge", { query_id: row.query, doc_id: row.doc, grade: Number(grade) }).then((said) => {
+        if (said.error) told.textContent = said.error; else location.reload();
+      });
+    });
+    holder.append(button, " ");
+  }
+  if (data.live.documents) {
+    const button = element("button", "read");
+    button.type = "button";
+    const text = element("div", "", "wrap");
+    button.addEventListener("click", () => send("document", { doc_id: row.doc }).then((said) => { text.textContent = said.error || said.text; }));
+    holder.append(button, text);
+  }
+  holder.append(told);
+  return holder;
+}
+
+function send(what, message) {
+  return fetch("/" + what, { method: "POST", headers: { "Content-Type": "application/json", "X-Token": data.live.token }, body: JSON.stringify(message) })
+    .then((answer) => answer.json()).catch(() => ({ error: "The server does not answer." }));
+}
+
+function watch() {
+  if (!data.live) return;
+  setInterval(() => send("state", {}).then((said) => { if (said.state && said.state !== data.live.state) location.reload(); }), 2000);
+}
+
 function showIdentity() {
   const { counts, options, files } = data.identity;
   at("made").textContent = `Made by rankbounds ${data.version} from ` + Object.entries(counts).map(([name, number]) => `${number.toLocaleString("en")} ${name}`).join(", ") + ". " + data.thinned.join(" ");
@@ -589,5 +647,7 @@ showBoard();
 showPersistence();
 showCoverage();
 showAgreement();
+showNext();
 showIdentity();
+watch();
 })();
