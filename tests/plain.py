@@ -233,6 +233,103 @@ def inferred_average_precision(topic: Topic, m, pooled: tuple[int, ...] = ()) ->
     return total / number if number else 0.0
 
 
+def rate_by_relevance(relevance: list[int], going_on, beyond: int) -> float:
+    """Relevant documents examined over documents examined, by a user who goes on with probability going_on(rank,
+    found, relevant); behind the list all documents are relevant (1) or none (0). Read until nobody is left."""
+    reached, gained, examined, found, rank = 1.0, 0.0, 0.0, 0, 0
+    while reached > 1e-17 and rank < 500:
+        relevant = relevance[rank] if rank < len(relevance) else beyond
+        rank += 1
+        found += relevant
+        gained += reached * relevant
+        examined += reached
+        reached *= going_on(rank, found, relevant)
+    if reached > 1e-17:  # weights that fall as 1/x^2: Euler and Maclaurin's sum of the rest
+        x = 1 / (1 - math.sqrt(going_on(rank, found, 0)))
+        rest = reached * (x + 1 / 2 + 1 / (6 * x) - 1 / (30 * x**3))
+        examined += rest
+        gained += rest * beyond
+    return gained / examined
+
+
+def rbp_by_relevance(topic: Topic, m, beyond: int = 0) -> float:
+    return rate_by_relevance(
+        topic.relevance(m.rel),
+        lambda rank, found, relevant: m.p_relevant if relevant else m.p_nonrelevant,
+        beyond,
+    )
+
+
+def inst(topic: Topic, m, beyond: int = 0) -> float:
+    def going_on(rank: int, found: int, relevant: int) -> float:
+        still = m.T - found
+        return ((rank - 1 + m.T + still) / (rank + m.T + still)) ** 2
+
+    return rate_by_relevance(topic.relevance(m.rel), going_on, beyond)
+
+
+def _discount(rank: int, base: float | None) -> float:
+    if base is None:
+        return 1 / math.log2(rank + 1)
+    return 1.0 if rank < base else 1 / math.log(rank, base)
+
+
+def scaled_dcg(topic: Topic, m) -> float:
+    whole = sum(_discount(rank, m.base) for rank in range(1, m.cutoff + 1))
+    relevance = topic.relevance(m.rel)[: m.cutoff]
+    return sum(_discount(rank, m.base) for rank, relevant in enumerate(relevance, 1) if relevant) / whole
+
+
+def later_reciprocal_rank(topic: Topic, m) -> float:
+    found = 0
+    for rank, relevant in enumerate(topic.relevance(m.rel)[: m.cutoff], 1):
+        found += relevant
+        if found == m.n:
+            return 1 / (m.damping + rank)
+    return 0.0
+
+
+def precision_and_recall(topic: Topic, m) -> tuple[float, float] | None:
+    found = sum(topic.relevance(m.rel)[: m.cutoff])
+    if found == 0:
+        return None
+    return found / (m.cutoff or len(topic.ranking)), found / topic.number_relevant(m.rel)
+
+
+def f_measure(topic: Topic, m) -> float:
+    both = precision_and_recall(topic, m)
+    if both is None:
+        return 0.0
+    p, r = both
+    return (1 + m.beta**2) * p * r / (m.beta**2 * p + r)
+
+
+def shaw(topic: Topic, m) -> float:
+    both = precision_and_recall(topic, m)
+    return 1 / (1 / both[0] + 1 / both[1] - 1) if both else 0.0
+
+
+def search_length(topic: Topic, m) -> float:
+    found = wasted = 0
+    for relevant in topic.relevance(m.rel):
+        found += relevant
+        wasted += 1 - relevant
+        if found == m.n:
+            return wasted
+    if m.collection is None:
+        return math.inf
+    elsewhere = topic.number_relevant(m.rel) - found
+    others = m.collection - len(topic.ranking) - elsewhere
+    if elsewhere < m.n - found:
+        return wasted + others
+    return wasted + (m.n - found) * others / (elsewhere + 1)
+
+
+def rank_power(topic: Topic, m) -> float:
+    ranks = [rank for rank, relevant in enumerate(topic.relevance(m.rel)[: m.cutoff], 1) if relevant]
+    return sum(ranks) / len(ranks) / len(ranks) if ranks else math.inf
+
+
 DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "RBP": rbp,
     "Bpref": bpref,
@@ -264,6 +361,14 @@ DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "NumRelRet": lambda topic, m: sum(topic.relevance(m.rel)),
     "IPrec": lambda topic, m: interpolated(topic, m.rel, m.recall),
     "IPrecMean": interpolated_mean,
+    "RBP2": rbp_by_relevance,
+    "INST": inst,
+    "SDCG": scaled_dcg,
+    "RRn": later_reciprocal_rank,
+    "F": f_measure,
+    "Shaw": shaw,
+    "ESL": search_length,
+    "RankPower": rank_power,
 }
 
 
@@ -275,10 +380,16 @@ def value(topic: Topic, measure) -> float:
     return DEFINITIONS[measure.name](topic, measure)
 
 
-def tail(measure, length: int) -> float:
-    """What documents beyond the end of the list or beyond the depth could add."""
+def greatest(topic: Topic, measure) -> float:
+    """The measure of one list when documents beyond its end or beyond the depth turn out as good as they can."""
     if type(measure).__name__ == "Condensed":
-        return tail(measure.measure, length)
+        return greatest(topic, measure.measure)
+    if measure.name in ("RBP2", "INST"):
+        return DEFINITIONS[measure.name](topic, measure, 1)
+    length, tail = len(topic.ranking), 0.0
     if measure.name == "RBP":
-        return measure.p ** (length if measure.cutoff is None else min(length, measure.cutoff))
-    return 0.0
+        tail = measure.p ** (length if measure.cutoff is None else min(length, measure.cutoff))
+    if measure.name == "SDCG":
+        weights = [_discount(rank, measure.base) for rank in range(1, measure.cutoff + 1)]
+        tail = sum(weights[length:]) / sum(weights)
+    return value(topic, measure) + tail

@@ -37,7 +37,11 @@ def test_json_rows(command, files):
     code, out, _ = command("evaluate", *files, "-m", "RBP(p=.8)", "-m", "AP", "-q", "--format", "json")
     rows = json.loads(out)
     assert code == 0
-    assert [list(row) for row in rows] == [["run", "query_id", "measure", "value", "low", "high"]] * 6
+    plain = ["run", "query_id", "measure", "value", "low", "high"]
+    split = [*plain, "residual_unjudged", "residual_tail", "residual_ties"]
+    assert [list(row) for row in rows] == [split, split, plain, plain, split, plain]
+    assert (rows[0]["residual_unjudged"], rows[0]["residual_tail"]) == (pytest.approx(0.16), pytest.approx(0.512))
+    assert rows[4]["residual_tail"] == pytest.approx((0.512 + 0.64) / 2)
     assert [(row["query_id"], row["measure"]) for row in rows] == [
         ("1", "RBP(p=0.8)"), ("2", "RBP(p=0.8)"), ("1", "AP"), ("2", "AP"), ("all", "RBP(p=0.8)"), ("all", "AP"),
     ]  # fmt: skip
@@ -71,8 +75,8 @@ def test_other_formats_hold_the_same_rows(command, files, tmp_path, kind):
     else:
         found = list(csv.DictReader(io.StringIO(target.read_text()), delimiter="," if kind == "csv" else "\t"))
         for row in found:
-            row.update({key: float(row[key]) for key in ("value", "low", "high")})
-    assert found == expected
+            row.update({key: float(number) for key, number in list(row.items())[3:] if number})
+    assert [{key: value for key, value in row.items() if value not in (None, "")} for row in found] == expected
 
 
 def test_trec_format_has_trec_evals_names_and_digits(command, files):

@@ -17,7 +17,8 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import compare
-from rankbounds.comparison.wording import Evidence, paragraph
+from rankbounds.comparison.evidence import Evidence
+from rankbounds.comparison.wording import paragraph
 from rankbounds.report import Choices, content, gather, page
 from rankbounds.report.observed import TIED
 

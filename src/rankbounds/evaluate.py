@@ -18,12 +18,13 @@ from rankbounds.gains import GainRule, gain_rule
 from rankbounds.judgments import Qrels, as_qrels, read_qrels
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.judged import Judged
+from rankbounds.measures.measure import Bounds
 from rankbounds.rankings import Order, Precision, Rankings, TopicFacts, join
 from rankbounds.runs import Run, as_run, read_run, unique_names
-from rankbounds.scores import RunNotes, Scores
+from rankbounds.scores import PARTS, RunNotes, Scores
 from rankbounds.threads import in_threads, processors
 from rankbounds.tie_key import TieKey, as_tie_key
-from rankbounds.ties import ORDERS
+from rankbounds.ties import ORDERS, reordered
 from rankbounds.ties import RULES as TIE_RULES
 from rankbounds.unjudged import UnjudgedRule
 
@@ -32,6 +33,16 @@ DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
 BOUNDS = ("unjudged", "ties", "both", "none")
 TOPICS = ("judged", "shared")
 PRECISIONS = ("double", "single")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The numbers of one batch: arrays with an axis of lists and one of measures, ``parts`` with one of parts first."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+    parts: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +107,7 @@ class Assumptions:
             what = "mean over the orders"
         else:
             worst_best = measure.tie_bounds(assumed)
-            found = None if worst_best is None else worst_best[self.ties == "best"]
+            found = None if worst_best is None else worst_best[(self.ties == "best") != measure.lower_is_better]
             what = f"{self.ties} order"
         if found is None:
             raise UsageError(f'{measure} has no known {what} of tied documents. Use ties="trec".')
@@ -134,11 +145,60 @@ class Assumptions:
 
         Exact for measures that never fall with more relevance. For others the bounds over all orders contain them.
         """
-        if not measure.monotone or measure.judged_only:
+        if not (measure.monotone and measure.tail_adds) or measure.judged_only:
             return measure.joint_bounds(rankings)
-        low, high = (self._with_ties(measure, rankings.assume(chance)) for chance in (0.0, 1.0))
-        tail = getattr(measure, "open_tail", None)
-        return low, high if tail is None else high + tail(rankings)
+        worst, best = (self._with_ties(measure, rankings.assume(chance)) for chance in (0.0, 1.0))
+        if measure.lower_is_better:
+            return best, worst
+        return worst, best + measure.open_tail(rankings)
+
+    def cells(self, measures: Sequence[Measure], rankings: Rankings) -> Cells:
+        """All numbers of a batch."""
+        shape = (rankings.length.size, len(measures))
+        value, low, high = (np.full(shape, np.nan) for _ in range(3))
+        for number, measure in enumerate(measures):
+            value[:, number] = self.value(measure, rankings)
+            found = self.low_high(measure, rankings)
+            if found is not None:
+                low[:, number], high[:, number] = found
+        split = [number for number, measure in enumerate(measures) if measure.has_residual]
+        if not split:
+            return Cells(value, low, high)
+        # Only now, because ties are reordered for it: until here all measures read the same arrays from the cache.
+        parts = np.full((len(PARTS), *shape), np.nan)
+        for number in split if self.bounds != "none" else ():
+            parts[:, :, number] = self._parts(measures[number], rankings, (low[:, number], high[:, number]))
+        return Cells(value, low, high, parts)
+
+    def _parts(self, measure: Measure, rankings: Rankings, found: Bounds) -> tuple[Floats, Floats, Floats]:
+        """What unjudged documents, the list's end and ties leave open.
+
+        Where the bounds cover ties, the way from low to high is: first the best order, then the documents relevant.
+        """
+        over_orders = self.bounds == "both" or (self.ties not in ORDERS and not measure.tail_adds)
+        ties = _range_over_orders(measure, rankings.assume(0.0) if over_orders else self.assumed(measure, rankings))
+        if over_orders:
+            rankings = reordered(rankings, measure.worth(rankings.assume(0.5)), best=True)
+        elif self.bounds == "ties":
+            found = measure.bounds(rankings) or found
+        tail = measure.open_tail(rankings)
+        unjudged = found[1] - found[0] - tail - (ties if over_orders else 0.0)
+        unjudged[unjudged < 1e-15] = 0.0  # what rounding leaves is no residual
+        return unjudged, tail, ties
+
+    def tie_range(self, measure: Measure, rankings: Rankings) -> Floats:
+        """How far each list's value moves over all orders of its ties; NaN where that is not known."""
+        return _range_over_orders(measure, self.assumed(measure, rankings))
+
+
+def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
+    if assumed.tied is None:
+        return np.zeros(assumed.length.shape)
+    worst_best = measure.tie_bounds(assumed)
+    if worst_best is None:
+        return np.full(assumed.length.shape, np.nan)
+    with np.errstate(invalid="ignore"):  # a search that never ends, in either order
+        return worst_best[1] - worst_best[0]
 
 
 def evaluate(
@@ -189,18 +249,41 @@ def evaluate(
     chosen = parse_measures(measures)
     assumptions.check(chosen)
     workers = threads or processors()
-    judgments = qrels if isinstance(qrels, Qrels) else _read_judgments(qrels, lenient, workers, assumptions.gain)
-    facts = TopicFacts(judgments, assumptions.gain)
-    jobs = _jobs(runs, lenient, workers)
+    facts = TopicFacts(judgments_from(qrels, lenient, workers, assumptions.gain), assumptions.gain)
+    return score_runs(
+        facts,
+        runs_to_read(runs, lenient, workers),
+        chosen,
+        assumptions,
+        lambda rankings: assumptions.cells(chosen, rankings),
+        threads=workers,
+        progress=progress,
+        observe=observe,
+    )
+
+
+def score_runs(
+    facts: TopicFacts,
+    jobs: Sequence[RunToRead],
+    measures: list[Measure],
+    assumptions: Assumptions,
+    cells: Callable[[Rankings], Cells],
+    *,
+    threads: int,
+    progress: Callable[[int, int], None] | None = None,
+    observe: Callable[[int, Rankings], None] | None = None,
+) -> Scores:
+    """Read, join and score every run; ``cells`` turns a batch of rankings into the measures' numbers."""
     facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
 
-    def score(numbered: tuple[int, _Job]) -> _RunResult:
+    def score(numbered: tuple[int, RunToRead]) -> _RunResult:
         number, job = numbered
         seen = partial(observe, number) if observe else None
-        return _score_run(job.read(), facts, chosen, assumptions, workers if len(jobs) == 1 else 1, seen)
+        alone = threads if len(jobs) == 1 else 1
+        return _score_run(job.read(), facts, measures, assumptions, cells, threads=alone, observe=seen)
 
     results = []
-    for result in in_threads(score, list(enumerate(jobs)), workers):
+    for result in in_threads(score, list(enumerate(jobs)), threads):
         results.append(result)
         if progress:
             progress(len(results), len(jobs))
@@ -208,67 +291,76 @@ def evaluate(
     scores = Scores(
         runs=names,
         query_ids=list(facts.query_ids),
-        measures=chosen,
+        measures=measures,
         value=np.stack([result.value for result in results]),
         low=np.stack([result.low for result in results]),
         high=np.stack([result.high for result in results]),
         judged=np.stack([result.judged for result in results]),
         notes=[result.notes for result in results],
-        bounds=bounds,
-        topics=topics,
+        bounds=assumptions.bounds,
+        topics=assumptions.topics,
         outer=[
             measure
-            for measure in chosen
+            for measure in measures
             if any(result.notes.tied_topics for result in results) and assumptions.bounds_are_outer(measure, facts)
         ],
         without_relevant=[
             name for name, number in zip(facts.query_ids, facts.relevant(1.0).tolist(), strict=True) if not number
         ],
+        parts=np.stack([result.parts for result in results if result.parts is not None], axis=1)
+        if results[0].parts is not None
+        else None,
     )
-    for message in [*scores.warnings(), *_fractions_lost(facts, chosen)]:
+    for message in [*scores.warnings(), *_fractions_lost(facts, measures)]:
         warnings.warn(message, RankboundsWarning, stacklevel=2)
     return scores
 
 
-def _read_judgments(given: Any, lenient: bool, threads: int, rule: GainRule) -> Qrels:
+def judgments_from(given: Any, lenient: bool = False, threads: int = 1, rule: GainRule | None = None) -> Qrels:
+    """Judgments from a path or anything else that ``evaluate`` takes."""
+    if isinstance(given, Qrels):
+        return given
+    rule = rule or GainRule()
     if isinstance(given, str | os.PathLike):
         return read_qrels(given, lenient=lenient, threads=threads, grade_of=rule.grade_of)
     return as_qrels(given, rule.grade_of)
 
 
 @dataclass(frozen=True)
-class _Job:
+class RunToRead:
     """A run to score, read only when its turn comes so that memory holds few at a time."""
 
     place: str
     read: Callable[[], Run]
 
 
-def _jobs(runs: Any, lenient: bool, workers: int) -> list[_Job]:
-    def from_file(path: str, threads: int, name: str | None = None) -> _Job:
-        return _Job(path, lambda: read_run(path, lenient=lenient, threads=threads, name=name))
+def runs_to_read(runs: Any, lenient: bool = False, workers: int = 1) -> list[RunToRead]:
+    """The runs in anything that ``evaluate`` takes: one run or several."""
+
+    def from_file(path: str, threads: int, name: str | None = None) -> RunToRead:
+        return RunToRead(path, lambda: read_run(path, lenient=lenient, threads=threads, name=name))
 
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
     if isinstance(runs, Run) or hasattr(runs, "columns") or hasattr(runs, "column_names"):
-        return [_Job("run", lambda: as_run(runs))]
+        return [RunToRead("run", lambda: as_run(runs))]
     if isinstance(runs, Mapping):
         if not runs:
             raise UsageError("No run was given.")
         if all(_is_one_query(inner) for inner in runs.values()):
-            return [_Job("run", lambda: as_run(runs))]
+            return [RunToRead("run", lambda: as_run(runs))]
         return [
             from_file(os.fspath(run), 1, str(name))
             if isinstance(run, str | os.PathLike)
-            else _Job(str(name), lambda run=run, name=name: as_run(run, str(name)).renamed(str(name)))  # type: ignore[misc]
+            else RunToRead(str(name), lambda run=run, name=name: as_run(run, str(name)).renamed(str(name)))  # type: ignore[misc]
             for name, run in runs.items()
         ]
     given = list(runs)
     if not given:
         raise UsageError("No run was given.")
     if isinstance(given[0], tuple) and len(given[0]) >= 3 and not isinstance(given[0][1], Run):
-        return [_Job("run", lambda: as_run(given))]
-    jobs: list[_Job] = []
+        return [RunToRead("run", lambda: as_run(given))]
+    jobs: list[RunToRead] = []
     files = [one for one in given if isinstance(one, str | os.PathLike)]
     alone = len(files) == len(given) and len(expand(files)) == 1
     for number, one in enumerate(given, 1):
@@ -276,14 +368,14 @@ def _jobs(runs: Any, lenient: bool, workers: int) -> list[_Job]:
             jobs += [from_file(path, workers if alone else 1) for path in expand([one])]
         else:
             place = f"run{number}" if len(given) > 1 else "run"
-            jobs.append(_Job(place, lambda one=one, place=place: as_run(one, place)))  # type: ignore[misc]
+            jobs.append(RunToRead(place, lambda one=one, place=place: as_run(one, place)))  # type: ignore[misc]
     return jobs
 
 
 def all_runs(runs: Any, *, lenient: bool = False, threads: int | None = None) -> list[Run]:
     """Every run in whatever form ``evaluate`` takes them, read into memory, under names that differ."""
     workers = threads or processors()
-    jobs = _jobs(runs, lenient, workers)
+    jobs = runs_to_read(runs, lenient, workers)
     read = list(in_threads(lambda job: job.read(), jobs, workers))
     names = unique_names([run.name for run in read], [job.place for job in jobs])
     return [run if run.name == name else run.renamed(name) for run, name in zip(read, names, strict=True)]
@@ -306,6 +398,7 @@ class _RunResult:
     high: Floats
     judged: Floats
     notes: RunNotes
+    parts: Floats | None
 
 
 def _score_run(
@@ -313,6 +406,7 @@ def _score_run(
     facts: TopicFacts,
     measures: Sequence[Measure],
     assumptions: Assumptions,
+    cells: Callable[[Rankings], Cells],
     threads: int,
     observe: Callable[[Rankings], None] | None = None,
 ) -> _RunResult:
@@ -327,6 +421,7 @@ def _score_run(
     shape = (len(facts.query_ids), len(measures))
     value, low, high = (np.full(shape, np.nan) for _ in range(3))
     judged, tie_range = (np.full(shape[0], np.nan) for _ in range(2))
+    parts = np.full((len(PARTS), *shape), np.nan) if any(one.has_residual for one in measures) else None
     tied = np.zeros(shape[0], dtype=bool)
     coverage = Judged(cutoff=10)
 
@@ -335,16 +430,18 @@ def _score_run(
         for rankings in compute():
             topic = rankings.topic
             judged[topic] = coverage.value(rankings)
-            for number, measure in enumerate(measures):
-                value[topic, number] = assumptions.value(measure, rankings)
-                found = assumptions.low_high(measure, rankings)
-                if found is not None:
-                    low[topic, number], high[topic, number] = found
+            found = cells(rankings)
+            value[topic], low[topic], high[topic] = found.value, found.low, found.high
+            if parts is not None and found.parts is not None:
+                parts[:, topic] = found.parts
             if rankings.tied is not None:
                 tied[topic] = rankings.tied.any(axis=-1)
                 if assumptions.bounds != "none":
-                    worst_best = measures[0].tie_bounds(assumptions.assumed(measures[0], rankings))
-                    tie_range[topic] = np.nan if worst_best is None else worst_best[1] - worst_best[0]
+                    tie_range[topic] = (
+                        found.parts[PARTS.index("residual_ties"), :, 0]
+                        if found.parts is not None and measures[0].has_residual
+                        else assumptions.tie_range(measures[0], rankings)
+                    )
             if observe:
                 observe(rankings)
 
@@ -358,7 +455,7 @@ def _score_run(
         tied_topics=int(np.count_nonzero(tied)),
         tie_range=float(tie_range[known].sum() / scored) if known.any() else None,
     )
-    return _RunResult(run.name, value, low, high, judged, notes)
+    return _RunResult(run.name, value, low, high, judged, notes, parts)
 
 
 def _fractions_lost(facts: TopicFacts, measures: Sequence[Measure]) -> list[str]:

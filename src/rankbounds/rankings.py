@@ -446,6 +446,14 @@ def _ranked(run: Run, order: Order, precision: Precision, tie_key: TieKey | None
     return permutation, tied
 
 
+def ranked(run: Run, order: Order = "trec", precision: Precision = "double") -> Run:
+    """The run's rows topic by topic, each topic's in the order of rank."""
+    together = np.concatenate([np.arange(len(run))[rows] for rows in run.pairs.topic_slices()])
+    grouped = run.take(together)
+    permutation, _ = _ranked(grouped, order, precision)
+    return grouped if permutation is None else grouped.take(permutation)
+
+
 def _reordered(permutation: Ints | None, size: int, rows: Ints, within: Ints) -> Ints:
     """Put the given rows into the order ``within``, leaving the others where they are."""
     permutation = np.arange(size) if permutation is None else permutation.copy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from rankbounds.errors import UsageError, did_you_mean
@@ -29,7 +29,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_measures(parser: argparse.ArgumentParser) -> None:
+def add_measures(parser: argparse.ArgumentParser, default: Sequence[str] = DEFAULT_MEASURES) -> None:
     """Which measures."""
     parser.add_argument(
         "-m",
@@ -37,18 +37,33 @@ def add_measures(parser: argparse.ArgumentParser) -> None:
         dest="measures",
         metavar="MEASURE",
         action="append",
-        help=f"RBP(p=0.8), nDCG@10, a trec_eval name, ...; may be repeated (default: {', '.join(DEFAULT_MEASURES)})",
+        help=f"RBP(p=0.8), nDCG@10, a trec_eval name, ...; may be repeated (default: {', '.join(default)})",
     )
+
+
+def add_ties(parser: argparse.ArgumentParser, more: str = "", *, lenient: bool = True) -> None:
+    """How to rank tied documents, and what is a tie."""
+    parser.add_argument(
+        "--ties",
+        default="trec",
+        metavar="RULE",
+        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), line (line "
+        f"order among equal scores), rank (stated rank), docid (docno up){more}",
+    )
+    parser.add_argument(
+        "--score-precision",
+        default="double",
+        metavar="WHICH",
+        help=f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
+    )
+    if lenient:
+        parser.add_argument(
+            "--lenient", action="store_true", help="leave out lines that cannot be read, and count them"
+        )
 
 
 def add_assumptions(parser: argparse.ArgumentParser) -> None:
     """How to treat ties, unjudged documents, grades and missing topics."""
-    parser.add_argument(
-        "--ties-key",
-        metavar="FILE",
-        help="rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
-        "smallest first",
-    )
     parser.add_argument(
         "--unjudged",
         default="nonrelevant",
@@ -58,17 +73,17 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--q", type=float, help="with --unjudged expected: the probability that one is relevant")
     parser.add_argument("--bounds", default="unjudged", metavar="WHAT", help=f"low and high cover: {', '.join(BOUNDS)}")
     add_ranking(parser)
+    parser.add_argument(
+        "--ties-key",
+        metavar="FILE",
+        help="rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
+        "smallest first",
+    )
 
 
 def add_ranking(parser: argparse.ArgumentParser) -> None:
     """How runs become rankings: ties, gains, missing topics, the precision of scores, lines that cannot be read."""
-    parser.add_argument(
-        "--ties",
-        default="trec",
-        metavar="RULE",
-        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), line (line "
-        "order among equal scores), rank (stated rank), docid (docno up), best, worst, expected (mean over all orders)",
-    )
+    add_ties(parser, ", best, worst, expected (mean over all orders)")
     add_gain(parser)
     parser.add_argument(
         "--topics",
@@ -76,13 +91,11 @@ def add_ranking(parser: argparse.ArgumentParser) -> None:
         metavar="WHICH",
         help=f"{' or '.join(TOPICS)}: score judged topics that a run lacks as empty lists (default), or leave them out",
     )
-    parser.add_argument(
-        "--score-precision",
-        default="double",
-        metavar="WHICH",
-        help=f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
-    )
-    parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers with commas between them."""
+    return [float(part) for part in text.split(",")]
 
 
 def add_gain(parser: argparse.ArgumentParser) -> None:
