@@ -17,7 +17,7 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import compare
-from rankbounds.comparison.evidence import Evidence
+from rankbounds.comparison.evidence import Evidence, Inputs, certain_bounds
 from rankbounds.comparison.wording import paragraph
 from rankbounds.report import Choices, content, gather, page
 from rankbounds.report.observed import TIED
@@ -47,6 +47,11 @@ def rbp_of(run, p):
     return (1 - p) * sure @ powers / lists, ((1 - p) * still_open @ powers + beyond) / lists
 
 
+def shared_bounds(scores, files):
+    inputs = Inputs(DATA / "qrels.txt", [str(file) for file in files], scores.runs)
+    return certain_bounds(inputs, scores.measures)
+
+
 @pytest.fixture(scope="module")
 def demo():
     return gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
@@ -69,7 +74,7 @@ def test_holds_the_scores_of_evaluate(demo, demo_scores):
 
 
 def test_holds_the_pairs_of_compare(demo, demo_scores):
-    found = compare(demo_scores, test="t", correction="holm")
+    found = compare(demo_scores, test="t", certain=shared_bounds(demo_scores, sorted((DATA / "runs").iterdir())))
     for name in content.PAIR_COLUMNS:
         told = [np.nan if row[name] is None else row[name] for row in found.pairs]
         np.testing.assert_array_equal(unpacked(demo["pairs"][name]).ravel(), told)
@@ -300,7 +305,8 @@ def test_browser_verdict_is_that_of_the_command_line(chromium, demo_page, demo, 
         )
         (low_a, high_a), (low_b, high_b) = (demo["lists"][at]["tie_range"][measure] for at in (a, b))
         ties = Evidence(ties=(low_a - high_b, high_a - low_b))
-        told = paragraph(compare(two, test="t"), MEASURES[measure], ties).splitlines()
+        certain = shared_bounds(two, [DATA / "runs" / f"{run}.txt" for run in two.runs])
+        told = paragraph(compare(two, test="t", certain=certain), MEASURES[measure], ties).splitlines()
         assert shown[0] == told[0]
         assert shown[2:4] == told[2:4]  # the second is about all pairs, not this one
         assert shown[5].rstrip(".").startswith(told[4].split(";")[0].rstrip("."))

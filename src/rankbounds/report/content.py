@@ -17,7 +17,9 @@ import rankbounds
 from rankbounds.arrays import Floats
 from rankbounds.comparison import compare
 from rankbounds.comparison.agreement import agreement
+from rankbounds.comparison.evidence import Inputs, certain_bounds
 from rankbounds.comparison.significance import minimum_detectable_effect, pairs_of
+from rankbounds.comparison.verdict import CertainBounds
 from rankbounds.comparison.wording import POWER
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluate import DEFAULT_MEASURES, Assumptions, evaluate
@@ -41,6 +43,8 @@ FEWEST_RUNS, FEWEST_TOPICS = 20, 50
 """Thinning stops here."""
 LARGEST_IN_MEMORY = 500_000_000
 """Runs of more bytes than this are read one after the other, and what to judge next is left out."""
+SHARED_RUNS = 20
+"""For more runs, bounds of a difference are one run's low less the other's high."""
 LEAST_WEIGHT = 1e-4
 """What to judge next is not looked for where all ranks below together weigh less than this."""
 NEXT_DOCUMENTS = 20
@@ -120,7 +124,9 @@ def gather(
     for message in told:
         warnings.warn(message, RankboundsWarning, stacklevel=2)
     thinning = thinned(scores, len(measures))
-    leaderboard, p_adjusted = _leaderboard(scores, choices, thinning)
+    leaderboard, p_adjusted = _leaderboard(
+        scores, choices, thinning, _shared_bounds(judgments, systems, scores, choices)
+    )
     content = {
         "version": rankbounds.__version__,
         "title": choices.title,
@@ -175,7 +181,9 @@ def packed(array: Any, kind: str = "<f8") -> dict[str, Any]:
     return {"type": kind[1:], "shape": list(held.shape), "data": base64.b64encode(held.tobytes()).decode("ascii")}
 
 
-def _leaderboard(scores: Scores, choices: Choices, thinning: Thinning) -> tuple[dict[str, Any], Floats | None]:
+def _leaderboard(
+    scores: Scores, choices: Choices, thinning: Thinning, certain: CertainBounds | None
+) -> tuple[dict[str, Any], Floats | None]:
     """Means with intervals and bounds, all pairs, and the topics' values; and the pairs' p by the first measure."""
     kept = np.ix_(thinning.runs, thinning.topics)
     content: dict[str, Any] = {
@@ -206,6 +214,7 @@ def _leaderboard(scores: Scores, choices: Choices, thinning: Thinning) -> tuple[
         confidence=choices.confidence,
         resamples=choices.resamples,
         seed=choices.seed,
+        certain=certain,
     )
     first, second = pairs_of(count)
     place = np.full(count, -1)
@@ -222,6 +231,7 @@ def _leaderboard(scores: Scores, choices: Choices, thinning: Thinning) -> tuple[
         "systems": _by_measure([{key: row[key] for key in keys} for row in systems], len(thinning.runs)),
         "pairs": {name: packed(column[:, both]) for name, column in columns.items()},
         "comparison": found.settings
+        | {"shared": certain is not None}
         | {"power": POWER, "detectable": minimum_detectable_effect(1.0, len(scores.query_ids), choices.alpha, POWER)},
     }
     return content, columns["p_adjusted"][0, both]
@@ -299,6 +309,16 @@ def _read(files: Sequence[str], lenient: bool) -> list[Run]:
     read = list(in_threads(lambda file: read_run(file, lenient=lenient), files, processors()))
     names = unique_names([run.name for run in read], list(files))
     return [run.renamed(name) for run, name in zip(read, names, strict=True)]
+
+
+def _shared_bounds(judgments: Qrels, runs: list[Run], scores: Scores, choices: Choices) -> CertainBounds | None:
+    """Bounds of differences that count an unjudged document of both runs once; for many runs they take too long."""
+    if not 2 <= len(runs) <= SHARED_RUNS or choices.bounds not in ("unjudged", "both"):
+        return None
+    inputs = Inputs(judgments, runs, scores.runs, choices.ties, choices.gain, choices.topics, choices.score_precision)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankboundsWarning)  # said before
+        return certain_bounds(inputs, scores.measures)
 
 
 def _next(judgments: Qrels, runs: list[Run], observed: Observed) -> dict[str, Any] | None:

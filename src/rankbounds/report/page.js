@@ -392,7 +392,8 @@ function holes(row) {
   if (low === high) return "Could unjudged documents overturn it? No: nothing that matters is unjudged.";
   if (low > 0 || high < 0) return `Could unjudged documents overturn it? No: ${span}.`;
   if (difference === 0) return `What could unjudged documents make of it? W${span.slice(1)}.`;
-  return `Could unjudged documents overturn it? Yes: ${span}.`;
+  const apart = settings.shared ? "" : " (An unjudged document of both runs is counted twice here, as with so many runs; the true range may be narrower.)";
+  return `Could unjudged documents overturn it? Yes: ${span}.${apart}`;
 }
 
 function tiesOf(a, b, measure, difference) {

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.evaluate import evaluate
-from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds import residuals
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:
@@ -34,12 +33,12 @@ def run(
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Rows ``run, p, depth, low, high``, means over topics."""
-    family = [RBP(p=float(p), cutoff=int(depth)) for p in persistences for depth in depths]
-    mean = evaluate(qrels, runs, family, gain=gain, progress=progress).mean()
+    mean = residuals.bounds_by_depth(qrels, runs, depths, persistences, gain=gain, progress=progress).mean()
+    cells = [(p, depth) for p in persistences for depth in depths]
     rows = [
-        {"run": name, "p": one.p, "depth": one.cutoff, "low": mean.low[at, 0, number], "high": mean.high[at, 0, number]}
+        {"run": name, "p": p, "depth": depth, "low": mean.low[at, 0, number], "high": mean.high[at, 0, number]}
         for at, name in enumerate(mean.runs)
-        for number, one in enumerate(family)
+        for number, (p, depth) in enumerate(cells)
     ]
     width = (mean.high - mean.low)[:, 0].mean(axis=0).reshape(len(persistences), len(depths))
     answer = " ".join(

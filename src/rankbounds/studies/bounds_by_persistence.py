@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.evaluate import evaluate
-from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds import residuals
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:
@@ -31,13 +30,12 @@ def run(
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Rows ``run, p, low, high``, means over topics."""
-    family = [RBP(p=float(p)) for p in persistences]
-    mean = evaluate(qrels, runs, family, gain=gain, progress=progress).mean()
+    mean = residuals.bounds_by_persistence(qrels, runs, persistences, gain=gain, progress=progress).mean()
     low, high = mean.low[:, 0], mean.high[:, 0]
     rows = [
-        {"run": name, "p": one.p, "low": low[at, number], "high": high[at, number]}
+        {"run": name, "p": p, "low": low[at, number], "high": high[at, number]}
         for at, name in enumerate(mean.runs)
-        for number, one in enumerate(family)
+        for number, p in enumerate(persistences)
     ]
     leaders = list(dict.fromkeys(mean.runs[at] for at in low.argmax(axis=0).tolist()))
     width = (high - low).mean(axis=0)
