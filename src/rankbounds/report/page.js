@@ -179,10 +179,15 @@ function showBoard() {
     { name: "#", text: (run) => place.get(run), order: (run) => place.get(run) },
     nameColumn(several ? choose : null),
     { name: label, text: (run) => fixed(system.mean[run], digits), order: (run) => system.mean[run], classes: () => ["value"] },
-    { name: `0 to ${fixed(most, digits ? 2 : 0)}`, words: true, node: (run) => bar(system.low[run], system.high[run],
-      several ? system.ci_low[run] : null, several ? system.ci_high[run] : null, system.mean[run], most,
-      `${fixed(system.mean[run], digits)}, bounds ${range(system.low[run], system.high[run])}` +
-      (several ? `, interval ${range(system.ci_low[run], system.ci_high[run])}` : "")) },
+    { name: `0 to ${fixed(most, digits ? 2 : 0)}`, words: true, node: (run) => {
+      const holder = element("div");
+      holder.append(bar(system.low[run], system.high[run],
+        several ? system.ci_low[run] : null, several ? system.ci_high[run] : null, system.mean[run], most,
+        `${fixed(system.mean[run], digits)}, bounds ${range(system.low[run], system.high[run])}` +
+        (several ? `, interval ${range(system.ci_low[run], system.ci_high[run])}` : "")));
+      if (notes(run, measure)) holder.append(element("div", notes(run, measure), "remark"));
+      return holder;
+    } },
     { name: "bounds", wide: true, text: (run) => range(system.low[run], system.high[run]), order: (run) => system.high[run] - system.low[run] },
     ...(several ? [
       { name: ci, wide: true, text: (run) => range(system.ci_low[run], system.ci_high[run]), order: (run) => system.ci_high[run] - system.ci_low[run] },
@@ -192,7 +197,6 @@ function showBoard() {
     { name: "judged@10", text: (run) => percent(system.judged_at_10[run]), order: (run) => system.judged_at_10[run],
       classes: (run) => system.judged_at_10[run] < LITTLE_JUDGED ? ["little"] : [] },
     ...(several ? [{ name: "topics won", wide: true, text: (run) => fixed(system.topics_won[run], 1), order: (run) => system.topics_won[run] }] : []),
-    { name: "notes", words: true, wide: true, text: (run) => notes(run, measure), classes: () => ["wrap"] },
   ];
   table(at("board"), columns, rows, null, { by: "#", down: false }, mark);
   at("board").parentElement.classList.toggle("tall", count > 25);
@@ -392,7 +396,7 @@ function holes(row) {
   if (low === high) return "Could unjudged documents overturn it? No: nothing that matters is unjudged.";
   if (low > 0 || high < 0) return `Could unjudged documents overturn it? No: ${span}.`;
   if (difference === 0) return `What could unjudged documents make of it? W${span.slice(1)}.`;
-  const apart = settings.shared ? "" : " (An unjudged document of both runs is counted twice here, as with so many runs; the true range may be narrower.)";
+  const apart = settings.shared ? "" : " (With so many runs, an unjudged document of both is counted twice here; the true range may be narrower.)";
   return `Could unjudged documents overturn it? Yes: ${span}.${apart}`;
 }
 
