@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -216,6 +217,7 @@ def evaluate(
     lenient: bool = False,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
     """Score one run or many.
 
@@ -232,6 +234,8 @@ def evaluate(
     ``bounds``: what ``low`` and ``high`` cover: ``unjudged`` documents, ``ties``, ``both``, or ``none``.
     ``topics``: ``judged`` scores every judged topic, one that a run lacks as an empty list; ``shared`` only topics that
     the run has.
+    ``observe`` is shown every batch of rankings with the number of its run, from several threads; whoever wants more
+    of the lists than scores need not read the runs a second time.
     """
     assumptions = Assumptions(
         "key" if ties_key is not None and ties == "trec" else ties,
@@ -254,6 +258,7 @@ def evaluate(
         lambda rankings: assumptions.cells(chosen, rankings),
         threads=workers,
         progress=progress,
+        observe=observe,
     )
 
 
@@ -266,15 +271,19 @@ def score_runs(
     *,
     threads: int,
     progress: Callable[[int, int], None] | None = None,
+    observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
     """Read, join and score every run; ``cells`` turns a batch of rankings into the measures' numbers."""
     facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
 
-    def score(job: RunToRead) -> _RunResult:
-        return _score_run(job.read(), facts, measures, assumptions, cells, threads=threads if len(jobs) == 1 else 1)
+    def score(numbered: tuple[int, RunToRead]) -> _RunResult:
+        number, job = numbered
+        seen = partial(observe, number) if observe else None
+        alone = threads if len(jobs) == 1 else 1
+        return _score_run(job.read(), facts, measures, assumptions, cells, threads=alone, observe=seen)
 
     results = []
-    for result in in_threads(score, jobs, threads):
+    for result in in_threads(score, list(enumerate(jobs)), threads):
         results.append(result)
         if progress:
             progress(len(results), len(jobs))
@@ -399,6 +408,7 @@ def _score_run(
     assumptions: Assumptions,
     cells: Callable[[Rankings], Cells],
     threads: int,
+    observe: Callable[[Rankings], None] | None = None,
 ) -> _RunResult:
     joined = join(
         run,
@@ -432,6 +442,8 @@ def _score_run(
                         if found.parts is not None and measures[0].has_residual
                         else assumptions.tie_range(measures[0], rankings)
                     )
+            if observe:
+                observe(rankings)
 
     for _ in in_threads(score, joined.slices, threads):
         pass

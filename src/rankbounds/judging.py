@@ -62,6 +62,7 @@ def judge_next(
     compare: tuple[str, str] | None = None,
     order: Order = "trec",
     precision: Precision = "double",
+    depth: int | None = None,
 ) -> JudgingPlan:
     """Choose up to ``budget`` unjudged documents of judged topics.
 
@@ -70,7 +71,7 @@ def judge_next(
     first. ``C``: also in proportion to the cube of the middle of the run's possible scores, so that good runs come
     first. Residuals in ``B`` and ``C`` fall as documents are chosen. (Moffat, Webber and Zobel, SIGIR 2007.)
     ``compare=("one", "other")`` weighs a document by the difference of its weights in these two runs: what its judgment
-    takes off the range of their difference.
+    takes off the range of their difference. ``depth`` looks no deeper than that, which is quicker.
     """
     if budget < 1:
         raise UsageError(f"The budget must be at least 1, not {budget}.")
@@ -82,7 +83,7 @@ def judge_next(
     facts = TopicFacts(judgments)
     chosen = _of_fixed_weights(parse_measure(measure), facts)
     unit = _worth_of_one(chosen, facts)
-    candidates = collect(systems, order=order, precision=precision)
+    candidates = collect(systems, depth=depth, order=order, precision=precision)
     entry_weight = unit * weights_by_rank(chosen, candidates.rank)
     known_topic = np.isin(candidates.topics, list(judgments.query_ids))[candidates.topic]
     unjudged = known_topic & np.isnan(candidates.grades(judgments))

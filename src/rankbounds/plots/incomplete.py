@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 MARKERS = "osD^vPX*<>"
 
 
-def _by_rate(result: Result, name: str, ax: Axes | None) -> Axes:
+def by_rate(result: Result, name: str, ax: Axes | None) -> Axes:
+    """A column of the rows by the share of judgments kept, a line for each measure; bands hold 95% of the draws."""
     axes = fresh_axes(ax, figsize=(6.4, 3.8))
     for at, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
         rows = [row for row in result.rows if row["measure"] == measure]
@@ -39,7 +40,7 @@ def _by_rate(result: Result, name: str, ax: Axes | None) -> Axes:
 
 def score_by_judgment_rate(result: Result, ax: Axes | None = None) -> Axes:
     """Each measure's mean over runs as judgments grow fewer; the bands hold 95% of the draws."""
-    axes = _by_rate(result, "value", ax)
+    axes = by_rate(result, "value", ax)
     axes.set_ylabel("mean over topics and runs")
     axes.set_ylim(bottom=0)
     return axes
@@ -47,7 +48,7 @@ def score_by_judgment_rate(result: Result, ax: Axes | None = None) -> Axes:
 
 def agreement_by_judgment_rate(result: Result, ax: Axes | None = None) -> Axes:
     """How well fewer judgments keep the order of runs; the bands hold 95% of the draws."""
-    axes = _by_rate(result, "tau", ax)
+    axes = by_rate(result, "tau", ax)
     axes.set_ylabel("Kendall's tau with all judgments")
     axes.set_ylim(top=1.0)
     return axes

@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings import Order
 from rankbounds.runs import Run, as_run, read_run, unique_names
 from rankbounds.studies import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP")
 RHOS = ("1.1", "1.2", "1.4", "1.7", "2.0")
@@ -195,3 +198,19 @@ def _answer(rows: list[dict[str, Any]], alpha: float) -> str:
             "significantly different and not."
         )
     return "\n".join(told)
+
+
+def figure(result: Result, ax: Axes | None = None) -> Axes:
+    """The mean change of each measure by treatment."""
+    from rankbounds.plots.style import COLOURS, fresh_axes
+
+    axes = fresh_axes(ax)
+    treatments = list(dict.fromkeys(row["treatment"] for row in result.rows))
+    axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+    for at, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
+        lost = [row["mean_change"] for row in result.rows if row["measure"] == measure]
+        axes.plot(treatments, lost, marker="o", color=COLOURS[at % len(COLOURS)], label=measure)
+    axes.set_xlabel("how documents are ranked")
+    axes.set_ylabel("score lost, mean over topics and runs")
+    axes.legend(frameon=False)
+    return axes

@@ -9,7 +9,7 @@ against the mean over all topics there could be, which the urn gives exactly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from rankbounds.relevance_probability import Constant
 from rankbounds.runs import Run
 from rankbounds.studies import Result
 from rankbounds.urn import fit_urn, sample_rankings, urn_moments
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 WAYS = ("true share", "judged rate", "logistic", "urn", "both sources")
 
@@ -117,3 +120,22 @@ def _answer(rows: list[dict[str, Any]], confidence: float) -> str:
     good = [row for row in rows if abs(row["coverage"] - confidence) <= 0.02]
     told = ", ".join(f"{row['way']} at w={row['relevance_ratio']:g} ({row['coverage']:.1%})" for row in good)
     return f"Within two points of {confidence:.0%}: {told or 'none'}."
+
+
+def figure(result: Result, ax: Axes | None = None) -> Axes:
+    """How often each way's interval holds the truth, with two standard errors, by the quality of the system."""
+    from rankbounds.plots.style import COLOURS, fresh_axes
+
+    axes = fresh_axes(ax, figsize=(6.4, 3.6))
+    axes.axhline(result.settings["confidence"], color="0.5", linestyle=":")
+    for at, way in enumerate(dict.fromkeys(row["way"] for row in result.rows)):
+        rows = [row for row in result.rows if row["way"] == way]
+        ratio, coverage, error = (
+            [row[key] for row in rows] for key in ("relevance_ratio", "coverage", "standard_error")
+        )
+        style: dict[str, Any] = {"color": COLOURS[at % len(COLOURS)], "capsize": 3, "marker": "o"}
+        axes.errorbar(ratio, coverage, [2 * one for one in error], label=way, **style)
+    axes.set_xlabel("relevance ratio w (1: random order)")
+    axes.set_ylabel(f"intervals that hold the truth (p = {result.settings['p']:g})")
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return axes

@@ -9,7 +9,7 @@ runs themselves show. Unjudged documents count as non-relevant; no residual is p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from rankbounds.evaluate import evaluate
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.persistence import Published, transferred
 from rankbounds.studies import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def run(
@@ -132,3 +135,22 @@ def _answer(rows: list[dict[str, Any]]) -> str:
             f"{share(down, 'greedy_wrong')} and {share(up, 'greedy_wrong')} of all pairs wrongly."
         )
     return " ".join(told)
+
+
+def figure(result: Result, ax: Axes | None = None) -> Axes:
+    """How many pairs the relaxed and the exact range decide on one topic, by where a score is taken."""
+    from rankbounds.plots.style import COLOURS, fresh_axes
+
+    axes = fresh_axes(ax, figsize=(6.4, 4.4))
+    rows = [row for row in result.rows if row["topics"] == 1]
+    places = np.arange(len(rows))
+    for at, name in enumerate(("relaxed", "exact")):
+        decided = [100 * row[name] for row in rows]
+        axes.barh(places + 0.4 * at, decided, height=0.4, color=COLOURS[at], label=f"{name} range")
+    labels = [f"p = {row['from']:g} to {row['to']:g}, {row['digits']} digits" for row in rows]
+    axes.set_yticks(places + 0.2, labels, fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("pairs of runs decided on one topic (%)")
+    axes.legend(frameon=False)
+    return axes

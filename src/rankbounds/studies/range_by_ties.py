@@ -8,11 +8,14 @@ Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.diagnosis import diagnose, in_words, places
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.studies import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def run(qrels: Any, runs: Any, measure: str | Measure = "AP", *, best: int | None = None) -> Result:
@@ -44,3 +47,10 @@ def run(qrels: Any, runs: Any, measure: str | Measure = "AP", *, best: int | Non
         for one in ranking
     ]
     return Result(rows, in_words(ranking), {"measure": str(chosen), "best": best})
+
+
+def figure(result: Result, ax: Axes | None = None) -> Axes:
+    """Each run's range over the orders of its ties."""
+    from rankbounds.plots.ties import ranges_by_ties
+
+    return ranges_by_ties(result.rows, ax)

@@ -8,12 +8,15 @@ of the open part of mean RBP are computed exactly; ``simulations`` repeats the p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.studies import Result
 from rankbounds.urn import sample_rankings, urn_moments
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 RATIOS = (0.05, 0.1, 0.2, 0.5, 0.7, 1.0)
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
@@ -81,3 +84,19 @@ def _answer(mean: Any, sd: Any, ratios: Sequence[float], shares: Sequence[float]
         )
     parts.append(f"The standard deviation falls with w throughout for q = {', '.join(spread) or 'none of the shares'}.")
     return " ".join(parts)
+
+
+def figure(result: Result, ax: Axes | None = None) -> Axes:
+    """Mean and standard deviation of what lies below the judged depth, by relevance ratio, a line for each share."""
+    from rankbounds.plots.style import COLOURS, fresh_axes
+
+    axes = fresh_axes(ax, figsize=(5.6, 3.6))
+    for at, share in enumerate(dict.fromkeys(row["q"] for row in result.rows)):
+        rows = [row for row in result.rows if row["q"] == share]
+        ratio, mean, sd = ([row[key] for row in rows] for key in ("relevance_ratio", "mean", "sd"))
+        axes.errorbar(ratio, mean, sd, label=f"q = {share:g}", color=COLOURS[at % len(COLOURS)], capsize=3, marker="o")
+    settings = result.settings
+    axes.set_xlabel("relevance ratio w (1: random order)")
+    axes.set_ylabel(f"mean RBP (p = {settings['p']:g}) below rank {settings['judged_depth']}, with sd", fontsize=9)
+    axes.legend(frameon=False)
+    return axes
