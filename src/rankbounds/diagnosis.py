@@ -14,7 +14,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import DataError, RankboundsWarning
 from rankbounds.evaluate import DEFAULT_MEASURES, evaluate
-from rankbounds.files import columns, trec
+from rankbounds.files import columns, formats, trec
 from rankbounds.files.opening import STANDARD_INPUT, Text, expand, plain_name, read_text
 from rankbounds.judgments import Qrels, as_qrels
 from rankbounds.measures import Measure, parse_measures
@@ -235,7 +235,7 @@ def _read_line_by_line(file: str, error: DataError) -> _Contents:
         text = read_text(file)
     except DataError:
         return _Contents(None, [whole], 0)
-    if columns.is_table(file) or columns.has_header(text):
+    if formats.is_parquet(file, columns.RUN_COLUMNS) or formats.recognised(text, file) != "trec":
         return _Contents(None, [whole], 0)
     lines = [
         (number, fields)

@@ -11,8 +11,9 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
+from rankbounds.files.formats import pair_of_names
 from rankbounds.files.opening import expand
 from rankbounds.gains import GainRule, gain_rule
 from rankbounds.judgments import Qrels, as_qrels, read_qrels
@@ -69,6 +70,29 @@ class Assumptions:
                 raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
         if (self.ties == "key") != (self.tie_key is not None):
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
+
+    @classmethod
+    def of(
+        cls,
+        ties: str = "trec",
+        unjudged: str = "nonrelevant",
+        q: float | None = None,
+        bounds: str = "unjudged",
+        gain: str | Mapping[Any, float] | GainRule | None = None,
+        topics: str = "judged",
+        score_precision: str = "double",
+        ties_key: Any = None,
+    ) -> Assumptions:
+        """From the words of ``evaluate``."""
+        return cls(
+            "key" if ties_key is not None and ties == "trec" else ties,
+            UnjudgedRule(unjudged, q),
+            bounds,
+            gain_rule(gain),
+            cast(Topics, topics),
+            cast(Precision, score_precision),
+            None if ties_key is None else as_tie_key(ties_key),
+        )
 
     @property
     def order(self) -> Order:
@@ -214,6 +238,8 @@ def evaluate(
     gain: str | Mapping[Any, float] | GainRule | None = None,
     topics: str = "judged",
     score_precision: str = "double",
+    labels: str | Sequence[str] | None = None,
+    formats: str | tuple[str | None, str | None] | None = None,
     lenient: bool = False,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -234,28 +260,22 @@ def evaluate(
     ``bounds``: what ``low`` and ``high`` cover: ``unjudged`` documents, ``ties``, ``both``, or ``none``.
     ``topics``: ``judged`` scores every judged topic, one that a run lacks as an empty list; ``shared`` only topics that
     the run has.
+    ``labels``: use judgments of this source only (``"human"``), or of the first that has one (``"human,llm"``).
+    ``formats``: the format of all files, or of judgments and of runs, where it should not be recognised by content.
     ``observe`` is shown every batch of rankings with the number of its run, from several threads; whoever wants more
     of the lists than scores need not read the runs a second time.
     """
-    assumptions = Assumptions(
-        "key" if ties_key is not None and ties == "trec" else ties,
-        UnjudgedRule(unjudged, q),
-        bounds,
-        gain_rule(gain),
-        cast(Topics, topics),
-        cast(Precision, score_precision),
-        None if ties_key is None else as_tie_key(ties_key),
-    )
+    assumptions = Assumptions.of(ties, unjudged, q, bounds, gain, topics, score_precision, ties_key)
     chosen = parse_measures(measures)
     assumptions.check(chosen)
     workers = threads or processors()
-    facts = TopicFacts(judgments_from(qrels, lenient, workers, assumptions.gain), assumptions.gain)
+    qrels_kind, run_kind = pair_of_names(formats)
+    judgments = judgments_from(qrels, lenient, workers, assumptions.gain, qrels_kind, labels)
     return score_runs(
-        facts,
-        runs_to_read(runs, lenient, workers),
+        TopicFacts(judgments, assumptions.gain),
+        runs_to_read(runs, lenient, workers, run_kind),
         chosen,
         assumptions,
-        lambda rankings: assumptions.cells(chosen, rankings),
         threads=workers,
         progress=progress,
         observe=observe,
@@ -267,30 +287,53 @@ def score_runs(
     jobs: Sequence[RunToRead],
     measures: list[Measure],
     assumptions: Assumptions,
-    cells: Callable[[Rankings], Cells],
+    cells: Callable[[Rankings], Cells] | None = None,
     *,
     threads: int,
     progress: Callable[[int, int], None] | None = None,
     observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
-    """Read, join and score every run; ``cells`` turns a batch of rankings into the measures' numbers."""
+    """Read, join and score every run; ``cells``, where given, turns rankings into the measures' numbers its own way."""
     facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
 
-    def score(numbered: tuple[int, RunToRead]) -> _RunResult:
+    def score(numbered: tuple[int, RunToRead]) -> RunResult:
         number, job = numbered
         seen = partial(observe, number) if observe else None
         alone = threads if len(jobs) == 1 else 1
-        return _score_run(job.read(), facts, measures, assumptions, cells, threads=alone, observe=seen)
+        return score_run(job.read(), facts, measures, assumptions, alone, cells, seen)
 
     results = []
     for result in in_threads(score, list(enumerate(jobs)), threads):
         results.append(result)
         if progress:
             progress(len(results), len(jobs))
-    names = unique_names([result.name for result in results], [job.place for job in jobs])
-    scores = Scores(
-        runs=names,
-        query_ids=list(facts.query_ids),
+    scores = gathered(
+        results,
+        [job.place for job in jobs],
+        list(facts.query_ids),
+        measures,
+        assumptions,
+        facts,
+        facts.without_relevant,
+    )
+    for message in [*scores.warnings(), *fractions_lost(facts.grade, measures)]:
+        warnings.warn(message, RankboundsWarning, stacklevel=2)
+    return scores
+
+
+def gathered(
+    results: Sequence[RunResult],
+    places: list[str],
+    query_ids: list[str],
+    measures: list[Measure],
+    assumptions: Assumptions,
+    facts: TopicFacts,
+    without_relevant: list[str],
+) -> Scores:
+    """The results of several runs as one table; ``facts`` may be those of a part that knows the collection's grades."""
+    return Scores(
+        runs=unique_names([result.name for result in results], places),
+        query_ids=query_ids,
         measures=measures,
         value=np.stack([result.value for result in results]),
         low=np.stack([result.low for result in results]),
@@ -304,26 +347,28 @@ def score_runs(
             for measure in measures
             if any(result.notes.tied_topics for result in results) and assumptions.bounds_are_outer(measure, facts)
         ],
-        without_relevant=[
-            name for name, number in zip(facts.query_ids, facts.relevant(1.0).tolist(), strict=True) if not number
-        ],
+        without_relevant=without_relevant,
         parts=np.stack([result.parts for result in results if result.parts is not None], axis=1)
         if results[0].parts is not None
         else None,
     )
-    for message in [*scores.warnings(), *_fractions_lost(facts, measures)]:
-        warnings.warn(message, RankboundsWarning, stacklevel=2)
-    return scores
 
 
-def judgments_from(given: Any, lenient: bool = False, threads: int = 1, rule: GainRule | None = None) -> Qrels:
+def judgments_from(
+    given: Any,
+    lenient: bool = False,
+    threads: int = 1,
+    rule: GainRule | None = None,
+    kind: str | None = None,
+    labels: str | Sequence[str] | None = None,
+) -> Qrels:
     """Judgments from a path or anything else that ``evaluate`` takes."""
     if isinstance(given, Qrels):
         return given
-    rule = rule or GainRule()
+    grade_of = rule.grade_of if rule else None
     if isinstance(given, str | os.PathLike):
-        return read_qrels(given, lenient=lenient, threads=threads, grade_of=rule.grade_of)
-    return as_qrels(given, rule.grade_of)
+        return read_qrels(given, kind=kind, labels=labels, grade_of=grade_of, lenient=lenient, threads=threads)
+    return as_qrels(given, grade_of, labels)
 
 
 @dataclass(frozen=True)
@@ -334,15 +379,15 @@ class RunToRead:
     read: Callable[[], Run]
 
 
-def runs_to_read(runs: Any, lenient: bool = False, workers: int = 1) -> list[RunToRead]:
+def runs_to_read(runs: Any, lenient: bool = False, workers: int = 1, kind: str | None = None) -> list[RunToRead]:
     """The runs in anything that ``evaluate`` takes: one run or several."""
 
     def from_file(path: str, threads: int, name: str | None = None) -> RunToRead:
-        return RunToRead(path, lambda: read_run(path, lenient=lenient, threads=threads, name=name))
+        return RunToRead(path, lambda: read_run(path, kind=kind, lenient=lenient, threads=threads, name=name))
 
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
-    if isinstance(runs, Run) or hasattr(runs, "columns") or hasattr(runs, "column_names"):
+    if isinstance(runs, Run) or _is_one_table(runs):
         return [RunToRead("run", lambda: as_run(runs))]
     if isinstance(runs, Mapping):
         if not runs:
@@ -381,15 +426,18 @@ def all_runs(runs: Any, *, lenient: bool = False, threads: int | None = None) ->
     return [run if run.name == name else run.renamed(name) for run, name in zip(read, names, strict=True)]
 
 
+def _is_one_table(given: Any) -> bool:
+    """Is this a data frame, or a run of the package ranx?"""
+    return hasattr(given, "columns") or hasattr(given, "column_names") or type(given).__module__.startswith("ranx.")
+
+
 def _is_one_query(inner: Any) -> bool:
     """Is this the ``{document: score}`` of one query, rather than a whole run?"""
-    return isinstance(inner, Mapping) and not any(
-        isinstance(value, Mapping | Sequence) for value in list(inner.values())[:1]
-    )
+    return isinstance(inner, Mapping) and not isinstance(next(iter(inner.values()), None), Mapping | Sequence)
 
 
 @dataclass(frozen=True)
-class _RunResult:
+class RunResult:
     """One run's scores: arrays with an axis of topics and one of measures; NaN for topics left out."""
 
     name: str
@@ -401,15 +449,16 @@ class _RunResult:
     parts: Floats | None
 
 
-def _score_run(
+def score_run(
     run: Run,
     facts: TopicFacts,
     measures: Sequence[Measure],
     assumptions: Assumptions,
-    cells: Callable[[Rankings], Cells],
-    threads: int,
+    threads: int = 1,
+    cells: Callable[[Rankings], Cells] | None = None,
     observe: Callable[[Rankings], None] | None = None,
-) -> _RunResult:
+) -> RunResult:
+    """Join one run with the judgments and score it."""
     joined = join(
         run,
         facts,
@@ -418,50 +467,79 @@ def _score_run(
         topics=assumptions.topics,
         tie_key=assumptions.tie_key,
     )
-    shape = (len(facts.query_ids), len(measures))
-    value, low, high = (np.full(shape, np.nan) for _ in range(3))
-    judged, tie_range = (np.full(shape[0], np.nan) for _ in range(2))
-    parts = np.full((len(PARTS), *shape), np.nan) if any(one.has_residual for one in measures) else None
-    tied = np.zeros(shape[0], dtype=bool)
-    coverage = Judged(cutoff=10)
+    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
+    sheet.fill(joined.slices, threads)
+    return sheet.result(run.name, joined.missing, joined.unknown)
 
-    def score(compute: Callable[[], list[Rankings]]) -> None:
-        # Topics of different slices differ, so that threads never write to the same cells.
+
+class ScoreSheet:
+    """The scores of one run, filled topic by topic: arrays with an axis of topics and one of measures."""
+
+    def __init__(
+        self,
+        topics: int,
+        measures: Sequence[Measure],
+        assumptions: Assumptions,
+        cells: Callable[[Rankings], Cells] | None = None,
+        observe: Callable[[Rankings], None] | None = None,
+    ) -> None:
+        self.measures, self.assumptions = measures, assumptions
+        self.cells, self.observe = cells or partial(assumptions.cells, measures), observe
+        self.value, self.low, self.high = (np.full((topics, len(measures)), np.nan) for _ in range(3))
+        self.judged, self.tie_range = (np.full(topics, np.nan) for _ in range(2))
+        self.tied = np.zeros(topics, dtype=bool)
+        split = any(measure.has_residual for measure in measures)
+        self.parts = np.full((len(PARTS), topics, len(measures)), np.nan) if split else None
+
+    def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
+        """Score the rankings of these slices. Their topics differ, so that threads never write to the same cells."""
+        for _ in in_threads(self._score, slices, threads):
+            pass
+
+    def _score(self, compute: Callable[[], list[Rankings]]) -> None:
+        coverage = Judged(cutoff=10)
         for rankings in compute():
             topic = rankings.topic
-            judged[topic] = coverage.value(rankings)
-            found = cells(rankings)
-            value[topic], low[topic], high[topic] = found.value, found.low, found.high
-            if parts is not None and found.parts is not None:
-                parts[:, topic] = found.parts
+            self.judged[topic] = coverage.value(rankings)
+            found = self.cells(rankings)
+            self.value[topic], self.low[topic], self.high[topic] = found.value, found.low, found.high
+            if self.parts is not None and found.parts is not None:
+                self.parts[:, topic] = found.parts
             if rankings.tied is not None:
-                tied[topic] = rankings.tied.any(axis=-1)
-                if assumptions.bounds != "none":
-                    tie_range[topic] = (
+                self.tied[topic] = rankings.tied.any(axis=-1)
+                if self.assumptions.bounds != "none":
+                    self.tie_range[topic] = (
                         found.parts[PARTS.index("residual_ties"), :, 0]
-                        if found.parts is not None and measures[0].has_residual
-                        else assumptions.tie_range(measures[0], rankings)
+                        if found.parts is not None and self.measures[0].has_residual
+                        else self.assumptions.tie_range(self.measures[0], rankings)
                     )
-            if observe:
-                observe(rankings)
+            if self.observe:
+                self.observe(rankings)
 
-    for _ in in_threads(score, joined.slices, threads):
-        pass
-    known = ~np.isnan(tie_range)
-    scored = np.count_nonzero(~np.isnan(judged))
-    notes = RunNotes(
-        missing=joined.missing,
-        unknown=joined.unknown,
-        tied_topics=int(np.count_nonzero(tied)),
-        tie_range=float(tie_range[known].sum() / scored) if known.any() else None,
-    )
-    return _RunResult(run.name, value, low, high, judged, notes, parts)
+    def put(self, places: Ints, part: ScoreSheet) -> None:
+        """Take over the scores of some topics, which have these places here."""
+        for name in ("value", "low", "high", "judged", "tie_range", "tied"):
+            getattr(self, name)[places] = getattr(part, name)
+        if self.parts is not None and part.parts is not None:
+            self.parts[:, places] = part.parts
+
+    def result(self, name: str, missing: Sequence[str], unknown: Sequence[str]) -> RunResult:
+        """What was scored, under the run's name."""
+        known = ~np.isnan(self.tie_range)
+        scored = np.count_nonzero(~np.isnan(self.judged))
+        notes = RunNotes(
+            missing=missing,
+            unknown=unknown,
+            tied_topics=int(np.count_nonzero(self.tied)),
+            tie_range=float(self.tie_range[known].sum() / scored) if known.any() else None,
+        )
+        return RunResult(name, self.value, self.low, self.high, self.judged, notes, self.parts)
 
 
-def _fractions_lost(facts: TopicFacts, measures: Sequence[Measure]) -> list[str]:
+def fractions_lost(grade: Floats, measures: Sequence[Measure]) -> list[str]:
     """Grades between 0 and 1 are gains to graded measures, but not relevant to binary ones: say so."""
     binary = [str(one) for one in measures if getattr(one, "rel", 0) == 1.0 and not getattr(one, "graded", False)]
-    fractions = int(np.count_nonzero((facts.grade > 0) & (facts.grade < 1)))
+    fractions = int(np.count_nonzero((grade > 0) & (grade < 1)))
     if not binary or not fractions:
         return []
     return [

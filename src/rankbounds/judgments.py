@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from rankbounds.arrays import Floats
-from rankbounds.errors import DataError, RankboundsWarning
-from rankbounds.files import columns, trec
-from rankbounds.files.opening import read_text
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.files import columns, formats, trec
 from rankbounds.gains import is_number
 from rankbounds.pairs import Pairs
 
@@ -30,12 +31,15 @@ class Qrels:
         cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], grades: Iterable[Any], *, source: str = "judgments"
     ) -> Qrels:
         """From three columns of equal length."""
-        table = columns.Columns.of(query_ids, doc_ids, grades, value_name="relevance", source=source)
-        return cls._checked(*table.checked())
+        return cls._of(columns.Columns.of(query_ids, doc_ids, grades, value_name="relevance", source=source))
 
     @classmethod
-    def _checked(cls, pairs: Pairs, grade: Floats) -> Qrels:
-        pairs.reject_repeats("Keep one judgment for each document.")
+    def _of(cls, table: columns.Columns, labels: str | Sequence[str] | None = None) -> Qrels:
+        pairs, grade = table.checked()
+        if table.label_sources is not None or labels is not None:
+            return cls(*LabelSources.of(table).chosen(pairs, grade, labels))
+        if not table.distinct:
+            pairs.reject_repeats("Keep one judgment for each document.")
         return cls(pairs, grade)
 
     @property
@@ -73,27 +77,39 @@ class Qrels:
 def read_qrels(
     path: str | os.PathLike[str],
     *,
+    kind: str | None = None,
+    labels: str | Sequence[str] | None = None,
+    grade_of: Mapping[str, float] | None = None,
     lenient: bool = False,
     threads: int = 1,
-    grade_of: Mapping[str, float] | None = None,
 ) -> Qrels:
-    """Read judgments: a TREC file, or CSV, TSV, JSON lines or Parquet with named columns.
+    """Read judgments in any known format, recognised by its contents unless ``kind`` names it.
 
-    ``"-"`` is standard input. ``lenient=True`` leaves out lines that cannot be used and warns with their number.
+    ``"-"`` is standard input; ``"ir_datasets:ID"`` are the judgments of a data set that this package knows.
+    ``labels`` chooses by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has a label.
     ``grade_of`` says which grades words stand for (``{"S": 3, "A": 2, "B": 1}``); words that it leaves out are then
     judged non-relevant, with a warning.
+    ``lenient=True`` leaves out lines that cannot be used and warns with their number.
     """
     name = os.fspath(path)
     words = Words(grade_of or {}, "standard input" if name == "-" else name)
-    if columns.is_table(name):
-        table = columns.read(name, columns.QRELS_COLUMNS)
-        return Qrels._checked(*words.put_into(table).checked())
-    text = read_text(name, threads)
-    if columns.has_header(text):
-        return Qrels._checked(*words.put_into(columns.read_delimited(text, columns.QRELS_COLUMNS)).checked())
-    lines = trec.read_lines(text, trec.qrels_layout, lenient=lenient, threads=threads, words=words or None)
+    found = formats.read(
+        name, columns.QRELS_COLUMNS, kind=kind, lenient=lenient, threads=threads, words=words if words else None
+    )
+    if isinstance(found, columns.Columns):
+        return Qrels._of(words.put_into(found), labels)
+    if labels is not None:
+        raise _no_sources(name)
     words.warn()
-    return Qrels(lines.pairs, lines.value)
+    return Qrels(found.pairs, found.value)
+
+
+def read_qrels_by_source(path: str | os.PathLike[str], *, kind: str | None = None) -> dict[str, Qrels]:
+    """The judgments of every source in the column ``source``, apart from each other."""
+    found = formats.read(os.fspath(path), columns.QRELS_COLUMNS, kind=kind)
+    if not isinstance(found, columns.Columns):
+        raise _no_sources(os.fspath(path))
+    return {name: Qrels._of(found, name) for name in LabelSources.of(found).names}
 
 
 class Words:
@@ -131,13 +147,83 @@ class Words:
             )
 
 
-def as_qrels(given: Any, grade_of: Mapping[str, float] | None = None) -> Qrels:
+def as_qrels(
+    given: Any, grade_of: Mapping[str, float] | None = None, labels: str | Sequence[str] | None = None
+) -> Qrels:
     """Judgments from whatever a caller holds: a path, a dict of dicts, a frame, or rows of three."""
     if isinstance(given, Qrels):
         return given
     if isinstance(given, str | os.PathLike):
-        return read_qrels(given, grade_of=grade_of)
+        return read_qrels(given, grade_of=grade_of, labels=labels)
     table = columns.of_object(given, columns.QRELS_COLUMNS, source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")
-    return Qrels._checked(*Words(grade_of or {}, "judgments").put_into(table).checked())
+    return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), labels)
+
+
+def _no_sources(name: str) -> DataError:
+    return DataError(f'{name}: labels cannot be chosen by source, because there is no column "source".')
+
+
+@dataclass(frozen=True)
+class LabelSources:
+    """Who made each label of a table."""
+
+    names: list[str]
+    number: Ints
+
+    @classmethod
+    def of(cls, table: columns.Columns) -> LabelSources:
+        """The sources that the table states."""
+        if table.label_sources is None:
+            raise _no_sources(table.source.name)
+        seen: dict[str, int] = {}
+        stated = ("" if one is None else str(one) for one in table.label_sources)
+        number = np.fromiter((seen.setdefault(one, len(seen)) for one in stated), np.int64, len(table))
+        return cls(list(seen), number)
+
+    def chosen(self, pairs: Pairs, grade: Floats, labels: str | Sequence[str] | None) -> tuple[Pairs, Floats]:
+        """One label for each pair: of the sources wanted, the first that has one; of all, where they agree."""
+        if labels is None:
+            return self._where_all_agree(pairs, grade)
+        wanted = [name.strip() for name in labels.split(",")] if isinstance(labels, str) else list(labels)
+        for name in wanted:
+            if name not in self.names:
+                hint = did_you_mean(name, self.names)
+                raise UsageError(
+                    f'{pairs.source.name}: no label has the source "{name}".{hint} Known: {", ".join(self.names)}.'
+                )
+        kept = []
+        for name in wanted:
+            rows = np.flatnonzero(self.number == self.names.index(name))
+            pairs.take(rows).reject_repeats(f'Keep one judgment of the source "{name}" for each document.')
+            kept.append(rows)
+        rows = np.concatenate(kept)
+        again = pairs.take(rows).repeats()
+        rows = np.sort(np.delete(rows, again))
+        return pairs.take(rows).without_unused_topics(), grade[rows]
+
+    def _where_all_agree(self, pairs: Pairs, grade: Floats) -> tuple[Pairs, Floats]:
+        again = pairs.repeats()
+        twice = {pairs.raw(row) for row in again.tolist()}
+        suspects = np.flatnonzero(np.isin(pairs.keys, pairs.keys[again])).tolist()
+        first: dict[tuple[int, bytes], int] = {}
+        for row in suspects:
+            if pairs.raw(row) in twice:
+                first.setdefault(pairs.raw(row), row)
+        for row in again.tolist():
+            one = first[pairs.raw(row)]
+            if self.number[one] == self.number[row]:
+                raise DataError(
+                    f"{pairs.where(row)}: {pairs.describe(row)} has two judgments of the source "
+                    f'"{self.names[self.number[row]]}" (column "source"). Keep one.'
+                )
+            if grade[one] != grade[row]:
+                raise DataError(
+                    f"{pairs.where(row)}: sources disagree on {pairs.describe(row)}: {grade[one]:g} by "
+                    f'"{self.names[self.number[one]]}", {grade[row]:g} by "{self.names[self.number[row]]}" (column '
+                    f'"source"). Choose: --labels {self.names[self.number[one]]} uses one source, --labels '
+                    f"{self.names[self.number[one]]},{self.names[self.number[row]]} the first that has a label."
+                )
+        keep = np.delete(np.arange(len(pairs)), again)
+        return pairs.take(keep), grade[keep]

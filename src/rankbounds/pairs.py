@@ -25,14 +25,16 @@ class Source:
 
     name: str
     unit: str = "entry"
+    before: int = 0
+    """How many lines or rows of the file come before these."""
 
     def where(self, pairs: Pairs, row: int) -> str:
         """``file:line`` when the pairs were read from lines of text."""
         if self.unit == "line":
             text = pairs.docs.text[: int(pairs.docs.start[row])]
-            return f"{self.name}:{int(np.count_nonzero(text == 10)) + 1}"
+            return f"{self.name}:{self.before + int(np.count_nonzero(text == 10)) + 1}"
         if self.unit == "row":
-            return f"{self.name}, row {row + 1}"
+            return f"{self.name}, row {self.before + row + 1}"
         return self.name
 
 
@@ -67,6 +69,18 @@ class Pairs:
         """The pair in words."""
         return f'document "{self.docs[row]}" of topic "{self.topics[int(self.topic[row])]}"'
 
+    def raw(self, row: int) -> tuple[int, bytes]:
+        """The pair as a key: the topic's number and the document's bytes."""
+        return int(self.topic[row]), self.docs.raw(row)
+
+    def without_unused_topics(self) -> Pairs:
+        """The same pairs; topics that have none are forgotten."""
+        used = np.bincount(self.topic, minlength=len(self.topics)) > 0
+        if used.all():
+            return self
+        names = tuple(name for name, kept in zip(self.topics, used.tolist(), strict=True) if kept)
+        return Pairs(names, (np.cumsum(used) - 1)[self.topic], self.docs, self.keys, self.source)
+
     def topic_slices(self) -> list[slice | Ints]:
         """Rows in slices of whole topics, each topic's rows together in the order given.
 
@@ -100,7 +114,7 @@ class Pairs:
         seen: set[tuple[int, bytes]] = set()
         again = []
         for row in suspects.tolist():
-            pair = (int(self.topic[row]), self.docs.raw(row))
+            pair = self.raw(row)
             if pair in seen:
                 again.append(row)
             seen.add(pair)

@@ -30,15 +30,19 @@ class TopicFacts:
     """What the judgments alone say of each topic, for one gain rule.
 
     With ``kept``, a flag for every judgment, the others count as pooled and not judged, on the same scale of gains.
+    ``grades`` are those of the whole collection, where ``qrels`` are only a part of it.
     """
 
-    def __init__(self, qrels: Qrels, rule: GainRule | None = None, kept: Flags | None = None) -> None:
+    def __init__(
+        self, qrels: Qrels, rule: GainRule | None = None, kept: Flags | None = None, grades: Floats | None = None
+    ) -> None:
         self.qrels = qrels
         self.rule = rule or GainRule()
+        self._grades = grades
         self.query_ids = qrels.query_ids
         judged = qrels.grade != POOLED_NOT_JUDGED
         known = [gain for _, gain in self.rule.table] or [1.0]
-        largest = self.rule(np.maximum(qrels.grade[judged], 0.0)).max(initial=0.0)
+        largest = self.rule(np.maximum(qrels.grade[judged], 0.0) if grades is None else grades).max(initial=0.0)
         self.max_gain = max(*known, 1e-300, float(largest))
         """The largest gain an unjudged document may have: the collection's largest, and at least 1 where gains are
         the grades themselves."""
@@ -49,16 +53,22 @@ class TopicFacts:
         self._topic = qrels.pairs.topic[judged]
         self._grade = self.grade[judged]
         self._gain = self.rule(self._grade)
+        self._collection = self._gain if grades is None else self.rule(grades)
         self._relevant: dict[float, Ints] = {}
 
     def restricted(self, kept: Flags) -> TopicFacts:
         """The facts if these judgments alone had been made."""
-        return TopicFacts(self.qrels, self.rule, kept)
+        return TopicFacts(self.qrels, self.rule, kept, self._grades)
 
     @cached_property
     def some_only_pooled(self) -> bool:
         """Is any document pooled and not judged?"""
         return bool(np.isnan(self.grade).any())
+
+    @property
+    def without_relevant(self) -> list[str]:
+        """Topics that have no relevant document."""
+        return [self.query_ids[number] for number in np.flatnonzero(self.relevant(1.0) == 0).tolist()]
 
     def relevant(self, rel: float) -> Ints:
         """How many documents of each topic have at least this grade."""
@@ -86,7 +96,7 @@ class TopicFacts:
     @cached_property
     def levels(self) -> Floats:
         """The distinct positive gains that documents may have, ascending; the last is ``max_gain``."""
-        return np.unique(np.append(self._gain[self._gain > 0], self.max_gain))
+        return np.unique(np.append(self._collection[self._collection > 0], self.max_gain))
 
     @cached_property
     def count_from_level(self) -> Ints:
@@ -337,7 +347,6 @@ def join(
     needs the ``tie_key``. ``keep_rows`` fills ``Rankings.row``, for callers who must know which document stands in a
     cell, and ``keep_judgments`` fills ``Rankings.judgment``, as it is anyway where some documents are only pooled.
     """
-    keep_judgments |= facts.some_only_pooled
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
     known = topic_in_qrels >= 0
@@ -349,23 +358,43 @@ def join(
         )
     absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
     missing = [facts.query_ids[number] for number in absent.tolist()]
-    slices: list[Callable[[], list[Rankings]]] = [
+    slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
+    if topics == "judged" and absent.size:
+        slices.append(lambda: [empty_rankings(absent, facts, keep_rows, keep_judgments)])
+    return Joined(slices, missing, unknown)
+
+
+def slices_of(
+    run: Run,
+    facts: TopicFacts,
+    topic_in_qrels: Ints,
+    order: Order,
+    precision: Precision,
+    tie_key: TieKey | None = None,
+    keep_rows: bool = False,
+    keep_judgments: bool = False,
+) -> list[Callable[[], list[Rankings]]]:
+    """The rankings of the run's judged topics, to be computed slice by slice."""
+    keep_judgments |= facts.some_only_pooled
+    return [
         partial(
             _rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
         )
-        for rows in pairs.topic_slices()
+        for rows in run.pairs.topic_slices()
     ]
-    if topics == "judged" and absent.size:
-        empty = Rankings(
-            np.zeros((absent.size, 1)),
-            np.zeros(absent.size, dtype=np.int64),
-            absent,
-            facts,
-            row=np.full((absent.size, 1), -1) if keep_rows else None,
-            judgment=np.full((absent.size, 1), BEYOND) if keep_judgments else None,
-        )
-        slices.append(lambda: [empty])
-    return Joined(slices, missing, unknown)
+
+
+def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, keep_judgments: bool = False) -> Rankings:
+    """A list without documents for each of these topics."""
+    keep_judgments |= facts.some_only_pooled
+    return Rankings(
+        np.zeros((topics.size, 1)),
+        np.zeros(topics.size, dtype=np.int64),
+        topics,
+        facts,
+        row=np.full((topics.size, 1), -1) if keep_rows else None,
+        judgment=np.full((topics.size, 1), BEYOND) if keep_judgments else None,
+    )
 
 
 def _rankings_of_slice(

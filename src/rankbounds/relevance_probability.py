@@ -18,6 +18,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files import columns, trec
+from rankbounds.files.formats import is_parquet
 from rankbounds.files.opening import format_ending, read_text
 from rankbounds.holes import Holes
 from rankbounds.pairs import Pairs
@@ -176,9 +177,11 @@ def read_probabilities(path: str, otherwise: float | None = None) -> RelevancePr
 
 
 def _read(path: str, otherwise: float | None) -> RelevanceProbability:
-    if columns.is_table(path) and format_ending(path) != ".csv":
-        return _by_document(columns.read(path, DOCUMENT_COLUMNS), otherwise)
+    if is_parquet(path, DOCUMENT_COLUMNS):
+        return _by_document(columns.read_parquet(path, DOCUMENT_COLUMNS), otherwise)
     text = read_text(path)
+    if format_ending(path) in (".jsonl", ".ndjson"):
+        return _by_document(columns.read_json_lines(text, DOCUMENT_COLUMNS), otherwise)
     first = text.tobytes().split(b"\n", 1)[0].decode("utf-8", "replace")
     separator = "\t" if "\t" in first else ","
     header = [name.strip().strip('"').lower() for name in first.split(separator)]

@@ -13,8 +13,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import DataError, RankboundsWarning
-from rankbounds.files import columns, trec
-from rankbounds.files.opening import expand, plain_name, read_text
+from rankbounds.files import columns, formats, svmrank, trec
+from rankbounds.files.opening import expand, plain_name
 from rankbounds.pairs import Pairs
 
 
@@ -49,7 +49,8 @@ class Run:
     @classmethod
     def _of(cls, table: columns.Columns, name: str) -> Run:
         pairs, score = table.checked()
-        pairs.reject_repeats("Keep one entry for each document.")
+        if not table.distinct:
+            pairs.reject_repeats("Keep one entry for each document.")
         ranks = table.ranks
         return cls(name, pairs, score, lambda: ranks)
 
@@ -114,19 +115,28 @@ def position_in_topic(pairs: Pairs) -> Ints:
     return positions
 
 
-def read_run(path: str | os.PathLike[str], *, name: str | None = None, lenient: bool = False, threads: int = 1) -> Run:
-    """Read one run: a TREC file, or CSV, TSV, JSON lines or Parquet with named columns. ``"-"`` is standard input.
+def read_run(
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    kind: str | None = None,
+    lenient: bool = False,
+    threads: int = 1,
+) -> Run:
+    """Read one run in any known format, recognised by its contents unless ``kind`` names it. ``"-"`` is standard input.
 
     The run is called ``name``, else by its tag, else by its file. ``lenient=True`` leaves out lines that cannot be
     used and warns with their number.
     """
     file = os.fspath(path)
-    if columns.is_table(file):
-        return Run._of(columns.read(file, columns.RUN_COLUMNS), name or plain_name(file))
-    text = read_text(file, threads)
-    if columns.has_header(text):
-        return Run._of(columns.read_delimited(text, columns.RUN_COLUMNS), name or plain_name(file))
-    lines = trec.read_lines(text, trec.run_layout, lenient=lenient, threads=threads)
+    lines = formats.read(file, columns.RUN_COLUMNS, kind=kind, lenient=lenient, threads=threads)
+    if isinstance(lines, columns.Columns):
+        return Run._of(lines, name or plain_name(file))
+    return of_lines(lines, file, name)
+
+
+def of_lines(lines: trec.TrecLines, file: str, name: str | None = None) -> Run:
+    """A run from the lines of a file."""
     if lines.layout is trec.RUN_OF_SCORES and _counts_up(lines):
         warnings.warn(
             f"{file}: the third column counts 1, 2, 3, ... in every topic. It is read as a score, so that the last "
@@ -142,11 +152,18 @@ def _counts_up(lines: trec.TrecLines) -> bool:
     return len(lines.pairs) > len(lines.pairs.topics) and bool((lines.value == position_in_topic(lines.pairs)).all())
 
 
-def read_runs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, lenient: bool = False) -> list[Run]:
+def read_predictions(ltr: str | os.PathLike[str], path: str | os.PathLike[str], *, name: str | None = None) -> Run:
+    """A ranker's predictions, one number a line in the order of the learning-to-rank file ``ltr``, as a run."""
+    return Run._of(svmrank.read_predictions(ltr, path), name or plain_name(os.fspath(path)))
+
+
+def read_runs(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, kind: str | None = None, lenient: bool = False
+) -> list[Run]:
     """Read every run that paths, globs and folders name."""
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
     files = expand(given)
-    runs = [read_run(file, lenient=lenient) for file in files]
+    runs = [read_run(file, kind=kind, lenient=lenient) for file in files]
     names = unique_names([run.name for run in runs], files)
     return [run if run.name == unique else run.renamed(unique) for run, unique in zip(runs, names, strict=True)]
 
@@ -176,6 +193,8 @@ def as_run(given: Any, name: str = "run") -> Run:
         return given
     if isinstance(given, str | os.PathLike):
         return read_run(given)
+    if type(given).__module__.partition(".")[0] == "ranx":
+        name = given.name or name
     table = columns.of_object(given, columns.RUN_COLUMNS, source=name)
     if not len(table):
         raise DataError(f"{name}: the run is empty.")

@@ -353,7 +353,8 @@ def _trec_lines(scores: Scores, mean: Scores, per_topic: bool) -> Iterator[str]:
         if len(scores.runs) > 1:
             yield f"{'runid':<22}\t{ALL}\t{run}\n"
         for part in (scores, mean) if per_topic else (mean,):
-            for query, values in zip(part.query_ids, part.value[at_run].tolist(), strict=True):
+            # trec_eval goes through topics in the order of their ids as text.
+            for query, values in sorted(zip(part.query_ids, part.value[at_run].tolist(), strict=True)):
                 for name, value, count in zip(names, values, whole, strict=True):
                     if value == value:
                         yield f"{name:<22}\t{query}\t{value:.0f}\n" if count else f"{name:<22}\t{query}\t{value:6.4f}\n"

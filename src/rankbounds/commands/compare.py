@@ -113,7 +113,8 @@ def inputs_from(options: argparse.Namespace, scores: Scores) -> Inputs | None:
     """The files behind the scores, to look further into them; None where scores are all there is."""
     from rankbounds.comparison.evidence import Inputs
 
-    plain = options.unjudged == "nonrelevant" and not options.ties_key and not options.lenient
+    reread = not (options.ties_key or options.lenient or options.labels or options.read_as)
+    plain = options.unjudged == "nonrelevant" and reread
     if options.baseline or options.standardise or "-" in (options.qrels, *options.runs) or not plain:
         return None
     return Inputs(

@@ -8,11 +8,20 @@ judged@10 is the share of the first ten documents that somebody judged.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from pathlib import Path
 
 from rankbounds.commands import options as shared
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluate import DEFAULT_MEASURES
+from rankbounds.files.opening import expand
+from rankbounds.scores import Scores
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "parquet", "latex", "markdown", "html", "trec")
+ENGINES = ("auto", "local", "stream", "spark")
+LARGE_SHARE = 6
+"""A run that takes more than this share of the machine's memory as a file would not fit well while it is scored."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,13 +30,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_measures(parser)
     parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
     shared.add_assumptions(parser)
+    parser.add_argument(
+        "--engine",
+        default="auto",
+        metavar="WHERE",
+        help="local (in memory), stream (files larger than memory, topic by topic), spark (files that Spark reads); "
+        "auto (default) streams files that are too large for memory",
+    )
+    parser.add_argument("--memory", metavar="SIZE", help="with --engine stream: how much to hold (default 512M)")
     shared.add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
     shared.check_format(options)
-    scores = shared.evaluate_from(options)
+    scores = _scores(options)
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         print(
@@ -39,3 +56,45 @@ def run(options: argparse.Namespace) -> int:
     else:
         shared.write_text(options, scores.render(options.format, per_topic=options.per_topic))
     return 0
+
+
+def _scores(options: argparse.Namespace) -> Scores:
+    engine = options.engine
+    if engine not in ENGINES:
+        hint = did_you_mean(engine, list(ENGINES))
+        raise UsageError(f'There is no engine "{engine}".{hint} Known: {", ".join(ENGINES)}.')
+    if options.memory and engine not in ("auto", "stream"):
+        raise UsageError("--memory goes with --engine stream only.")
+    if engine == "auto":
+        engine = "stream" if options.memory or _too_large(options.runs) else "local"
+    if engine == "local":
+        return shared.evaluate_from(options)
+    if options.read_as or options.labels:
+        raise UsageError(f"--from and --labels do not go with --engine {engine}: it reads TREC files and Parquet.")
+    measures = options.measures or DEFAULT_MEASURES
+    if engine == "spark":
+        try:
+            from rankbounds import spark
+        except ImportError:
+            raise UsageError("This installation has no engine for Spark.") from None
+
+        return spark.evaluate_files(options.qrels, options.runs, measures, **shared.assumptions_from(options))
+    from rankbounds import streaming
+
+    return streaming.evaluate(
+        options.qrels,
+        expand(options.runs),
+        measures,
+        memory=options.memory,
+        lenient=options.lenient,
+        progress=shared.progress_on_terminal("parts scored"),
+        **shared.assumptions_from(options),
+    )
+
+
+def _too_large(runs: list[str]) -> bool:
+    """Is a run larger than this machine's memory can well hold?"""
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return False
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return any(os.path.isfile(name) and Path(name).stat().st_size > memory // LARGE_SHARE for name in runs)

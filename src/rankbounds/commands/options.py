@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluate import BOUNDS, DEFAULT_MEASURES, PRECISIONS, TOPICS, evaluate
+from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import expand, writing
 from rankbounds.rankings import Order
 from rankbounds.scores import Scores
@@ -22,10 +23,28 @@ if TYPE_CHECKING:
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """The judgments and the runs."""
     parser.add_argument(
-        "qrels", metavar="QRELS", help="judgments: TREC file, CSV, TSV, JSON lines or Parquet; - is stdin"
+        "qrels",
+        metavar="QRELS",
+        help="judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin",
     )
     parser.add_argument(
         "runs", metavar="RUN", nargs="+", help="runs: files, patterns in quotes, or folders; - is stdin"
+    )
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How to read the files."""
+    parser.add_argument(
+        "--from",
+        dest="read_as",
+        metavar="FORMAT",
+        help=f"format of the files, where their contents should not decide: {', '.join(FORMAT_NAMES)}; two with a "
+        "comma between them are that of the judgments and that of the runs",
+    )
+    parser.add_argument(
+        "--labels",
+        metavar="SOURCE",
+        help='use judgments with this value in the column "source"; of several (human,llm) the first that has one',
     )
 
 
@@ -62,8 +81,8 @@ def add_ties(parser: argparse.ArgumentParser, more: str = "", *, lenient: bool =
         )
 
 
-def add_assumptions(parser: argparse.ArgumentParser) -> None:
-    """How to treat ties, unjudged documents, grades and missing topics."""
+def add_assumptions(parser: argparse.ArgumentParser, *, reading: bool = True) -> None:
+    """How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
     parser.add_argument(
         "--unjudged",
         default="nonrelevant",
@@ -79,6 +98,8 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
         help="rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
         "smallest first",
     )
+    if reading:
+        add_reading(parser)
 
 
 def add_ranking(parser: argparse.ArgumentParser) -> None:
@@ -173,6 +194,12 @@ def check_inputs(options: argparse.Namespace) -> None:
         raise UsageError("Standard input (-) can be given once only.")
 
 
+def assumptions_from(options: argparse.Namespace) -> dict[str, Any]:
+    """What ``add_assumptions`` declared, by the names that ``evaluate`` has for it."""
+    names = ("ties", "ties_key", "unjudged", "q", "bounds", "gain", "topics", "score_precision")
+    return {name: getattr(options, name) for name in names}
+
+
 def evaluate_from(options: argparse.Namespace) -> Scores:
     """Run ``evaluate`` as the options say."""
     check_inputs(options)
@@ -180,14 +207,9 @@ def evaluate_from(options: argparse.Namespace) -> Scores:
         options.qrels,
         expand(options.runs),
         options.measures or DEFAULT_MEASURES,
-        ties=options.ties,
-        ties_key=options.ties_key,
-        unjudged=options.unjudged,
-        q=options.q,
-        bounds=options.bounds,
-        gain=options.gain,
-        topics=options.topics,
-        score_precision=options.score_precision,
+        **assumptions_from(options),
+        labels=options.labels,
+        formats=options.read_as,
         lenient=options.lenient,
         progress=progress_on_terminal("runs scored"),
     )

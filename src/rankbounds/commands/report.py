@@ -34,7 +34,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
     parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
     shared.add_resampling(parser, resamples=2000)
-    shared.add_assumptions(parser)
+    shared.add_assumptions(parser, reading=False)
 
 
 def choices_from(options: argparse.Namespace) -> Choices:

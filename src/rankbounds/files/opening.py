@@ -74,6 +74,8 @@ class Text:
     buffer: Bytes
     begin: int
     end: int
+    before: int = 0
+    """How many lines of the file come before this text."""
 
     def tobytes(self) -> bytes:
         """The contents as bytes."""
@@ -87,6 +89,10 @@ def read_text(path: str, threads: int = 1) -> Text:
         buffer, size = _read_buffer(path, name, threads)
     except OSError as error:
         raise _unreadable(name, error) from None
+    return _checked(name, buffer, size)
+
+
+def _checked(name: str, buffer: Bytes, size: int, before: int = 0) -> Text:
     begin, end = PADDING, PADDING + size
     if buffer[begin : begin + 3].tobytes() == _BYTE_ORDER_MARK:
         begin += 3
@@ -97,7 +103,59 @@ def read_text(path: str, threads: int = 1) -> Text:
     if buffer[end - 1] != ord("\n"):
         buffer[end] = ord("\n")
         end += 1
-    return Text(name, buffer, begin, end)
+    return Text(name, buffer, begin, end, before)
+
+
+def text_of(name: str, content: bytes, before: int = 0) -> Text:
+    """Bytes that are a part of a file, behind ``before`` lines of it."""
+    return _checked(name, *_as_buffer(content), before)
+
+
+def is_compressed(path: str) -> bool:
+    """Is the content of this file compressed?"""
+    with open(path, "rb") as file:
+        head = file.read(6)
+    return any(head.startswith(magic) for magic in _COMPRESSIONS)
+
+
+@contextlib.contextmanager
+def stream(path: str) -> Iterator[IO[bytes]]:
+    """A file to read piece by piece, decompressed by content."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(6)
+        kind = next((ending for magic, ending in _COMPRESSIONS.items() if head.startswith(magic)), None)
+        with _opened(path, kind) as opened:
+            yield opened
+    except (OSError, EOFError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise _unreadable(path, error) from None
+        raise DataError(f"{path}: the compressed data are damaged ({error}).") from None
+
+
+def _opened(path: str, kind: str | None) -> Any:
+    if kind == ".gz":
+        import gzip
+
+        return gzip.open(path, "rb")
+    if kind == ".bz2":
+        import bz2
+
+        return bz2.open(path, "rb")
+    if kind == ".xz":
+        import lzma
+
+        return lzma.open(path, "rb")
+    if kind == ".zst":
+        try:
+            from compression import zstd  # type: ignore[import-not-found, unused-ignore]
+
+            return zstd.open(path, "rb")
+        except ImportError:
+            import zstandard
+
+            return zstandard.open(path, "rb")
+    return open(path, "rb", buffering=0)
 
 
 def _unreadable(name: str, error: OSError) -> DataError:

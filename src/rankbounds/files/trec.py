@@ -185,7 +185,7 @@ def _is_number(token: bytes) -> bool:
 
 def _first_line(text: Text) -> tuple[list[bytes], str]:
     """The fields of the first line that holds any, and where it stands."""
-    begin, number = text.begin, 1
+    begin, number = text.begin, text.before + 1
     while begin < text.end:
         piece = text.buffer[begin : min(begin + 65536, text.end)].tobytes()
         for line in piece.split(b"\n")[:-1] or [piece]:
@@ -265,7 +265,7 @@ def _parse_block(
 
 
 def _line_number(text: Text, position: int) -> int:
-    return int(np.count_nonzero(text.buffer[text.begin : position] == 10)) + 1
+    return text.before + int(np.count_nonzero(text.buffer[text.begin : position] == 10)) + 1
 
 
 def _fields(text: Text, block: tuple[int, int], layout: Layout, problems: Problems) -> tuple[Ints, Ints]:
@@ -333,7 +333,7 @@ def _joined(text: Text, blocks: list[_Block]) -> tuple[Pairs, Floats]:
         return getattr(blocks[0], name) if len(blocks) == 1 else np.concatenate([getattr(b, name) for b in blocks])
 
     docs = Ids(text.buffer, column("start"), column("length"))
-    pairs = Pairs(names, np.concatenate(topic), docs, column("keys"), Source(text.name, "line"))
+    pairs = Pairs(names, np.concatenate(topic), docs, column("keys"), Source(text.name, "line", text.before))
     return pairs, column("value")
 
 

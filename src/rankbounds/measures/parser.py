@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import fields
+from functools import cache
 from typing import Any, get_type_hints
 
 from rankbounds.errors import UsageError, did_you_mean
@@ -60,7 +61,7 @@ def _class_named(name: str) -> type[Measure]:
 
 
 def _parameters(measure: type[Measure], text: str) -> dict[str, Any]:
-    types = get_type_hints(measure)
+    types = _types(measure.name)
     known = [one.name for one in fields(measure)]
     found: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
@@ -76,6 +77,11 @@ def _parameters(measure: type[Measure], text: str) -> dict[str, Any]:
             raise UsageError(f'{measure.name}: the parameter "{key}" is given twice.')
         found[key] = _converted(measure, key, value, types[key])
     return found
+
+
+@cache
+def _types(name: str) -> dict[str, Any]:
+    return get_type_hints(REGISTRY[name])
 
 
 def _converted(measure: type[Measure], key: str, value: str, kind: Any) -> Any:

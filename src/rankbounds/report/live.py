@@ -17,7 +17,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rankbounds.errors import DataError, RankboundsError, UsageError
-from rankbounds.files import columns
+from rankbounds.files.columns import QRELS_COLUMNS
+from rankbounds.files.formats import is_parquet, recognised
 from rankbounds.files.opening import expand, read_text
 from rankbounds.judgments import POOLED_NOT_JUDGED, read_qrels
 from rankbounds.report.content import Choices, gather
@@ -49,7 +50,8 @@ class JudgmentFile:
     def check(self) -> None:
         """Reject files that a line cannot be added to."""
         compressed = self.path.suffix in (".gz", ".bz2", ".xz", ".zst")
-        if compressed or columns.is_table(str(self.path)) or columns.has_header(read_text(str(self.path))):
+        name = str(self.path)
+        if compressed or is_parquet(name, QRELS_COLUMNS) or recognised(read_text(name), name) != "trec":
             raise UsageError(
                 f"{self.path}: judgments can be added to a plain TREC file only. Use --read-only to look at the report."
             )

@@ -1,0 +1,182 @@
+"""Which format a file is in: said by whoever gives it, or recognised by its contents.
+
+A format is a module beside this one. ``WHAT`` says what it holds; ``judgments`` and ``run`` read it, where it holds
+such a thing; ``recognises`` tells its contents from others. Formats in JSON get the parsed contents, others the text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.files import (
+    beir,
+    columns,
+    elasticsearch,
+    ir_datasets,
+    mteb,
+    opensearch,
+    quepid,
+    rre,
+    svmrank,
+    trec,
+)
+from rankbounds.files.columns import QRELS_COLUMNS, ColumnNames, Columns
+from rankbounds.files.opening import STANDARD_INPUT, Text, format_ending, read_text
+from rankbounds.files.trec import TrecLines
+
+IN_JSON: dict[str, ModuleType] = {
+    "elasticsearch": elasticsearch,
+    "opensearch": opensearch,
+    "rre": rre,
+    "mteb": mteb,
+    "beir": beir,
+}
+"""In the order in which they are tried: what looks most special first."""
+IN_TEXT: dict[str, ModuleType] = {"svmrank": svmrank, "quepid": quepid}
+TABLES = ("csv", "tsv", "jsonl", "parquet")
+NAMES = ("trec", *TABLES, *IN_JSON, *IN_TEXT, "ir_datasets")
+
+
+def pair_of_names(given: str | tuple[str | None, str | None] | None) -> tuple[str | None, str | None]:
+    """The formats of judgments and of runs, from ``"beir"`` for both or ``"quepid,elasticsearch"`` for each."""
+    if given is None:
+        return None, None
+    parts = [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given)
+    if len(parts) == 1:
+        parts = parts * 2
+    if len(parts) != 2:
+        raise UsageError(f'"{given}" names more than two formats: that of the judgments, then that of the runs.')
+    for part in filter(None, parts):
+        if part not in NAMES:
+            raise UsageError(
+                f'There is no format "{part}".{did_you_mean(part, list(NAMES))} Known: {", ".join(NAMES)}.'
+            )
+    return parts[0] or None, parts[1] or None
+
+
+def read(
+    path: str,
+    names: ColumnNames,
+    *,
+    kind: str | None = None,
+    lenient: bool = False,
+    threads: int = 1,
+    words: Callable[[str], float] | None = None,
+) -> Columns | TrecLines:
+    """Read a file in the format ``kind``, or in whichever its contents show.
+
+    ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
+    """
+    found = _read(path, names, kind, lenient, threads, words)
+    if isinstance(found, Columns) and not len(found):
+        raise DataError(f"{path}: there is no row in this file.")
+    return found
+
+
+def _read(
+    path: str,
+    names: ColumnNames,
+    kind: str | None,
+    lenient: bool,
+    threads: int,
+    words: Callable[[str], float] | None,
+) -> Columns | TrecLines:
+    kind = pair_of_names(kind)[0]
+    if kind == "ir_datasets" or path.startswith(ir_datasets.PREFIX):
+        return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
+    if kind == "parquet" or (kind is None and is_parquet(path, names)):
+        return columns.read_parquet(path, names)
+    text = read_text(path, threads)
+    if kind is None:
+        kind = recognised(text, path)
+    if kind in IN_JSON or kind == "json":
+        return _from_json(text, None if kind == "json" else kind, names)
+    if kind in IN_TEXT:
+        return _by_module(IN_TEXT[kind], kind, names)(text)
+    if kind == "jsonl":
+        return columns.read_json_lines(text, names)
+    if kind in ("csv", "tsv"):
+        return columns.read_delimited(text, names)
+    layout = trec.qrels_layout if names is QRELS_COLUMNS else trec.run_layout
+    return trec.read_lines(text, layout, lenient=lenient, threads=threads, words=words)
+
+
+def is_parquet(path: str, names: ColumnNames) -> bool:
+    """Is this file Parquet, or, for judgments, a folder of such files?"""
+    if path == STANDARD_INPUT:
+        return False
+    if os.path.isdir(path):
+        return names is QRELS_COLUMNS and any(name.endswith(".parquet") for name in os.listdir(path))
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"PAR1"
+    except OSError:
+        return False  # whoever reads the file next says what is wrong
+
+
+def recognised(text: Text, path: str) -> str:
+    """The format of this text; ``"json"`` where the whole of it must be parsed to tell."""
+    ending = format_ending(path)
+    start = text.buffer[text.begin : min(text.begin + 65536, text.end)].tobytes().lstrip()
+    if start[:1] in (b"{", b"["):
+        return "jsonl" if ending in (".jsonl", ".ndjson") or _is_row(start) else "json"
+    for name, module in IN_TEXT.items():
+        if module.recognises(text):
+            return name
+    return "csv" if columns.has_header(text) or ending == ".csv" else "trec"
+
+
+def _is_row(start: bytes) -> bool:
+    """Is the first line by itself a JSON object with the columns of a table?"""
+    try:
+        first = json.loads(start.split(b"\n")[0])
+    except ValueError:
+        return False
+    return (
+        isinstance(first, dict)
+        and columns.find_column(first, columns.QUERY_NAMES) is not None
+        and columns.find_column(first, columns.DOC_NAMES) is not None
+    )
+
+
+def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
+    try:
+        content = json.loads(text.tobytes())
+    except ValueError as error:
+        raise DataError(f"{text.name}: cannot be read as JSON ({error}).") from None
+    for name, module in IN_JSON.items() if kind is None else [(kind, IN_JSON[kind])]:
+        if kind is not None or module.recognises(content):
+            read_content = _by_module(module, name, names, text.name)
+            try:
+                return read_content(content, text.name)
+            except (AttributeError, KeyError, TypeError):
+                raise DataError(f"{text.name}: this JSON has not the shape of {name} ({module.WHAT}).") from None
+    if isinstance(content, list) and content and isinstance(content[0], dict):
+        return _of_records(content, names, text.name)
+    raise DataError(
+        f"{text.name}: this JSON is in no known format: expected {{query: {{document: {names.value[0]}}}}}, a list of "
+        f"rows, or one of {', '.join(IN_JSON)}."
+    )
+
+
+def _of_records(rows: list[dict[str, Any]], names: ColumnNames, source: str) -> Columns:
+    import polars
+
+    return columns.of_object(polars.DataFrame(rows, infer_schema_length=None, strict=False), names, source=source)
+
+
+def _by_module(module: ModuleType, name: str, names: ColumnNames, source: str = "") -> Any:
+    """The function of a format that reads judgments, or runs; an error where it holds none."""
+    wanted = "judgments" if names is QRELS_COLUMNS else "run"
+    found = getattr(module, wanted, None)
+    if found is None:
+        place = f"{source}: " if source else ""
+        holds = "judgments" if hasattr(module, "judgments") else "runs"
+        message = f"{place}the format {name} ({module.WHAT}) holds {holds}, but {names.what} were expected."
+        raise DataError(message.replace("run were", "a run was"))
+    return found

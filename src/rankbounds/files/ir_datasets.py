@@ -1,0 +1,34 @@
+"""Judgments of any data set that the package ``ir_datasets`` knows: ``ir_datasets:beir/scifact/test``."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from rankbounds.errors import DataError, UsageError
+from rankbounds.files.columns import Columns
+
+WHAT = "judgments that the package ir_datasets downloads"
+PREFIX = "ir_datasets:"
+
+
+def judgments(identifier: str) -> Columns:
+    """Every judgment of the data set."""
+    try:
+        ir_datasets: Any = importlib.import_module("ir_datasets")
+    except ImportError:
+        raise UsageError(f'"{PREFIX}{identifier}" needs the package ir_datasets: pip install ir_datasets.') from None
+    try:
+        dataset = ir_datasets.load(identifier)
+    except KeyError:
+        raise DataError(f'{PREFIX}{identifier}: ir_datasets knows no data set "{identifier}".') from None
+    if not dataset.has_qrels():
+        raise DataError(f"{PREFIX}{identifier}: this data set has no judgments.")
+    queries, docs, grades = [], [], []
+    for judgment in dataset.qrels_iter():
+        queries.append(judgment.query_id)
+        docs.append(judgment.doc_id)
+        grades.append(judgment.relevance)
+    if not queries:
+        raise DataError(f"{PREFIX}{identifier}: this data set has no judgments.")
+    return Columns.of(queries, docs, grades, value_name="relevance", source=f"{PREFIX}{identifier}")

@@ -1,0 +1,46 @@
+"""Judgments of OpenSearch's Search Relevance Workbench, as they are imported or as the plugin gives them out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rankbounds.errors import DataError
+from rankbounds.files.columns import Columns
+
+WHAT = "judgment lists of the Search Relevance Workbench"
+_MADE_BY = {"UBI_JUDGMENT": "click", "LLM_JUDGMENT": "llm", "IMPORT_JUDGMENT": "imported"}
+
+
+def recognises(content: Any) -> bool:
+    """Is there a list of ratings by query, alone or in the answer to a search?"""
+    return next(_lists(content), None) is not None
+
+
+def judgments(content: Any, name: str) -> Columns:
+    """All ratings, with what made them as their source: ``click``, ``llm`` or ``imported``."""
+    queries, docs, ratings, sources = [], [], [], []
+    for one in _lists(content):
+        made_by = _MADE_BY.get(str(one.get("type")), str(one.get("type") or "imported").lower())
+        if one.get("status", "COMPLETED") != "COMPLETED":
+            raise DataError(f'{name}: the judgment list "{one.get("name")}" is not complete: {one["status"]}.')
+        for query in one["judgmentRatings"]:
+            for rated in query.get("ratings", []):
+                queries.append(query.get("query"))
+                docs.append(rated.get("docId"))
+                ratings.append(rated.get("rating"))
+                sources.append(made_by)
+    if not queries:
+        raise DataError(f"{name}: these judgment lists hold no rating.")
+    return Columns.of(queries, docs, ratings, value_name="rating", source=name, label_sources=sources, unit="entry")
+
+
+def _lists(content: Any) -> Iterator[dict[str, Any]]:
+    if not isinstance(content, dict):
+        return
+    if isinstance(content.get("judgmentRatings"), list):
+        yield content
+    for inner in ("_source", "hits"):
+        value = content.get(inner)
+        for one in value if isinstance(value, list) else [value]:
+            yield from _lists(one)

@@ -1,0 +1,67 @@
+"""Learning-to-rank files: ``grade qid:query 1:0.5 2:1.2 # document``.
+
+A document is known by the first word of the comment (behind ``docid =`` in LETOR's files); in a file without comments
+by its number within the query.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from rankbounds.errors import DataError
+from rankbounds.files.columns import Columns
+from rankbounds.files.opening import Text, read_text
+
+WHAT = "learning-to-rank files in SVMrank's format"
+_LINE = re.compile(r"(?P<grade>\S+)\s+qid:(?P<query>\S+)(?P<features>[^#]*)(?:#\s*(?P<comment>.*))?")
+_DOCUMENT = re.compile(r"(?:doc(?:id|no)?\s*[=:]\s*)?(?P<id>\S+)", re.IGNORECASE)
+
+
+def recognises(text: Text) -> bool:
+    """Does the first line of data name its query with ``qid:``?"""
+    start = text.buffer[text.begin : min(text.begin + 65536, text.end)].tobytes().decode("utf-8", "replace")
+    first = next((line for line in start.splitlines() if line.strip() and not line.lstrip().startswith("#")), "")
+    return _LINE.match(first.strip()) is not None
+
+
+def judgments(text: Text) -> Columns:
+    """The grade of every line."""
+    queries, docs, grades = _lines(text)
+    return Columns.of(queries, docs, grades, value_name="grade", source=text.name, unit="entry")
+
+
+def read_predictions(judgments_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> Columns:
+    """A ranker's predictions, one number a line, in the order of a learning-to-rank file."""
+    file = os.fspath(path)
+    queries, docs, _ = _lines(read_text(os.fspath(judgments_path)))
+    predicted = read_text(file).tobytes().decode("utf-8", "replace").split()
+    if len(predicted) != len(queries):
+        raise DataError(
+            f"{file}: there are {len(predicted)} predictions for {len(queries)} lines of "
+            f"{os.fspath(judgments_path)}; the two must go together line by line."
+        )
+    return Columns.of(queries, docs, predicted, value_name="prediction", source=file)
+
+
+def _lines(text: Text) -> tuple[list[str], list[str], list[str]]:
+    queries, docs, grades = [], [], []
+    counts: dict[str, int] = {}
+    for number, line in enumerate(text.tobytes().decode("utf-8", "surrogateescape").splitlines(), 1):
+        stripped = line.strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        match = _LINE.fullmatch(stripped)
+        if match is None:
+            raise DataError(
+                f'{text.name}:{number}: expected a line like "2 qid:7 1:0.5 2:1.2 # document", got "{stripped[:60]}".'
+            )
+        query = match["query"]
+        counts[query] = counts.get(query, 0) + 1
+        named = _DOCUMENT.match(match["comment"] or "")
+        queries.append(query)
+        docs.append(named["id"] if named else str(counts[query]))
+        grades.append(match["grade"])
+    if not queries:
+        raise DataError(f"{text.name}: the file holds no line of data.")
+    return queries, docs, grades

@@ -1,0 +1,224 @@
+"""Runs and judgments larger than memory: scored topic by topic, with a bound on what is held at a time."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.evaluate import (
+    DEFAULT_MEASURES,
+    Assumptions,
+    RunResult,
+    ScoreSheet,
+    fractions_lost,
+    gathered,
+    judgments_from,
+)
+from rankbounds.files.columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
+from rankbounds.files.opening import expand, plain_name
+from rankbounds.files.pieces import LargeFile, MixedTopicsError, Piece, Split
+from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.rankings import TopicFacts, empty_rankings, slices_of
+from rankbounds.runs import Run, of_lines
+from rankbounds.scores import Scores
+from rankbounds.threads import processors
+
+MEMORY = 512 << 20
+"""How many bytes to use, about, where nothing is said."""
+PIECE_SHARE = 16
+"""The share of the memory that is read at a time: text takes several times its size while it is parsed and joined."""
+QRELS_SHARE = 8
+"""The share of the memory up to which judgments are held as a whole, with the index that finds them."""
+
+
+def evaluate(
+    qrels: str | os.PathLike[str],
+    runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    memory: int | str | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+    lenient: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **assumptions: Any,
+) -> Scores:
+    """As ``rankbounds.evaluate`` for files, with about ``memory`` bytes (``"512M"``) held at a time.
+
+    Files are TREC files, plain or compressed, or Parquet. A file that has its topics together is read once; one that
+    mixes them is split by topic into files below ``scratch`` (the system's place for temporary files), which takes
+    about its size on disk. Judgments too many for memory are split so together with every run. What must fit in memory
+    always: the largest topic, and the scores (some 30 bytes for each run, topic and measure).
+    """
+    decided = Assumptions.of(**assumptions)
+    chosen = parse_measures(measures)
+    decided.check(chosen)
+    budget = memory_bytes(memory)
+    workers = threads or processors()
+
+    def large(path: str, names: ColumnNames) -> LargeFile:
+        return LargeFile(path, names, max(1 << 12, budget // PIECE_SHARE), lenient, workers)
+
+    judgments = large(os.fspath(qrels), QRELS_COLUMNS)
+    several = [large(path, RUN_COLUMNS) for path in expand([runs] if isinstance(runs, str | os.PathLike) else runs)]
+    for one in (judgments, *several):
+        one.check()
+    with tempfile.TemporaryDirectory(prefix="rankbounds-", dir=scratch) as folder:
+        stream = _Stream(judgments, several, chosen, decided, Path(folder), workers, progress or (lambda *_: None))
+        scores = stream.whole_judgments() if judgments.size() < budget // QRELS_SHARE else stream.split_judgments()
+    for message in [*scores.warnings(), *fractions_lost(stream.grades, chosen)]:
+        warnings.warn(message, RankboundsWarning, stacklevel=2)
+    return scores
+
+
+def memory_bytes(given: int | str | None) -> int:
+    """``"512M"`` or ``"2G"`` as bytes."""
+    if given is None:
+        return MEMORY
+    text = str(given).strip().upper().removesuffix("B")
+    unit = {"K": 10, "M": 20, "G": 30}.get(text[-1:], 0)
+    try:
+        size = int(float(text[:-1] if unit else text) * (1 << unit))
+    except ValueError:
+        size = 0
+    if size < 1 << 16:
+        raise UsageError(f'The memory "{given}" is no size, such as 512M or 2G.')
+    return size
+
+
+@dataclass
+class _Seen:
+    """What was met of one run so far: its name, and its topics that nobody judged."""
+
+    name: str = ""
+    unknown: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Stream:
+    qrels: LargeFile
+    runs: Sequence[LargeFile]
+    measures: list[Measure]
+    assumptions: Assumptions
+    scratch: Path
+    threads: int
+    progress: Callable[[int, int], None]
+    grades: Floats = field(default_factory=lambda: np.empty(0))
+
+    def whole_judgments(self) -> Scores:
+        """All judgments in memory, each run in pieces."""
+        rule = self.assumptions.gain
+        facts = TopicFacts(judgments_from(self.qrels.path, self.qrels.lenient, self.threads, rule), rule)
+        self.grades = facts.grade
+        facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
+        results = []
+        for run in self.runs:
+            try:
+                seen = _Seen()
+                sheet = self._scored(run, run.grouped(), facts, seen)
+            except MixedTopicsError:
+                seen = _Seen()
+                parts = run.split(max(2, -(-run.size() // run.piece_bytes)), self.scratch).parts
+                pieces = (run.part(name) for name in parts if name is not None)
+                sheet = self._scored(run, pieces, facts, seen)
+            results.append(self._result(run, sheet, seen, facts.query_ids))
+            self.progress(len(results), len(self.runs))
+        return self._gathered(results, list(facts.query_ids), facts, facts.without_relevant)
+
+    def split_judgments(self) -> Scores:
+        """Judgments and runs split by topic on disk; part by part, in memory."""
+        if self.assumptions.gain.words:
+            raise UsageError(
+                f"{self.qrels.path}: judgments that are too many for memory must have numbers for grades, not words. "
+                "Allow more memory, or write them with numbers."
+            )
+        files = (self.qrels, *self.runs)
+        parts = max(2, *(-(-one.size() // one.piece_bytes) for one in files))
+        splits = [one.split(parts, self.scratch) for one in files]
+        order = {name: number for number, name in enumerate(splits[0].topics)}
+        self.grades = self._grades(splits[0])
+        sheets = [ScoreSheet(len(order), self.measures, self.assumptions) for _ in self.runs]
+        seen = [_Seen() for _ in self.runs]
+        without_relevant: list[str] = []
+        known: list[TopicFacts] = []
+        for number in range(parts):
+            name = splits[0].parts[number]
+            facts = (
+                None if name is None else TopicFacts(self._qrels_of(name), self.assumptions.gain, grades=self.grades)
+            )
+            if facts is not None:
+                without_relevant += facts.without_relevant
+                known = [facts]
+            for run, split, sheet, one in zip(self.runs, splits[1:], sheets, seen, strict=True):
+                file = split.parts[number]
+                pieces = [] if file is None else [run.part(file)]
+                if facts is None:
+                    for piece in pieces:
+                        one.unknown += _run_of(piece, run.path).query_ids
+                else:
+                    places = np.array([order[query] for query in facts.query_ids])
+                    sheet.put(places, self._scored(run, pieces, facts, one))
+            self.progress(number + 1, parts)
+        results = []
+        for run, sheet, one in zip(self.runs, sheets, seen, strict=True):
+            one.missing.sort(key=order.__getitem__)
+            results.append(self._result(run, sheet, one, list(order)))
+        return self._gathered(results, list(order), known[0], sorted(without_relevant, key=order.__getitem__))
+
+    def _scored(self, file: LargeFile, pieces: Iterable[Piece], facts: TopicFacts, seen: _Seen) -> ScoreSheet:
+        """The scores of a run on the topics of ``facts``, from pieces that hold whole topics."""
+        sheet = ScoreSheet(len(facts.query_ids), self.measures, self.assumptions)
+        met = np.zeros(len(facts.query_ids), dtype=bool)
+        for piece in pieces:
+            run = _run_of(piece, file.path)
+            seen.name = seen.name or run.name
+            topic = facts.qrels.pairs.index.topics_of(run.pairs)
+            met[topic[topic >= 0]] = True
+            seen.unknown += [run.query_ids[number] for number in np.flatnonzero(topic < 0).tolist()]
+            chosen = self.assumptions
+            slices = slices_of(run, facts, topic, chosen.order, chosen.score_precision, chosen.tie_key)
+            sheet.fill(slices, self.threads)
+        absent = np.flatnonzero(~met)
+        if self.assumptions.topics == "judged" and absent.size:
+            sheet.fill([lambda: [empty_rankings(absent, facts)]])
+        seen.missing += [facts.query_ids[number] for number in absent.tolist()]
+        return sheet
+
+    def _qrels_of(self, part: Path) -> Qrels:
+        piece = self.qrels.part(part)
+        return Qrels._of(piece) if isinstance(piece, Columns) else Qrels(piece.pairs, piece.value)
+
+    def _grades(self, split: Split) -> Floats:
+        """The distinct grades of the whole collection, by which gains are scaled and bounded."""
+        found = [np.unique(self._qrels_of(name).grade) for name in split.parts if name is not None]
+        grades = np.unique(np.concatenate(found))
+        return np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0))
+
+    def _result(self, run: LargeFile, sheet: ScoreSheet, seen: _Seen, query_ids: Sequence[str]) -> RunResult:
+        if len(seen.missing) == len(query_ids):
+            raise DataError(
+                f"{run.path}: no topic of this run is among the judged ones. The run has topics like "
+                f'"{seen.unknown[0]}", the judgments ({self.qrels.path}) like "{query_ids[0]}".'
+            )
+        return sheet.result(seen.name, seen.missing, seen.unknown)
+
+    def _gathered(
+        self, results: list[RunResult], query_ids: list[str], facts: TopicFacts, without_relevant: list[str]
+    ) -> Scores:
+        places = [run.path for run in self.runs]
+        return gathered(results, places, query_ids, self.measures, self.assumptions, facts, without_relevant)
+
+
+def _run_of(piece: Piece, path: str) -> Run:
+    return Run._of(piece, plain_name(path)) if isinstance(piece, Columns) else of_lines(piece, path)

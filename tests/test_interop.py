@@ -1,0 +1,247 @@
+"""Drop-in use beside other tools: pytrec_eval's class, ir_measures, trec_eval's output and what explains it."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.discrepancies import explain, read_output
+from rankbounds.errors import UsageError
+from rankbounds.relevance_evaluator import aggregate
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+
+NAMES = ["map", "ndcg", "P_10", "recip_rank", "ndcg_cut_10", "Rprec", "recall_5", "num_ret", "success_1", "map_cut_5"]
+
+
+def collection(seed, topics=8, documents=40, grades=3):
+    draw = random.Random(seed)
+    run, qrels = {}, {}
+    for topic in range(topics):
+        docs = [f"d{number}" for number in draw.sample(range(200), documents)]
+        run[f"q{topic}"] = {doc: round(draw.random(), 1) for doc in docs}
+        qrels[f"q{topic}"] = {doc: draw.randrange(grades + 1) for doc in [*draw.sample(docs, 20), "z1", "z2"]}
+    return qrels, run
+
+
+class TestRelevanceEvaluator:
+    @pytest.mark.parametrize("options", [{}, {"relevance_level": 2}, {"judged_docs_only_flag": True}])
+    def test_gives_pytrec_evals_values(self, options):
+        pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
+        for seed in range(5):
+            qrels, run = collection(seed)
+            run["unjudged"] = {"d1": 1.0}
+            del run["q3"]
+            names = [name for name in NAMES if not (options.get("judged_docs_only_flag") and name == "num_ret")]
+            theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names), **options).evaluate(run)
+            ours = rb.RelevanceEvaluator(qrels, names, **options).evaluate(run)
+            assert ours.keys() == theirs.keys()
+            for query, values in theirs.items():
+                assert ours[query] == pytest.approx(values, abs=1e-12), query
+
+    def test_compares_scores_in_single_precision_as_pytrec_eval(self):
+        qrels, run = {"1": {"a": 1, "b": 0}}, {"1": {"a": 1.0 + 1e-12, "b": 1.0}}
+        assert rb.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["1"]["recip_rank"] == 0.5
+        double = rb.RelevanceEvaluator(qrels, {"recip_rank"}, score_precision="double")
+        assert double.evaluate(run)["1"]["recip_rank"] == 1.0
+        pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
+        assert pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["1"]["recip_rank"] == 0.5
+
+    def test_families_own_measures_and_empty_runs(self):
+        qrels, run = collection(1)
+        names = list(rb.RelevanceEvaluator(qrels, ["P", "ndcg_cut.3,7", "RBP(p=0.8)"]).evaluate(run)["q0"])
+        assert names == [f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)] + [
+            *("ndcg_cut_3", "ndcg_cut_7", "RBP(p=0.8)")
+        ]
+        evaluator = rb.RelevanceEvaluator(qrels, ["map"])
+        assert evaluator.evaluate({}) == evaluator.evaluate({"other": {"a": 1.0}}) == {}
+        assert evaluator.evaluate({"q0": {}}) == {"q0": {"map": 0.0}}
+        with pytest.raises(UsageError, match="Did you mean"):
+            rb.RelevanceEvaluator(qrels, ["mapp"])
+        assert aggregate("num_ret", [1.0, 2.0]) == 3.0
+        assert aggregate("map", [1.0, 2.0]) == 1.5
+
+    @pytest.mark.filterwarnings("default::rankbounds.RankboundsWarning")
+    def test_nicknames_say_what_they_leave_out(self):
+        qrels, run = collection(1)
+        with pytest.warns(rb.RankboundsWarning, match="left out are"):
+            evaluator = rb.RelevanceEvaluator(qrels, ["all_trec"])
+        assert {"map", "P_5", "iprec_at_recall_0.10", "success_1"} <= evaluator.evaluate(run)["q0"].keys()
+
+
+class TestIrMeasures:
+    def test_provider(self):
+        theirs = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+        from rankbounds import ir_measures as ours
+
+        qrels, run = collection(2)
+        measures = [theirs.AP, theirs.nDCG @ 10, theirs.P(rel=2) @ 5, theirs.RR(judged_only=True), theirs.R @ 5]
+        measures += [theirs.NumRet, theirs.Success @ 1, theirs.IPrec @ 0.5, theirs.Judged @ 10, theirs.Rprec]
+        provider = theirs.providers.registry["rankbounds"]
+        assert all(provider.supports(one) for one in measures)
+        found = provider.calc_aggregate(measures, qrels, run)
+        plain = [one for one in measures if one.NAME not in ("IPrec", "Judged")]
+        expected = theirs.pytrec_eval.calc_aggregate(plain, qrels, run)
+        assert {one: found[one] for one in plain} == pytest.approx(expected)
+        assert found[theirs.Judged @ 10] == pytest.approx(rb.evaluate(qrels, run, "Judged@10").mean().value.item())
+        assert not provider.supports(theirs.alpha_nDCG @ 10)
+        with pytest.raises(ValueError, match="unsupported"):
+            provider.calc_aggregate([theirs.alpha_nDCG @ 10], qrels, run)
+        expected_ties = ours.provider(ties="expected").calc_aggregate([theirs.P @ 5], qrels, run)
+        direct = rb.evaluate(qrels, run, "P@5", ties="expected").mean().value.item()
+        assert expected_ties[theirs.P @ 5] == pytest.approx(direct)
+
+    def test_our_measures_through_their_pipeline(self):
+        theirs = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+        from rankbounds import ir_measures as ours
+
+        qrels, run = collection(3)
+        before = list(theirs.DefaultPipeline.providers)
+        try:
+            ours.use_first()
+            label = "RBP(p=0.95,graded=true)"
+            one, condensed = ours.measure(label), ours.measure("AP'")
+            found = theirs.calc_aggregate([one, condensed, theirs.AP], qrels, run)
+            direct = rb.evaluate(qrels, run, [label, "AP'", "AP"]).mean().value[0, 0]
+            assert [found[one], found[condensed], found[theirs.AP]] == pytest.approx(direct.tolist())
+            assert found[theirs.AP] != found[condensed]
+        finally:
+            theirs.DefaultPipeline.providers[:] = before
+
+
+def printed(path):
+    """Lines of trec_eval's output, by name."""
+    return [(line.split()[0], line) for line in path.read_text().splitlines(keepends=True)]
+
+
+def known_names(lines):
+    names = []
+    for name in dict.fromkeys(name for name, _ in lines):
+        try:
+            rb.parse_measure(name)
+        except UsageError:
+            continue
+        names.append(name)
+    return names
+
+
+class TestTrecEval:
+    @pytest.mark.parametrize(
+        ("output", "run", "arguments"),
+        [
+            ("out.test.a", "results.test", ["--topics", "shared"]),
+            ("out.test.aq", "results.test", ["--topics", "shared", "-q"]),
+            ("out.test.aqc", "results.trunc", ["--lenient", "-q"]),
+        ],
+    )
+    def test_format_trec_is_trec_evals_output_byte_for_byte(self, unpacked, capfdbinary, output, run, arguments):
+        folder = unpacked("trec_eval-test.tar.xz") / "test"
+        lines = printed(folder / output)
+        names = known_names(lines)
+        assert len(names) >= 60
+        files = [str(folder / "qrels.test"), str(folder / run)]
+        measures = [part for name in names for part in ("-m", name)]
+        assert main(["evaluate", *files, *measures, "--format", "trec", *arguments]) == 0
+        expected = "".join(line for name, line in lines if name in set(names))
+        assert capfdbinary.readouterr().out.decode() == expected
+
+    def test_topics_are_printed_in_the_order_of_their_ids(self, tmp_path, capfdbinary):
+        (tmp_path / "qrels").write_text("9 0 a 1\n10 0 a 1\n")
+        (tmp_path / "run").write_text("9 Q0 a 1 1 t\n10 Q0 a 1 1 t\n")
+        main(["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "map", "-q", "--format", "trec"])
+        assert [line.split()[1] for line in capfdbinary.readouterr().out.decode().splitlines()] == ["10", "9", "all"]
+
+
+class TestExplain:
+    @pytest.mark.parametrize(
+        ("output", "qrels", "run", "expected"),
+        [
+            ("out.test.aq", "qrels.test", "results.test", {"map": "equal", "P_5": "equal", "rbp": "equal"}),
+            (
+                "out.test.aql",
+                "qrels.rel_level",
+                "results.test",
+                {"map": "-l 2", "success_10": "-l 2", "ndcg": "equal", "rbp": "largest of its topic"},
+            ),
+            ("out.test.aqcM", "qrels.test", "results.trunc", {"map": "-M 100", "iprec_at_recall_0.10": "-M 100"}),
+        ],
+    )
+    def test_trec_evals_own_outputs(self, unpacked, output, qrels, run, expected):
+        folder = unpacked("trec_eval-test.tar.xz") / "test"
+        found = explain(folder / output, folder / qrels, rb.read_run(folder / run, lenient=True))
+        by_name = {one.name: one for one in found}
+        assert all(one.settled for one in found)
+        for name, why in expected.items():
+            assert why in by_name[name].why, name
+        assert by_name["utility"].measure is None
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            ({}, "equal"),
+            ({"ties": "docid"}, "ties: documents of equal score in rising order"),
+            ({"score_precision": "single"}, "precision: scores were compared in 32 bits"),
+            ({"topics": "shared"}, "missing topics: without -c"),
+            ({"unjudged": "condensed"}, "-J leaves unjudged documents out"),
+            ({"gain": "1=1,2=3,3=7"}, "gains: 2^grade - 1"),
+            ({"topics": "shared", "ties": "run"}, "line order, scores ignored (--ties run); missing topics"),
+        ],
+    )
+    def test_finds_the_choice_that_made_the_difference(self, options, told):
+        qrels, run = collection(4)
+        run = {
+            query: {doc: one + at * 1e-12 for at, (doc, one) in enumerate(docs.items())} for query, docs in run.items()
+        }
+        if options.get("ties") == "docid":
+            run = {query: {doc: round(one, 1) for doc, one in docs.items()} for query, docs in run.items()}
+        if options.get("topics"):
+            del run["q0"]
+        scores = rb.evaluate(qrels, run, ["ndcg", "map", "recip_rank"], **options)
+        output = {
+            (line.split()[0], line.split()[1]): line.split()[2]
+            for line in scores.render("trec", per_topic=True).splitlines()
+        }
+        found = {one.name: one for one in explain(output, qrels, run)}
+        assert told in found["ndcg"].why
+        assert (found["ndcg"].lines == found["ndcg"].equal) == (told == "equal")
+
+    def test_says_so_when_nothing_explains(self):
+        qrels, run = collection(5)
+        found = explain({("map", "q0"): "0.9999", ("map", "all"): "0.1"}, qrels, run)[0]
+        assert found.why.startswith("not explained")
+        assert not found.settled
+        assert "topic q0: 0.9999 there" in found.example
+
+    def test_interpolation_of_version_9(self):
+        pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
+        qrels, run = collection(6)
+        values = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
+        output = {(name, query): f"{one:.4f}" for query, values in values.items() for name, one in values.items()}
+        found = explain(output, qrels, run)
+        assert all(one.settled for one in found)
+        assert any("floor(r R + 0.9)" in one.why for one in found)
+
+    def test_command(self, tmp_path, capsys):
+        (tmp_path / "out").write_text("map\tall\t0.5000\nutility\tall\t3.0\n")
+        (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+        (tmp_path / "run").write_text("1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n")
+        files = [str(tmp_path / name) for name in ("out", "qrels", "run")]
+        assert main(["explain", *files]) == 0
+        out = capsys.readouterr().out
+        assert "missing topics" in out
+        assert "topic all: 0.5000 there, 0.2500 here" in out
+        assert "Not in rankbounds: utility." in out
+        main(["explain", *files, "--format", "json"])
+        assert json.loads(capsys.readouterr().out)[0]["largest_difference"] == 0.25
+        (tmp_path / "out").write_text("map all\n")
+        assert main(["explain", *files]) == 3
+        assert "out:1: a line of trec_eval's output" in capsys.readouterr().err
+
+    def test_output_of_several_runs(self, tmp_path):
+        (tmp_path / "out").write_text("map\tall\t0.5\nmap\tall\t0.6\n")
+        with pytest.raises(rb.DataError, match=r"out:2.*one run"):
+            read_output(tmp_path / "out")

@@ -1,0 +1,184 @@
+"""Files larger than memory: the same scores as in memory, whatever the pieces, and errors with the right places."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+
+import numpy as np
+import polars
+import pytest
+
+import rankbounds as rb
+from rankbounds import streaming
+from rankbounds.cli import main
+from rankbounds.files.pieces import LargeFile
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+
+MEASURES = ["RBP(p=0.8)", "RBP(p=0.5,graded=true)", "AP", "nDCG", "nDCG@10", "RR", "Q" if hasattr(rb, "Q") else "P@5"]
+
+
+def lines(seed, topics=60, order="grouped"):
+    """Lines of judgments and of a run in which topics are together, mixed, or partly missing."""
+    draw = random.Random(seed)
+    qrels, run = [], []
+    for topic in draw.sample(range(100, 100 + topics), topics):
+        docs = draw.sample(range(300), 40)
+        if draw.random() < 0.9:
+            scores = sorted((round(draw.random() * 9, 1) for _ in docs), reverse=True)
+            run += [f"{topic} Q0 doc-number-{doc} {at} {scores[at]} tag" for at, doc in enumerate(docs)]
+        if draw.random() < 0.9:
+            judged = draw.sample(docs, 15) + draw.sample(range(300, 400), 5)
+            qrels += [f"{topic} 0 doc-number-{doc} {draw.choice([-1, 0, 0, 1, 2, 3])}" for doc in judged]
+    if order == "mixed":
+        draw.shuffle(qrels)
+        draw.shuffle(run)
+    return qrels, run
+
+
+def written(folder, qrels, run, kind):
+    if kind == "parquet":
+        rows = [line.split() for line in run]
+        polars.DataFrame(
+            {
+                "query_id": [row[0] for row in rows],
+                "doc_id": [row[2] for row in rows],
+                "rank": [int(row[3]) for row in rows],
+                "score": [float(row[4]) for row in rows],
+                "text": ["unused" for _ in rows],
+            }
+        ).write_parquet(folder / "run")
+        rows = [line.split() for line in qrels]
+        columns = {"query_id": [row[0] for row in rows], "doc_id": [row[2] for row in rows]}
+        polars.DataFrame(columns | {"relevance": [float(row[3]) for row in rows]}).write_parquet(folder / "qrels")
+    else:
+        opened = gzip.open if kind == "gzip" else open
+        for name, content in (("qrels", qrels), ("run", run)):
+            with opened(folder / name, "wt") as file:
+                file.write("\n".join(content) + ("" if kind == "no newline" else "\n"))
+    return folder / "qrels", folder / "run"
+
+
+def assert_same(found, expected):
+    assert found.query_ids == expected.query_ids
+    assert found.runs == expected.runs
+    for name in ("value", "low", "high", "judged"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found.parts, expected.parts, rtol=1e-12, atol=1e-12)
+    assert found.outer == expected.outer
+    assert found.without_relevant == expected.without_relevant
+    for ours, theirs in zip(found.notes, expected.notes, strict=True):
+        assert list(ours.missing) == list(theirs.missing)
+        assert sorted(ours.unknown) == sorted(theirs.unknown)
+        assert ours.tied_topics == theirs.tied_topics
+        assert ours.tie_range == pytest.approx(theirs.tie_range)
+
+
+@pytest.mark.parametrize("judgments", ["whole", "split"])
+@pytest.mark.parametrize("order", ["grouped", "mixed"])
+@pytest.mark.parametrize("kind", ["plain", "no newline", "gzip", "parquet"])
+@pytest.mark.parametrize("options", [{}, {"topics": "shared", "ties": "best", "bounds": "both"}, {"ties": "rank"}])
+def test_scores_are_those_of_memory(tmp_path, monkeypatch, judgments, order, kind, options):
+    if judgments == "split":
+        monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
+    files = written(tmp_path, *lines(1, order=order), kind)
+    for memory in (1 << 16, 1 << 19):
+        found = streaming.evaluate(*files, MEASURES, memory=memory, scratch=tmp_path, **options)
+        assert_same(found, rb.evaluate(*files, MEASURES, **options))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["qrels", "run"]
+
+
+@pytest.mark.parametrize("judgments", ["whole", "split"])
+@pytest.mark.parametrize("order", ["grouped", "mixed"])
+def test_ties_by_a_key_of_ones_own(tmp_path, monkeypatch, judgments, order):
+    if judgments == "split":
+        monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
+    files = written(tmp_path, *lines(6, order=order), "plain")
+    key = {f"doc-number-{number}": (number * 37) % 101 for number in range(300)}
+    found = streaming.evaluate(*files, MEASURES, memory=1 << 16, ties_key=key)
+    assert_same(found, rb.evaluate(*files, MEASURES, ties_key=key))
+    assert not np.allclose(found.value, rb.evaluate(*files, MEASURES).value)
+
+
+def test_words_for_grades(tmp_path, monkeypatch):
+    qrels, run = lines(7)
+    rows = [line.split() for line in qrels]
+    qrels = [" ".join([*row[:3], "CCBAS"[int(row[3]) + 1]]) for row in rows]
+    files = written(tmp_path, qrels, run, "plain")
+    rule = "S=9,A=4,B=1"
+    assert_same(
+        streaming.evaluate(*files, MEASURES, memory=1 << 20, gain=rule), rb.evaluate(*files, MEASURES, gain=rule)
+    )
+    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
+    with pytest.raises(rb.UsageError, match="numbers for grades"):
+        streaming.evaluate(*files, MEASURES, memory=1 << 20, gain=rule)
+
+
+def test_pieces_are_small_and_hold_whole_topics(tmp_path):
+    _, run = written(tmp_path, *lines(2), "plain")
+    file = LargeFile(str(run), streaming.RUN_COLUMNS, 4096)
+    pieces = list(file.grouped())
+    assert len(pieces) > 10
+    assert sum(len(piece.pairs) for piece in pieces) == len(run.read_text().splitlines())
+    topics = [topic for piece in pieces for topic in piece.pairs.topics]
+    assert len(topics) == len(set(topics))
+
+
+def test_a_topic_larger_than_a_piece_is_held_whole(tmp_path):
+    run = [f"1 Q0 d{at} {at} {1000 - at} t" for at in range(5000)] + ["2 Q0 a 1 1 t"]
+    files = written(tmp_path, ["1 0 d4000 1", "2 0 a 1"], run, "plain")
+    assert_same(streaming.evaluate(*files, MEASURES, memory=1 << 16), rb.evaluate(*files, MEASURES))
+
+
+@pytest.mark.parametrize("order", ["grouped", "mixed"])
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("150 Q0 doc-x 1 nan t", "is not a finite number"),
+        ("150 Q0 doc-x 1", "expected 6 fields"),
+        ("{twice}", "stands here for the second time"),
+    ],
+)
+def test_errors_name_the_line_of_the_file(tmp_path, line, told, order):
+    qrels, run = lines(3, order=order)
+    at = len(run) * 3 // 4
+    while run[at].split()[0] == run[at - 1].split()[0] == run[at + 1].split()[0]:
+        at += 1
+    run.insert(at, run[at - 1] if line == "{twice}" else line)
+    files = written(tmp_path, qrels, run, "plain")
+    with pytest.raises(rb.DataError, match=rf"run:{at + 1}: .*{told}"):
+        streaming.evaluate(*files, MEASURES, memory=1 << 16)
+
+
+def test_what_cannot_be_read_in_pieces(tmp_path):
+    qrels, run = written(tmp_path, *lines(4), "plain")
+    (tmp_path / "table.csv").write_text("query_id,doc_id,score\n1,a,1\n")
+    with pytest.raises(rb.UsageError, match="only TREC files and Parquet"):
+        streaming.evaluate(qrels, tmp_path / "table.csv")
+    with pytest.raises(rb.UsageError, match="Standard input"):
+        streaming.evaluate(qrels, "-")
+    with pytest.raises(rb.UsageError, match="no size"):
+        streaming.evaluate(qrels, run, memory="lots")
+    with pytest.raises(rb.DataError, match="there is no such file"):
+        streaming.evaluate(qrels, tmp_path / "absent")
+    (tmp_path / "other").write_text("x Q0 a 1 1 t\n")
+    with pytest.raises(rb.DataError, match=r'no topic of this run is among the judged.*"x"'):
+        streaming.evaluate(qrels, tmp_path / "other")
+    polars.DataFrame({"query_id": ["1"], "score": [1.0]}).write_parquet(tmp_path / "p")
+    with pytest.raises(rb.DataError, match="no column for the document id"):
+        streaming.evaluate(qrels, tmp_path / "p")
+
+
+def test_command(tmp_path, capsys):
+    files = [str(path) for path in written(tmp_path, *lines(5), "plain")]
+    main(["evaluate", *files, "--format", "json", "-q", "--engine", "local"])
+    expected = json.loads(capsys.readouterr().out)
+    assert main(["evaluate", *files, "--format", "json", "-q", "--engine", "stream", "--memory", "128K"]) == 0
+    for ours, theirs in zip(json.loads(capsys.readouterr().out), expected, strict=True):
+        numbers = {name: one for name, one in theirs.items() if isinstance(one, float)}
+        assert {**ours, **numbers} == theirs
+        assert [ours[name] for name in numbers] == pytest.approx(list(numbers.values()), rel=1e-12, abs=1e-12)
+    assert main(["evaluate", *files, "--engine", "streem"]) == 2
+    assert 'Did you mean "stream"?' in capsys.readouterr().err
