@@ -28,7 +28,8 @@ def sentences(content: dict[str, Any], scores: Scores, shown: Sequence[int], p_a
         told += _separable(content, leader, p_adjusted)
     low, high = (bound[list(shown), 0, 0] for bound in (mean.low, mean.high))
     could_lead = [at for at in range(len(runs)) if at != leader and high[at] > low[leader]]
-    if scores.bounds in ("unjudged", "both") and len(runs) > 1:
+    # Bounds of AP, nDCG and the like do not cover what other runs' documents would do, if they were judged.
+    if scores.bounds in ("unjudged", "both") and scores.measures[0].list_only and len(runs) > 1:
         told.append(
             f"Whatever the unjudged documents are, {runs[leader]} stays first on these topics by {label}."
             if not could_lead
