@@ -397,3 +397,30 @@ def test_browser_page_fits_a_phone(chromium, demo_page):
         assert chromium.execute_script("return document.documentElement.scrollWidth") <= 390
     finally:
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch):
+    held = {"one": gather(DATA / "qrels.txt", [DATA / "runs" / "bm25.txt"])}
+    whole = content.thinned
+
+    def smaller(scores, measures):
+        monkeypatch.setattr(content, "FEWEST_RUNS", 3)
+        monkeypatch.setattr(content, "FEWEST_TOPICS", 4)
+        return whole(scores, measures, largest=1)
+
+    monkeypatch.setattr(content, "thinned", smaller)
+    held["thinned"] = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
+    for name, one in held.items():
+        out = tmp_path / f"{name}.html"
+        out.write_text(page(one))
+        opened(chromium, out)
+        means = {run: f"{mean:.4f}" for run, mean in zip(one["runs"], one["systems"][0]["mean"], strict=True)}
+        assert {row[1]: row[2] for row in rows_of(chromium, "board")} == means
+        assert chromium.get_log("browser") == []
+    assert set(held["thinned"]["runs"]) == {"reranked", "bm25-expanded", "dense"}
+    assert "of 3 pairs of the runs shown" in " ".join(held["thinned"]["summary"])
+    shown = chromium.find_element("id", "warnings").text
+    assert "The 3 best of 5 runs by RBP(p=0.8) are shown." in shown
+    assert "4 of 24 topics" in shown
+    assert "Rankings are not shown" in shown
+    assert "over 24 topics." in chromium.find_element("id", "verdict").text
