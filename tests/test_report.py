@@ -80,6 +80,18 @@ def test_holds_the_pairs_of_compare(demo, demo_scores):
         np.testing.assert_array_equal(unpacked(demo["pairs"][name]).ravel(), told)
 
 
+def test_summary_says_only_what_holds(demo, demo_scores):
+    told = " ".join(demo["summary"])
+    assert "reranked scores highest: RBP(p=0.8) 0.6241" in told
+    assert "dense could score higher than reranked surely does (0.6241)" in told
+    assert "dense rests on unjudged documents" in told
+    pairs = [row for row in compare(demo_scores, test="t").pairs if row["measure"] == "RBP(p=0.8)"]
+    assert f"separate {sum(row['p_adjusted'] < 0.05 for row in pairs)} of 10 pairs" in told
+    by_ap = " ".join(gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP"]))["summary"])
+    assert "surely" not in by_ap  # judging other runs' documents moves AP
+    assert "Whatever" not in by_ap
+
+
 def test_tie_ranges_are_those_of_evaluate(demo):
     ties = rb.evaluate(DATA / "qrels.txt", DATA / "runs", MEASURES, bounds="ties").mean()
     told = np.array([run["tie_range"] for run in demo["lists"]])
@@ -208,6 +220,33 @@ def test_wrong_usage_is_one_clear_line(arguments, code, word, capsys):
     told = capsys.readouterr().err
     assert word in told
     assert len(told.splitlines()) == 1
+
+
+def test_no_bounds_for_unjudged_documents_where_none_were_asked_for():
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)"], bounds="ties"))
+    assert np.isnan(unpacked(held["pairs"]["certain_low"])).all()
+
+
+def test_key_of_ties_is_used_and_named(tmp_path):
+    documents = {doc for path in (DATA / "runs").iterdir() for _, doc, _ in rb.read_run(path).rows()}
+    key = tmp_path / "key.txt"
+    key.write_text("".join(f"{doc} {doc[::-1]}\n" for doc in sorted(documents)))
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)"], ties_key=str(key)))
+    mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", "RBP(p=0.8)", ties_key=key).mean()
+    np.testing.assert_allclose(held["systems"][0]["mean"], mean.value[:, 0, 0])
+    told = [rbp_of(run, 0.8)[0] for run in held["persistence"]["runs"]]
+    np.testing.assert_allclose(told, mean.low[:, 0, 0])
+    assert held["identity"]["files"][-1]["name"] == "key.txt"
+
+
+def test_words_for_grades_are_read(tmp_path):
+    words = tmp_path / "qrels.txt"
+    words.write_text(
+        (DATA / "qrels.txt").read_text().replace(" 2\n", " A\n").replace(" 1\n", " B\n").replace(" 0\n", " N\n")
+    )
+    held = gather(words, [DATA / "runs"], Choices(measures=["nDCG@10"], gain="A=2,B=1,N=0"))
+    mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", "nDCG@10").mean()
+    np.testing.assert_allclose(held["systems"][0]["mean"], mean.value[:, 0, 0])
 
 
 def test_one_run_needs_no_comparison(tmp_path):
@@ -358,3 +397,30 @@ def test_browser_page_fits_a_phone(chromium, demo_page):
         assert chromium.execute_script("return document.documentElement.scrollWidth") <= 390
     finally:
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch):
+    held = {"one": gather(DATA / "qrels.txt", [DATA / "runs" / "bm25.txt"])}
+    whole = content.thinned
+
+    def smaller(scores, measures):
+        monkeypatch.setattr(content, "FEWEST_RUNS", 3)
+        monkeypatch.setattr(content, "FEWEST_TOPICS", 4)
+        return whole(scores, measures, largest=1)
+
+    monkeypatch.setattr(content, "thinned", smaller)
+    held["thinned"] = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
+    for name, one in held.items():
+        out = tmp_path / f"{name}.html"
+        out.write_text(page(one))
+        opened(chromium, out)
+        means = {run: f"{mean:.4f}" for run, mean in zip(one["runs"], one["systems"][0]["mean"], strict=True)}
+        assert {row[1]: row[2] for row in rows_of(chromium, "board")} == means
+        assert chromium.get_log("browser") == []
+    assert set(held["thinned"]["runs"]) == {"reranked", "bm25-expanded", "dense"}
+    assert "of 3 pairs of the runs shown" in " ".join(held["thinned"]["summary"])
+    shown = chromium.find_element("id", "warnings").text
+    assert "The 3 best of 5 runs by RBP(p=0.8) are shown." in shown
+    assert "4 of 24 topics" in shown
+    assert "Rankings are not shown" in shown
+    assert "over 24 topics." in chromium.find_element("id", "verdict").text

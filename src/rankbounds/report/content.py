@@ -22,11 +22,11 @@ from rankbounds.comparison.significance import minimum_detectable_effect, pairs_
 from rankbounds.comparison.verdict import CertainBounds
 from rankbounds.comparison.wording import POWER
 from rankbounds.errors import RankboundsWarning, UsageError
-from rankbounds.evaluate import DEFAULT_MEASURES, Assumptions, evaluate
+from rankbounds.evaluate import DEFAULT_MEASURES, Assumptions, evaluate, judgments_from
 from rankbounds.files.opening import STANDARD_INPUT, checksum, expand
 from rankbounds.gains import gain_rule
 from rankbounds.judging import judge_next
-from rankbounds.judgments import Qrels, read_qrels
+from rankbounds.judgments import Qrels
 from rankbounds.measures import parse_measures
 from rankbounds.report.observed import COVERAGE_DEPTHS, Lists, Observed
 from rankbounds.report.summary import sentences
@@ -48,7 +48,7 @@ SHARED_RUNS = 20
 LEAST_WEIGHT = 1e-4
 """What to judge next is not looked for where all ranks below together weigh less than this."""
 NEXT_DOCUMENTS = 20
-PAIR_COLUMNS = ("p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high")
+PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high")
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class Choices:
 
     measures: Sequence[str] = DEFAULT_MEASURES
     ties: str = "trec"
+    ties_key: str | None = None
     unjudged: str = "nonrelevant"
     q: float | None = None
     bounds: str = "unjudged"
@@ -103,13 +104,14 @@ def gather(
     observed = Observed(measures, choices.assumptions())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        judgments = read_qrels(qrels, lenient=choices.lenient, threads=processors())
+        judgments = judgments_from(qrels, choices.lenient, processors(), observed.assumptions.gain)
         systems = _read(files, choices.lenient)
         scores = evaluate(
             judgments,
             systems or files,
             measures,
             ties=choices.ties,
+            ties_key=choices.ties_key,
             unjudged=choices.unjudged,
             q=choices.q,
             bounds=choices.bounds,
@@ -136,7 +138,7 @@ def gather(
         **_lists(scores, observed, thinning),
         "persistence": _persistence(observed, thinning),
         "agreement": _agreement(scores),
-        "next": _next(judgments, systems, observed),
+        "next": _next(judgments, systems, observed, choices),
         "identity": _identity(os.fspath(qrels), files, judgments, scores, choices),
         "thinned": thinning.notes,
     }
@@ -225,6 +227,8 @@ def _leaderboard(
         name: np.array([np.nan if row[name] is None else row[name] for row in found.pairs]).reshape(-1, number_of_pairs)
         for name in PAIR_COLUMNS
     }
+    if not _covers_unjudged(choices):  # then low and high tell nothing of judgments
+        columns["certain_low"] = columns["certain_high"] = np.full(columns["p_value"].shape, np.nan)
     systems = [row for row in found.systems if scores.runs.index(row["run"]) in set(thinning.runs)]
     keys = ("mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_won")
     content |= {
@@ -313,7 +317,7 @@ def _read(files: Sequence[str], lenient: bool) -> list[Run]:
 
 def _shared_bounds(judgments: Qrels, runs: list[Run], scores: Scores, choices: Choices) -> CertainBounds | None:
     """Bounds of differences that count an unjudged document of both runs once; for many runs they take too long."""
-    if not 2 <= len(runs) <= SHARED_RUNS or choices.bounds not in ("unjudged", "both"):
+    if not 2 <= len(runs) <= SHARED_RUNS or choices.ties_key or not _covers_unjudged(choices):
         return None
     inputs = Inputs(judgments, runs, scores.runs, choices.ties, choices.gain, choices.topics, choices.score_precision)
     with warnings.catch_warnings():
@@ -321,9 +325,13 @@ def _shared_bounds(judgments: Qrels, runs: list[Run], scores: Scores, choices: C
         return certain_bounds(inputs, scores.measures)
 
 
-def _next(judgments: Qrels, runs: list[Run], observed: Observed) -> dict[str, Any] | None:
+def _covers_unjudged(choices: Choices) -> bool:
+    return choices.bounds in ("unjudged", "both")
+
+
+def _next(judgments: Qrels, runs: list[Run], observed: Observed, choices: Choices) -> dict[str, Any] | None:
     """The documents whose judgments would lower the summed residual of RBP most."""
-    if not runs:
+    if not runs or choices.ties_key or (choices.gain and observed.rbp.graded):  # what judge_next does not know of
         return None
     depth = int(np.ceil(np.log(LEAST_WEIGHT) / np.log(observed.rbp.p))) if observed.rbp.p > 0 else 1
     assumptions = observed.assumptions
@@ -359,7 +367,7 @@ def _agreement(scores: Scores) -> list[dict[str, Any]]:
 
 def _identity(qrels: str, files: Sequence[str], judgments: Qrels, scores: Scores, choices: Choices) -> dict[str, Any]:
     """What a reader needs to repeat the report."""
-    paths = [qrels, *files]
+    paths = [qrels, *files, *([choices.ties_key] if choices.ties_key else [])]
     sums = list(in_threads(checksum, paths, processors()))
     options = {
         "ties": choices.ties,
@@ -379,7 +387,7 @@ def _identity(qrels: str, files: Sequence[str], judgments: Qrels, scores: Scores
     return {
         "files": [
             {"name": os.path.basename(path), "role": role, "bytes": Path(path).stat().st_size, "sha256": digest}
-            for path, role, digest in zip(paths, ["judgments", *scores.runs], sums, strict=True)
+            for path, role, digest in zip(paths, ["judgments", *scores.runs, "key of ties"], sums, strict=False)
         ],
         "counts": {
             "judgments": len(judgments),

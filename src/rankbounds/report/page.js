@@ -64,10 +64,8 @@ function pairOf(a, b, measure) {
   const [first, second] = a < b ? [a, b] : [b, a];
   const number = measure * (count * (count - 1) / 2) + first * count - first * (first + 1) / 2 + second - first - 1;
   const row = Object.fromEntries(Object.entries(pairs).map(([name, column]) => [name, column[number]]));
-  const system = data.systems[measure];
-  row.difference = system.mean[a] - system.mean[b];
   if (a < b) return row;
-  return { ...row, ci_low: -row.ci_high, ci_high: -row.ci_low, certain_low: -row.certain_high, certain_high: -row.certain_low };
+  return { ...row, difference: -row.difference, ci_low: -row.ci_high, ci_high: -row.ci_low, certain_low: -row.certain_high, certain_high: -row.certain_low };
 }
 const separated = (a, b, measure) => pairOf(a, b, measure).p_adjusted < settings.alpha;
 const alike = (run, measure) => [...runs.keys()].filter((other) => other !== run && !separated(run, other, measure));
@@ -390,6 +388,8 @@ function testName() {
 
 function holes(row) {
   const { certain_low: low, certain_high: high, difference } = row;
+  if (!["unjudged", "both"].includes(data.identity.options.bounds)) return "Could unjudged documents overturn it? " +
+    "This report does not tell: it was made without bounds for them.";
   if (!known(low)) return "Could unjudged documents overturn it? Not known for this measure: it depends on all relevant documents, " +
     "also on those that neither run retrieved. RBP can tell.";
   const span = `whatever they turn out to be, the difference lies between ${signed(low)} and ${signed(high)}`;

@@ -25,10 +25,11 @@ def sentences(content: dict[str, Any], scores: Scores, shown: Sequence[int], p_a
     leader = int(np.argmax(values))
     told = [f"{runs[leader]} scores highest: {label} {values[leader]:.4f} over {content['number_of_topics']} topics."]
     if p_adjusted is not None:
-        told += _separable(content, leader, p_adjusted)
+        told += _separable(content, leader, p_adjusted, "runs" if len(shown) == len(scores.runs) else "the runs shown")
     low, high = (bound[list(shown), 0, 0] for bound in (mean.low, mean.high))
     could_lead = [at for at in range(len(runs)) if at != leader and high[at] > low[leader]]
-    if scores.bounds in ("unjudged", "both") and len(runs) > 1:
+    # Bounds of AP, nDCG and the like do not cover what other runs' documents would do, if they were judged.
+    if scores.bounds in ("unjudged", "both") and scores.measures[0].list_only and len(runs) > 1:
         told.append(
             f"Whatever the unjudged documents are, {runs[leader]} stays first on these topics by {label}."
             if not could_lead
@@ -58,7 +59,7 @@ def sentences(content: dict[str, Any], scores: Scores, shown: Sequence[int], p_a
     return told
 
 
-def _separable(content: dict[str, Any], leader: int, p_adjusted: Floats) -> list[str]:
+def _separable(content: dict[str, Any], leader: int, p_adjusted: Floats, what: str) -> list[str]:
     runs, settings = content["runs"], content["comparison"]
     first, second = pairs_of(len(runs))
     separated = p_adjusted < settings["alpha"]
@@ -66,7 +67,7 @@ def _separable(content: dict[str, Any], leader: int, p_adjusted: Floats) -> list
     not_separated = with_leader & ~separated
     alike = (first[not_separated] + second[not_separated] - leader).tolist()
     told = [
-        f"The topics separate {int(separated.sum()):,} of {separated.size:,} pairs of runs "
+        f"The topics separate {int(separated.sum()):,} of {separated.size:,} pairs of {what} "
         f"({settings['correction']} correction, level {settings['alpha']:g})."
     ]
     if alike:
