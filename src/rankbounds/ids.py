@@ -100,6 +100,12 @@ class Ids(Sequence[str]):
         ends = (self.start + self.length).tolist()
         return [text[a:b].decode("utf-8", "surrogateescape") for a, b in zip(self.start.tolist(), ends, strict=True)]
 
+    def packed(self) -> tuple[Bytes, Ints]:
+        """The ids one behind the other, and where each begins (and the last ends)."""
+        offsets = np.concatenate(([0], np.cumsum(self.length)))
+        places = np.arange(offsets[-1]) + np.repeat(self.start - offsets[:-1], self.length)
+        return self.text[places], offsets
+
     def word_count(self) -> int:
         """How many 8-byte words the longest id takes."""
         return (int(self.length.max(initial=0)) + 7) // 8

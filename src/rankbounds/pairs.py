@@ -51,8 +51,12 @@ class Pairs:
     @classmethod
     def numbered(cls, topics: Sequence[str], topic: Ints, docs: Ids, source: Source) -> Pairs:
         """From the names of the topics, the number of each row's topic, and the documents."""
-        keys = mix(docs.hashes(), Ids.of(topics).hashes()[topic])
-        return cls(tuple(topics), topic, docs, keys, source)
+        return cls(tuple(topics), topic, docs, cls.keys_of(docs, Ids.of(topics).hashes()[topic]), source)
+
+    @staticmethod
+    def keys_of(docs: Ids, topic_hashes: Words) -> Words:
+        """By which pairs are looked up: a hash of the document and its topic."""
+        return mix(docs.hashes(), topic_hashes)
 
     def __len__(self) -> int:
         return self.topic.size

@@ -106,7 +106,7 @@ def _checked(name: str, buffer: Bytes, size: int, before: int = 0) -> Text:
     return Text(name, buffer, begin, end, before)
 
 
-def text_of(name: str, content: bytes, before: int = 0) -> Text:
+def text_of(name: str, content: bytes | memoryview, before: int = 0) -> Text:
     """Bytes that are a part of a file, behind ``before`` lines of it."""
     return _checked(name, *_as_buffer(content), before)
 
@@ -197,7 +197,7 @@ def _read_into(target: memoryview, path: str, threads: int) -> int:
     return sum(in_threads(read_piece, range(0, len(target), _PIECE_BYTES), threads))
 
 
-def _as_buffer(data: bytes) -> tuple[Bytes, int]:
+def _as_buffer(data: bytes | memoryview) -> tuple[Bytes, int]:
     buffer = padded(len(data))
     buffer[PADDING : PADDING + len(data)] = np.frombuffer(data, dtype=np.uint8)
     return buffer, len(data)

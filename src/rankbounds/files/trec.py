@@ -90,10 +90,12 @@ def read_lines(
     lenient: bool = False,
     threads: int = 1,
     words: Callable[[str], float] | None = None,
+    distinct: bool = False,
 ) -> TrecLines:
     """Read a whole file. ``choose_layout`` gets the fields of the first line and the place where it stands.
 
-    ``words`` gives the value of a token that is not a number.
+    ``words`` gives the value of a token that is not a number. ``distinct=True`` leaves it to others to see that no
+    document stands twice.
     """
     problems = Problems(lenient)
     first_fields, place = _first_line(text)
@@ -111,7 +113,7 @@ def read_lines(
             keep = np.ones(len(pairs), dtype=bool)
             keep[again] = False
             pairs, value = pairs.take(keep), value[keep]
-    else:
+    elif not distinct:
         pairs.reject_repeats("Keep one of the two lines, or pass --lenient to keep the first.", threads)
     problems.warn(text.name)
     if not len(pairs):

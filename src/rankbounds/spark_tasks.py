@@ -1,0 +1,313 @@
+"""What Spark's tasks do with Arrow batches: parse lines, pack rows into segments, score topics.
+
+A segment is a stretch of rows of one run and topic, packed into a few columns of bytes: a shuffle of segments moves the
+same bytes as one of rows, in far fewer rows, and tasks read them without a Python object for each document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.errors import DataError
+from rankbounds.evaluate import Assumptions, ScoreSheet
+from rankbounds.files import trec
+from rankbounds.files.opening import text_of
+from rankbounds.ids import Ids
+from rankbounds.judgments import Qrels
+from rankbounds.measures import Measure
+from rankbounds.pairs import Pairs, Source
+from rankbounds.rankings import TopicFacts, empty_rankings, slices_of
+from rankbounds.runs import Run
+
+JUDGMENT = -1
+"""What stands for the run's number in a row that is a judgment."""
+UNJUDGED = -2
+"""What stands there in a row that only names a topic which nobody judged."""
+NO_RUN = -3
+PACKED_ROWS = 1 << 16
+"""How many rows a task gathers before it parses or packs them."""
+PIECE_ROWS = 1 << 19
+"""How many rows a task gathers before it scores the whole topics among them."""
+
+SEGMENT_FIELDS = {
+    "run": "int",
+    "query_id": "string",
+    "docs": "binary",
+    "lengths": "binary",
+    "value": "binary",
+    "rank": "binary",
+}
+LIST_FIELDS = {
+    "run": "int",
+    "query_id": "string",
+    "value": "array<double>",
+    "low": "array<double>",
+    "high": "array<double>",
+    "judged": "double",
+    "tied": "boolean",
+    "tie_range": "double",
+    "missing": "boolean",
+    "relevant": "boolean",
+}
+SEGMENT_SCHEMA, LIST_SCHEMA = (
+    ", ".join(f"{name} {kind}" for name, kind in fields.items()) for fields in (SEGMENT_FIELDS, LIST_FIELDS)
+)
+
+Task = Callable[[Iterator[Any]], Iterator[Any]]
+
+
+def packing_lines(path: str, layout: trec.Layout, run: int, need_rank: bool) -> Task:
+    """From lines of TREC to segments of one run."""
+
+    def pack_lines(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        import pyarrow.compute
+
+        for several in _gathered(batches, PACKED_ROWS):
+            lines = pyarrow.ListArray.from_arrays([0, len(several)], several.column(0).combine_chunks())
+            content = memoryview(pyarrow.compute.binary_join(lines, "\n")[0].as_buffer())
+            if not content.tobytes().strip():
+                continue
+            found = trec.read_lines(text_of(path, content), lambda *_: layout, distinct=True)
+            pairs = found.pairs
+            ranks = trec.stated_ranks(found) if need_rank else None
+            yield _segments(np.full(len(pairs), run), pairs.topics, pairs.topic, pairs.docs, found.value, ranks)
+
+    return pack_lines
+
+
+def pack(batches: Iterator[Any]) -> Iterator[Any]:
+    """From rows ``run, query_id, doc_id, value, rank`` to segments; an error for a row that cannot be used."""
+    for table in _gathered(batches, PACKED_ROWS):
+        run = table.column("run").fill_null(NO_RUN).to_numpy()
+        _reject(table, run == NO_RUN, "a row has no run, or one that was not named")
+        queries, docs = _ids(table, "query_id", "query id"), _ids(table, "doc_id", "document id")
+        value = table.column("value").fill_null(np.nan).to_numpy()
+        _reject(table, ~np.isfinite(value), "a score or grade is not a finite number")
+        names, topic = queries.codes(queries.hashes())
+        topics = [name.decode("utf-8", "surrogateescape") for name in names]
+        ranks = table.column("rank")
+        yield _segments(run, topics, topic, docs, value, None if ranks.null_count else ranks.to_numpy())
+
+
+def _segments(run: Ints, topics: Sequence[str], topic: Ints, docs: Ids, value: Floats, ranks: Ints | None) -> Any:
+    """Rows of any order, packed by run and topic."""
+    import pyarrow
+
+    if (np.diff(topic) < 0).any() or (np.diff(run) != 0).any():
+        order = np.lexsort((topic, run))
+        run, topic, value, docs = run[order], topic[order], value[order], docs.take(order)
+        ranks = None if ranks is None else ranks[order]
+    first = np.flatnonzero((np.diff(run, prepend=NO_RUN) != 0) | (np.diff(topic, prepend=-1) != 0))
+    edges = np.append(first, topic.size)
+    data, offsets = docs.packed()
+    return pyarrow.RecordBatch.from_arrays(
+        [
+            pyarrow.array(run[first].astype(np.int32)),
+            pyarrow.array([topics[number] for number in topic[first].tolist()]),
+            _binary(data, offsets[edges]),
+            _binary(docs.length.astype(np.int32), 4 * edges),
+            _binary(value, 8 * edges),
+            pyarrow.nulls(first.size, pyarrow.binary())
+            if ranks is None
+            else _binary(ranks.astype(np.int64), 8 * edges),
+        ],
+        list(SEGMENT_FIELDS),
+    )
+
+
+def distinct_values(batches: Iterator[Any]) -> Iterator[Any]:
+    """The distinct grades in segments of judgments."""
+    import pyarrow
+
+    for table in _gathered(batches, PACKED_ROWS):
+        grades = np.unique(_numbers(table, "value", np.float64))
+        yield pyarrow.RecordBatch.from_arrays([pyarrow.array(grades)], ["value"])
+
+
+def scoring(measures: list[Measure], assumptions: Assumptions, grades: Floats, runs: Sequence[str]) -> Task:
+    """From segments sorted by topic to the scores of every run and topic."""
+
+    def score(batches: Iterator[Any]) -> Iterator[Any]:
+        for piece in _whole_topics(batches):
+            yield from _scored(piece, measures, assumptions, grades, runs)
+
+    return score
+
+
+def _gathered(batches: Iterator[Any], enough: int) -> Iterator[Any]:
+    """Small batches as tables of some size."""
+    import pyarrow
+
+    held, rows = [], 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows >= enough:
+            yield pyarrow.Table.from_batches(held)
+            held, rows = [], 0
+    if rows:
+        yield pyarrow.Table.from_batches(held)
+
+
+def _whole_topics(batches: Iterator[Any]) -> Iterator[Any]:
+    """Tables of segments with many rows that end where a topic ends."""
+    import pyarrow
+    import pyarrow.compute
+
+    held: list[Any] = []
+    rows = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.column("value").nbytes // 8
+        if rows < PIECE_ROWS:
+            continue
+        table = pyarrow.Table.from_batches(held)
+        query = table.column("query_id")
+        whole = pyarrow.compute.index(query, query[-1]).as_py()  # sorted: the last topic begins where it first stands
+        if whole:
+            yield table.slice(0, whole)
+            rest = table.slice(whole).combine_chunks()
+            held, rows = rest.to_batches(), rest.column("value").nbytes // 8
+    if held:
+        yield pyarrow.Table.from_batches(held)
+
+
+def _scored(
+    table: Any, measures: list[Measure], assumptions: Assumptions, grades: Floats, runs: Sequence[str]
+) -> Iterator[Any]:
+    """The scores of every run on the judged topics of a piece, and the topics that nobody judged."""
+    values = _numbers(table, "value", np.float64)
+    lengths, ranks = _numbers(table, "lengths", np.int32), None
+    rows = _lengths(table, "value") // 8
+    run = np.repeat(table.column("run").to_numpy(), rows)
+    queries = _ids(table, "query_id", "query id")
+    names, code = queries.codes(queries.hashes())
+    topic, hashed = np.repeat(code, rows), np.repeat(queries.hashes(), rows)
+    if not table.column("rank").slice(0, 1).null_count:
+        ranks = _numbers(table, "rank", np.int64) if not table.column("rank").null_count else None
+    docs = Ids.of_bytes(_bytes(table, "docs"), lengths.astype(np.int64))
+    topics = tuple(name.decode("utf-8", "surrogateescape") for name in names)
+    pairs = Pairs(topics, topic, docs, Pairs.keys_of(docs, hashed), Source("rows"))
+    judged = np.flatnonzero(run == JUDGMENT)
+    if judged.size:
+        judgments = pairs.take(judged).without_unused_topics()
+        _reject_repeats(judgments, "the judgments")
+        facts = TopicFacts(Qrels(judgments, values[judged]), assumptions.gain, grades=grades)
+        for number, name in enumerate(runs):
+            chosen = np.flatnonzero(run == number)
+            part = pairs.take(chosen)
+            _reject_repeats(part, f'run "{name}"')
+            one = Run(name, part, values[chosen], partial(_given, None if ranks is None else ranks[chosen]))
+            yield _lists(one, number, facts, measures, assumptions)
+    unknown = np.setdiff1d(topic[run != JUDGMENT], topic[judged])
+    if unknown.size:
+        yield _unjudged([topics[number] for number in unknown.tolist()])
+
+
+def _given(ranks: Ints | None) -> Ints | None:
+    return ranks
+
+
+def _lists(run: Run, number: int, facts: TopicFacts, measures: list[Measure], assumptions: Assumptions) -> Any:
+    """A run's scores on all topics of the judgments."""
+    import pyarrow
+
+    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions)
+    met = np.zeros(len(facts.query_ids), dtype=bool)
+    if len(run):
+        topic = facts.qrels.pairs.index.topics_of(run.pairs)
+        present = topic[np.unique(run.pairs.topic)]
+        met[present[present >= 0]] = True
+        sheet.fill(slices_of(run, facts, topic, assumptions.order, assumptions.score_precision))
+    absent = np.flatnonzero(~met)
+    if assumptions.topics == "judged" and absent.size:
+        sheet.fill([lambda: [empty_rankings(absent, facts)]])
+
+    def lists(array: Floats) -> Any:
+        flat = pyarrow.array(array.ravel(), from_pandas=True)
+        return pyarrow.FixedSizeListArray.from_arrays(flat, len(measures)).cast(pyarrow.list_(pyarrow.float64()))
+
+    return pyarrow.RecordBatch.from_arrays(
+        [
+            pyarrow.array(np.full(len(facts.query_ids), number, dtype=np.int32)),
+            pyarrow.array(list(facts.query_ids)),
+            lists(sheet.value),
+            lists(sheet.low),
+            lists(sheet.high),
+            pyarrow.array(sheet.judged, from_pandas=True),
+            pyarrow.array(sheet.tied),
+            pyarrow.array(sheet.tie_range, from_pandas=True),
+            pyarrow.array(~met),
+            pyarrow.array(facts.relevant(1.0) > 0),
+        ],
+        list(LIST_FIELDS),
+    )
+
+
+def _unjudged(topics: list[str]) -> Any:
+    import pyarrow
+
+    size = len(topics)
+    numbers, lists = pyarrow.nulls(size, pyarrow.float64()), pyarrow.nulls(size, pyarrow.list_(pyarrow.float64()))
+    no, run = pyarrow.array(np.zeros(size, dtype=bool)), pyarrow.array(np.full(size, UNJUDGED, dtype=np.int32))
+    columns = [run, pyarrow.array(topics), lists, lists, lists, numbers, no, numbers, no, no]
+    return pyarrow.RecordBatch.from_arrays(columns, list(LIST_FIELDS))
+
+
+def _binary(data: Any, offsets: Ints) -> Any:
+    """The bytes of an array cut at these places, as a column of Arrow."""
+    import pyarrow
+
+    cuts, content = pyarrow.py_buffer(offsets.astype(np.int32)), pyarrow.py_buffer(np.ascontiguousarray(data))
+    return pyarrow.BinaryArray.from_buffers(pyarrow.binary(), offsets.size - 1, [None, cuts, content])
+
+
+def _offsets(table: Any, name: str) -> tuple[Any, Ints]:
+    """The bytes of a column, and where each entry begins (and the last ends)."""
+    import pyarrow
+
+    column = table.column(name)
+    kind = pyarrow.large_binary() if pyarrow.types.is_binary(column.type) else pyarrow.large_string()
+    array = pyarrow.concat_arrays(column.cast(kind).chunks)
+    offsets = np.frombuffer(array.buffers()[1], dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    return array.buffers()[2], offsets
+
+
+def _bytes(table: Any, name: str) -> memoryview:
+    data, offsets = _offsets(table, name)
+    return memoryview(data if data is not None else b"")[int(offsets[0]) : int(offsets[-1])]
+
+
+def _numbers(table: Any, name: str, kind: Any) -> Any:
+    return np.frombuffer(_bytes(table, name), dtype=kind)
+
+
+def _lengths(table: Any, name: str) -> Ints:
+    return np.diff(_offsets(table, name)[1])
+
+
+def _ids(table: Any, name: str, what: str) -> Ids:
+    """The ids in a column, straight from Arrow's buffers."""
+    _reject(table, table.column(name).is_null().to_numpy().astype(bool), f'a {what} (column "{name}") is null')
+    return Ids.of_bytes(_bytes(table, name), _lengths(table, name))
+
+
+def _reject(table: Any, bad: Flags, problem: str) -> None:
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        found = {name: table.column(name)[row].as_py() for name in ("run", "query_id", "doc_id", "value")}
+        place = "the judgments" if found.pop("run") == JUDGMENT else "the runs"
+        inside = ", ".join(f"{name}={one!r}" for name, one in found.items())
+        raise DataError(f"{place}: {problem}. The row has {inside}.")
+
+
+def _reject_repeats(pairs: Pairs, what: str) -> None:
+    again = pairs.repeats()
+    if again.size:
+        raise DataError(f"{what}: {pairs.describe(int(again[0]))} stands there twice. Keep one row.")

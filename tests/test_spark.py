@@ -1,0 +1,277 @@
+"""Spark gives the scores of the local engine: laws and golden tests run on it too, and bad rows are one sentence."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from dataclasses import replace
+
+import numpy as np
+import polars
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+pytest.importorskip("pyspark", reason='PySpark is not installed: pip install "rankbounds[spark]"')
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+import rankbounds as rb
+import test_golden
+import test_laws
+from rankbounds import spark
+from rankbounds.judgments import as_qrels
+from rankbounds.runs import as_run
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # Spark's own warnings are not ours to turn into errors
+    pytest.mark.xdist_group("spark"),
+]
+
+
+@pytest.fixture(scope="module")
+def session():
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    source = os.path.dirname(os.path.dirname(rb.__file__))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.driver.memory", "1g")
+    try:
+        one = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    except Exception as error:
+        pytest.skip(f"Spark does not start here (Java 17 is needed): {error}")
+    one.sparkContext.setLogLevel("OFF")
+    yield one
+    one.stop()
+
+
+def frame(session, pairs, value, name, columns=()):
+    rows = [(query, doc, float(number), *columns) for query, doc, number in pairs.rows(value)]
+    return session.createDataFrame(
+        rows, f"query_id string, doc_id string, {name} double" + ", run string" * bool(columns)
+    )
+
+
+def parquet_of(folder, runs):
+    """Many runs as Parquet, a file for each, with a column that names the run."""
+    folder.mkdir()
+    for number, run in enumerate(runs):
+        topics = [run.query_ids[at] for at in run.pairs.topic.tolist()]
+        columns = {"run": [run.name] * len(run), "qid": topics, "docno": run.pairs.docs.to_list(), "score": run.score}
+        polars.DataFrame(columns).write_parquet(folder / f"{number}.parquet")
+    return str(folder)
+
+
+@pytest.fixture
+def on_spark(session, monkeypatch, tmp_path_factory):
+    """Let ``rankbounds.evaluate`` go to Spark; topics are put into the order of the local engine."""
+
+    def evaluate(qrels, runs, measures, lenient=False, **options):
+        judgments = as_qrels(qrels)
+        if isinstance(runs, os.PathLike) and runs.is_dir():
+            several = rb.read_runs(runs)
+            table = session.read.parquet(parquet_of(tmp_path_factory.mktemp("runs") / "all", several))
+        else:
+            several = [rb.read_run(runs, lenient=lenient) if isinstance(runs, os.PathLike) else as_run(runs)]
+            table = frame(session, several[0].pairs, several[0].score, "score", ("run",)).repartition(2)
+        grades = frame(session, judgments.pairs, judgments.grade, "relevance")
+        names = [one.name for one in several] if len(several) > 1 else ["run"]
+        chosen = measures if isinstance(measures, str) else list(measures)
+        found = spark.evaluate(table, grades, chosen, runs=names, partitions=2, **options)
+        scores = found.collect()
+        found.lists.unpersist()
+        order = [scores.query_ids.index(query) for query in judgments.query_ids if query in scores.query_ids]
+        arrays = {name: getattr(scores, name)[:, order] for name in ("value", "low", "high", "judged")}
+        return replace(scores, query_ids=[scores.query_ids[at] for at in order], **arrays)
+
+    monkeypatch.setattr(rb, "evaluate", evaluate)
+
+
+LAWS = {
+    name: law.hypothesis
+    for name, law in vars(test_laws).items()
+    if name.startswith("test_") and hasattr(getattr(law, "hypothesis", None), "_given_kwargs")
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_laws(on_spark, law):
+    """The law's own body on few examples: each call takes Spark about a second."""
+    phases, health = [Phase.generate], list(HealthCheck)
+    few = settings(max_examples=2, deadline=None, database=None, suppress_health_check=health, phases=phases)
+    few(seed(7)(given(**LAWS[law]._given_kwargs)(LAWS[law].inner_test)))()
+
+
+def test_golden_outputs_of_trec_eval(on_spark, unpacked):
+    case = ("qrels.test", "results.test", {}, 240)
+    test_golden.test_trec_eval_prints_the_same(unpacked, "out.test.aq", *case)
+    case = ("qrels.test", "results.trunc", {}, 240)
+    test_golden.test_trec_eval_prints_the_same(unpacked, "out.test.aqc", *case)
+
+
+def test_golden_trec_covid(on_spark, unpacked):
+    test_golden.test_trec_covid_official_rbp_follows_single_precision(unpacked)
+
+
+def collection(seed, topics=30, runs=("a", "b", "c")):
+    draw = random.Random(seed)
+    qrels, rows = [], []
+    for topic in range(topics):
+        docs = [f"d{number}" for number in draw.sample(range(100), 40)]
+        qrels += [(f"q{topic}", doc, float(draw.choice([-1, 0, 0, 1, 2]))) for doc in draw.sample(docs, 20)]
+        for run in runs:
+            if draw.random() < 0.9:
+                rows += [(f"q{topic}", doc, round(draw.random(), 1), run) for doc in docs]
+    rows += [("nobody judged", "d1", 1.0, runs[0])]
+    draw.shuffle(rows)
+    return qrels, rows
+
+
+def nested(rows, run):
+    found = {}
+    for query, doc, score, name in rows:
+        if name == run:
+            found.setdefault(query, {})[doc] = score
+    return found
+
+
+MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "P@5", "NumRel"]
+
+
+@pytest.fixture(scope="module")
+def both(session):
+    """Scores of three runs from Spark and from memory."""
+    qrels, rows = collection(1)
+    table = session.createDataFrame(rows, "query_id string, doc_id string, score double, run string").repartition(5)
+    judgments = session.createDataFrame(qrels, "query_id string, doc_id string, relevance double").repartition(3)
+    local = rb.evaluate(qrels, {run: nested(rows, run) for run in "abc"}, MEASURES)
+    return spark.evaluate(table, judgments, MEASURES), local
+
+
+def aligned(scores, local):
+    order = [scores.query_ids.index(query) for query in local.query_ids]
+    return {name: getattr(scores, name)[:, order] for name in ("value", "low", "high", "judged")}
+
+
+def test_several_runs_ties_across_partitions_and_missing_topics(both):
+    distributed, local = both
+    scores = distributed.collect()
+    assert scores.runs == local.runs == ["a", "b", "c"]
+    for name, array in aligned(scores, local).items():
+        np.testing.assert_allclose(array, getattr(local, name), rtol=1e-12, atol=1e-12)
+    for ours, theirs in zip(scores.notes, local.notes, strict=True):
+        assert set(ours.missing) == set(theirs.missing)
+        assert ours.tied_topics == theirs.tied_topics
+        assert ours.tie_range == pytest.approx(theirs.tie_range)
+    assert scores.notes[0].unknown == ["nobody judged"]
+
+
+def test_means_and_variances_come_from_merged_sums(both):
+    distributed, local = both
+    mean = local.mean()
+    found = distributed.mean()
+    np.testing.assert_allclose(found.value, mean.value, rtol=1e-12)
+    np.testing.assert_allclose(found.high, mean.high, rtol=1e-12)
+    np.testing.assert_allclose(found.judged, mean.judged, rtol=1e-12)
+    for row in distributed.summary():
+        place = local.runs.index(row["run"]), slice(None), MEASURES.index(row["measure"])
+        assert row["variance"] == pytest.approx(np.var(local.value[place], ddof=1))
+        assert row["topics"] == 30
+
+
+def test_tidy_rows_stay_distributed(both):
+    distributed, local = both
+    rows = {(row["run"], row["query_id"], row["measure"]): row for row in distributed.to_spark().collect()}
+    assert len(rows) == len(local)
+    for one in local.rows():
+        found = rows[one["run"], one["query_id"], one["measure"]]
+        assert found["value"] == pytest.approx(one["value"])
+        assert found["high"] == pytest.approx(one["high"])
+
+
+def test_paired_tests_and_discriminative_power_from_distributed_scores(both):
+    from rankbounds.comparison.discriminative_power import discriminative_power
+
+    distributed, local = both
+    scores = distributed.collect()
+    for ours, theirs in zip(rb.compare(scores, test="t").pairs, rb.compare(local, test="t").pairs, strict=True):
+        assert ours["p_value"] == pytest.approx(theirs["p_value"], abs=1e-9)
+        assert ours["difference"] == pytest.approx(theirs["difference"])
+    power = [discriminative_power(one, test="t") for one in (scores, local)]
+    assert power[0].rows == power[1].rows
+
+
+def test_a_topic_larger_than_a_piece(session, monkeypatch):
+    rows = [("big", f"d{number}", float(number), "run") for number in range(30_000)] + [("small", "a", 1.0, "run")]
+    table = session.createDataFrame(rows, "query_id string, doc_id string, score double, run string").repartition(4)
+    qrels = session.createDataFrame(
+        [("big", "d7", 1.0), ("small", "a", 1.0)], "query_id string, doc_id string, rel double"
+    )
+    scores = spark.evaluate(table, qrels, "RR", runs=["run"]).collect()
+    assert scores.value.ravel().tolist() == pytest.approx([1 / (30_000 - 7), 1.0])
+
+
+def test_files_text_and_parquet(session, tmp_path):
+    qrels, rows = collection(2, runs=("mine",))
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 {doc} {grade:g}\n" for query, doc, grade in qrels))
+    lines = [f"{query.replace(' ', '-')} Q0 {doc} 1 {score} tag\n" for query, doc, score, _ in rows]
+    (tmp_path / "run").write_text("# a comment\n\n" + "".join(lines))
+    local = rb.evaluate(tmp_path / "qrels", tmp_path / "run", MEASURES)
+    found = spark.evaluate_files(str(tmp_path / "qrels"), str(tmp_path / "run"), MEASURES, spark=session)
+    assert found.runs == ["tag"]
+    np.testing.assert_allclose(aligned(found, local)["high"], local.high, rtol=1e-12)
+    folder = parquet_of(tmp_path / "run.parquet", [rb.read_run(tmp_path / "run")])
+    again = spark.evaluate_files(str(tmp_path / "qrels"), [folder], MEASURES, spark=session)
+    np.testing.assert_allclose(again.value, found.value, rtol=1e-12)
+
+
+ROWS = [("q1", "a", 1.0), ("q1", "b", 0.5)]
+RUN_SCHEMA = "query_id string, doc_id string, score double"
+
+
+@pytest.mark.parametrize(
+    ("runs", "schema", "options", "told"),
+    [
+        (
+            [*ROWS, ("q1", None, 0.1)],
+            RUN_SCHEMA,
+            {},
+            r'the runs: a document id \(column "doc_id"\) is null.*query_id=.q1.',
+        ),
+        ([*ROWS, (None, "c", 0.1)], RUN_SCHEMA, {}, r'the runs: a query id \(column "query_id"\) is null'),
+        (
+            [*ROWS, ("q1", "c", float("nan"))],
+            RUN_SCHEMA,
+            {},
+            "the runs: a score or grade is not a finite number.*doc_id='c'",
+        ),
+        ([*ROWS, ("q1", "a", 0.1)], RUN_SCHEMA, {}, 'run "run": document "a" of topic "q1" stands there twice'),
+        ([("q1", "a", "high")], "query_id string, doc_id string, score string", {}, '"score" is of type string'),
+        ([(1.0, "a", 1.0)], "query_id double, doc_id string, score double", {}, '"query_id" is of type double'),
+        ([("q1", 1.0)], "query_id string, score double", {}, "no column for the document id"),
+        (ROWS, RUN_SCHEMA, {"ties": "rank"}, "there is no column rank"),
+        (ROWS, RUN_SCHEMA, {"ties": "run"}, "no order"),
+        (ROWS, RUN_SCHEMA, {"labels": "human"}, 'no column "source"'),
+        ([("other", "a", 1.0)], RUN_SCHEMA, {}, "No topic of the runs is among the judged ones"),
+    ],
+)
+def test_bad_rows_are_one_sentence(session, runs, schema, options, told):
+    table = session.createDataFrame(runs, schema).repartition(2)
+    qrels = session.createDataFrame([("q1", "a", 1.0)], "query_id string, doc_id string, relevance double")
+    with pytest.raises(rb.RankboundsError, match=told) as raised:
+        spark.evaluate(table, qrels, "RR", **options).collect()
+    assert "\n" not in str(raised.value)
+    assert "java" not in str(raised.value)
+
+
+def test_sources_that_disagree(session):
+    schema = "query_id string, doc_id string, relevance double, source string"
+    agreeing = [("q1", "a", 1.0, "human"), ("q1", "a", 1.0, "llm"), ("q1", "b", 0.0, "llm")]
+    table = session.createDataFrame(ROWS, RUN_SCHEMA)
+    assert spark.evaluate(table, session.createDataFrame(agreeing, schema), "RR").mean().value.item() == 1.0
+    apart = session.createDataFrame([*agreeing, ("q1", "b", 1.0, "human")], schema)
+    with pytest.raises(rb.DataError, match='sources disagree on document "b" of topic "q1"'):
+        spark.evaluate(table, apart, "RR")
+    assert spark.evaluate(table, apart, "P@2", labels="human").mean().value.item() == 1.0
+    assert spark.evaluate(table, apart, "P@2", labels="llm").mean().value.item() == 0.5
