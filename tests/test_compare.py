@@ -343,6 +343,14 @@ class TestComparison:
         assert "run1" in repr(found)
         assert "<table>" in found._repr_html_()
 
+    def test_many_pairs_are_corrected_by_tukey_where_sampled_p_values_are_too_coarse(self):
+        value = np.random.default_rng(2).random((12, 20, 1)) * 0.1 + np.linspace(0, 0.5, 12)[:, None, None]
+        found = compare(scores_of(value), resamples=1000)
+        assert found.settings["correction"] == "tukey"
+        assert found.systems[0]["group"] != found.systems[-1]["group"]
+        assert compare(scores_of(value[:3]), resamples=1000).settings["correction"] == "holm"
+        assert compare(scores_of(value), test="t").settings["correction"] == "holm"
+
     def test_judging_other_runs_documents_moves_ap(self):
         value = np.random.default_rng(2).random((2, 10, 1))
         found = compare(scores_of(value, low=value, high=value, measures=("AP",)))

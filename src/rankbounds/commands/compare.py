@@ -30,7 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_measures(parser)
     parser.add_argument("--test", default="randomization", help="randomization (default), t, wilcoxon, sign, bootstrap")
     parser.add_argument(
-        "--correction", default="holm", help="for many pairs: holm (default), bonferroni, bh, tukey (randomised), none"
+        "--correction",
+        default="auto",
+        help="for many pairs: holm, bonferroni, bh, tukey (randomised), none; auto (default) is holm, or tukey where "
+        "there are too many pairs for sampled p-values",
     )
     parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
     parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
