@@ -316,3 +316,13 @@ class TestLabelSources:
             rb.read_qrels(path, labels="lm")
         with pytest.raises(rb.DataError, match='no column "source"'):
             rb.read_qrels(written(tmp_path / "qrels", "1 0 a 1\n"), labels="llm")
+
+    def test_as_probabilities(self):
+        human = {"q": {"a": 1, "b": 0, "c": 2, "d": 0}}
+        llm = {"q": {"a": 2, "b": 2, "c": 2, "d": 0, "e": 2, "f": 0, "g": -1}, "r": {"a": 0}}
+        found = rb.label_probabilities(llm, human)
+        assert found.by_pair == {"q": {"e": 2.5 / 4, "f": 0.5 / 2}, "r": {"a": 0.5 / 2}}
+        assert [(one.grade, one.both, one.relevant) for one in found.by_grade] == [(0, 1, 0), (2, 3, 2)]
+        assert rb.label_probabilities(llm, human, rel=2).by_pair["q"]["e"] == pytest.approx(1.5 / 4)
+        with pytest.raises(rb.DataError, match="labelled 3"):
+            rb.label_probabilities({"q": {"a": 1, "z": 3}}, human)

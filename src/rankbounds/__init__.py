@@ -36,6 +36,7 @@ LATER = {
     "greedy_vectors": "rankbounds.persistence",
     "judge_next": "rankbounds.judging",
     "judgments_needed": "rankbounds.planning",
+    "label_probabilities": "rankbounds.calibration",
     "persistence_agreement": "rankbounds.persistence_fit",
     "planned_depth": "rankbounds.planning",
     "planned_persistence": "rankbounds.planning",
