@@ -8,20 +8,9 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.cli import main
 from test_residuals import collection
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
-
-
-@pytest.fixture
-def command(capfdbinary):
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        out, err = capfdbinary.readouterr()
-        return code, out.decode(), err.decode()
-
-    return call
 
 
 @pytest.fixture
