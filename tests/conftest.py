@@ -1,4 +1,4 @@
-"""Where the tests find real data: they are skipped where it is absent."""
+"""What tests share: the command line, and real data (tests of it are skipped where it is absent)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import tarfile
 from pathlib import Path
 
 import pytest
+
+from rankbounds.cli import main
 
 PLACES = [Path(os.environ["RANKBOUNDS_DATA"])] if os.environ.get("RANKBOUNDS_DATA") else []
 PLACES.append(Path(__file__).resolve().parents[2] / "shared" / "data")
@@ -38,3 +40,15 @@ def unpacked(tmp_path_factory):
         return done[name]
 
     return unpack
+
+
+@pytest.fixture
+def command(capfdbinary):
+    """Run a command; return exit code, standard output and standard error."""
+
+    def call(*arguments):
+        code = main([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return call

@@ -153,8 +153,196 @@ def interpolated_mean(topic: Topic, m) -> float:
     return sum(interpolated(topic, m.rel, point) for point in points) / len(points)
 
 
+def bpref_family(penalty: Callable[[int, int, int, int, int, object], float]) -> Callable[[Topic, object], float]:
+    """Equations 9-11, 18 and 20: judged documents alone, each relevant one scored by what is judged above it."""
+
+    def definition(topic: Topic, m) -> float:
+        condensed = [grade for grade in topic.ranking if grade is not None]
+        number_relevant = topic.number_relevant(m.rel)
+        number_nonrelevant = len(topic.judged) - number_relevant
+        retrieved_nonrelevant = len([grade for grade in condensed if grade < m.rel])
+        total = 0.0
+        for rank, grade in enumerate(condensed, 1):
+            if grade >= m.rel:
+                worse_above = len([other for other in condensed[: rank - 1] if other < m.rel])
+                total += 1 - penalty(worse_above, rank, number_relevant, number_nonrelevant, retrieved_nonrelevant, m)
+        return total / number_relevant if number_relevant else 0.0
+
+    return definition
+
+
+def share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+bpref = bpref_family(lambda above, _rank, r, n, _ret, m: share(min(r + m.k, above), min(r + m.k, n)))
+bpref_r = bpref_family(lambda above, _rank, r, _n, _ret, _m: min(r, above) / r)
+bpref_n = bpref_family(lambda above, _rank, _r, n, _ret, _m: share(above, n))
+bpref_old = bpref_family(lambda above, _rank, r, _n, ret, _m: share(min(r, above), min(r, ret)))
+bpref_relative = bpref_family(lambda above, rank, _r, _n, _ret, _m: above / (rank - 1) if rank > 1 else 1.0)
+bpref_relative2 = bpref_family(lambda above, rank, _r, _n, _ret, _m: above / rank)
+
+
+def rpref_family(divisor: Callable[[int, Topic], float]) -> Callable[[Topic, object], float]:
+    """Equations 15-17 and 19."""
+
+    def definition(topic: Topic, _m) -> float:
+        condensed = [grade for grade in topic.ranking if grade is not None]
+        ideal = sum(topic.judged)
+        total = 0.0
+        for rank, grade in enumerate(condensed, 1):
+            if grade > 0:
+                penalty = sum((grade - other) / grade for other in condensed[: rank - 1] if other < grade)
+                normaliser = divisor(rank, topic)
+                if normaliser == "skip":
+                    continue
+                total += grade * (1 - share(penalty, normaliser))
+        return total / ideal if ideal else 0.0
+
+    return definition
+
+
+rpref_n = rpref_family(lambda _rank, topic: sum(1 - grade / topic.largest for grade in topic.judged))
+rpref_relative = rpref_family(lambda rank, _topic: rank - 1 if rank > 1 else "skip")
+rpref_relative2 = rpref_family(lambda rank, _topic: rank)
+
+
+def q_measure(topic: Topic, m) -> float:
+    ideal = sorted(topic.judged, reverse=True)
+    number = len([grade for grade in topic.judged if grade > 0])
+    total = 0.0
+    for rank in range(1, len(topic.ranking) + 1):
+        gains = topic.gains()[:rank]
+        if gains[-1] > 0:
+            count = len([gain for gain in gains if gain > 0])
+            total += (m.beta * sum(gains) + count) / (m.beta * sum(ideal[:rank]) + rank)
+    return total / number if number else 0.0
+
+
+def inferred_average_precision(topic: Topic, m, pooled: tuple[int, ...] = ()) -> float:
+    """``pooled``: the positions of documents that were pooled and not judged."""
+    number, total = topic.number_relevant(m.rel), 0.0
+    for position, grade in enumerate(topic.ranking):
+        if grade is None or grade < m.rel:
+            continue
+        above = [other for other in topic.ranking[:position] if other is not None]
+        relevant = len([other for other in above if other >= m.rel])
+        in_pool = len(above) + len([other for other in pooled if other < position])
+        precision = (relevant + 0.00001) / (len(above) + 0.00002)
+        total += 1 / (position + 1) + (in_pool / (position + 1)) * precision
+    return total / number if number else 0.0
+
+
+def rate_by_relevance(relevance: list[int], going_on, beyond: int) -> float:
+    """Relevant documents examined over documents examined, by a user who goes on with probability going_on(rank,
+    found, relevant); behind the list all documents are relevant (1) or none (0). Read until nobody is left."""
+    reached, gained, examined, found, rank = 1.0, 0.0, 0.0, 0, 0
+    while reached > 1e-17 and rank < 500:
+        relevant = relevance[rank] if rank < len(relevance) else beyond
+        rank += 1
+        found += relevant
+        gained += reached * relevant
+        examined += reached
+        reached *= going_on(rank, found, relevant)
+    if reached > 1e-17:  # weights that fall as 1/x^2: Euler and Maclaurin's sum of the rest
+        x = 1 / (1 - math.sqrt(going_on(rank, found, 0)))
+        rest = reached * (x + 1 / 2 + 1 / (6 * x) - 1 / (30 * x**3))
+        examined += rest
+        gained += rest * beyond
+    return gained / examined
+
+
+def rbp_by_relevance(topic: Topic, m, beyond: int = 0) -> float:
+    return rate_by_relevance(
+        topic.relevance(m.rel),
+        lambda rank, found, relevant: m.p_relevant if relevant else m.p_nonrelevant,
+        beyond,
+    )
+
+
+def inst(topic: Topic, m, beyond: int = 0) -> float:
+    def going_on(rank: int, found: int, relevant: int) -> float:
+        still = m.T - found
+        return ((rank - 1 + m.T + still) / (rank + m.T + still)) ** 2
+
+    return rate_by_relevance(topic.relevance(m.rel), going_on, beyond)
+
+
+def _discount(rank: int, base: float | None) -> float:
+    if base is None:
+        return 1 / math.log2(rank + 1)
+    return 1.0 if rank < base else 1 / math.log(rank, base)
+
+
+def scaled_dcg(topic: Topic, m) -> float:
+    whole = sum(_discount(rank, m.base) for rank in range(1, m.cutoff + 1))
+    relevance = topic.relevance(m.rel)[: m.cutoff]
+    return sum(_discount(rank, m.base) for rank, relevant in enumerate(relevance, 1) if relevant) / whole
+
+
+def later_reciprocal_rank(topic: Topic, m) -> float:
+    found = 0
+    for rank, relevant in enumerate(topic.relevance(m.rel)[: m.cutoff], 1):
+        found += relevant
+        if found == m.n:
+            return 1 / (m.damping + rank)
+    return 0.0
+
+
+def precision_and_recall(topic: Topic, m) -> tuple[float, float] | None:
+    found = sum(topic.relevance(m.rel)[: m.cutoff])
+    if found == 0:
+        return None
+    return found / (m.cutoff or len(topic.ranking)), found / topic.number_relevant(m.rel)
+
+
+def f_measure(topic: Topic, m) -> float:
+    both = precision_and_recall(topic, m)
+    if both is None:
+        return 0.0
+    p, r = both
+    return (1 + m.beta**2) * p * r / (m.beta**2 * p + r)
+
+
+def shaw(topic: Topic, m) -> float:
+    both = precision_and_recall(topic, m)
+    return 1 / (1 / both[0] + 1 / both[1] - 1) if both else 0.0
+
+
+def search_length(topic: Topic, m) -> float:
+    found = wasted = 0
+    for relevant in topic.relevance(m.rel):
+        found += relevant
+        wasted += 1 - relevant
+        if found == m.n:
+            return wasted
+    if m.collection is None:
+        return math.inf
+    elsewhere = topic.number_relevant(m.rel) - found
+    others = m.collection - len(topic.ranking) - elsewhere
+    if elsewhere < m.n - found:
+        return wasted + others
+    return wasted + (m.n - found) * others / (elsewhere + 1)
+
+
+def rank_power(topic: Topic, m) -> float:
+    ranks = [rank for rank, relevant in enumerate(topic.relevance(m.rel)[: m.cutoff], 1) if relevant]
+    return sum(ranks) / len(ranks) / len(ranks) if ranks else math.inf
+
+
 DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "RBP": rbp,
+    "Bpref": bpref,
+    "Bpref_R": bpref_r,
+    "Bpref_N": bpref_n,
+    "Bpref_old": bpref_old,
+    "Bpref_relative": bpref_relative,
+    "Bpref_relative2": bpref_relative2,
+    "Rpref_N": rpref_n,
+    "Rpref_relative": rpref_relative,
+    "Rpref_relative2": rpref_relative2,
+    "Q": q_measure,
+    "infAP": inferred_average_precision,
     "P": precision,
     "Recall": recall,
     "Success": success,
@@ -173,6 +361,14 @@ DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "NumRelRet": lambda topic, m: sum(topic.relevance(m.rel)),
     "IPrec": lambda topic, m: interpolated(topic, m.rel, m.recall),
     "IPrecMean": interpolated_mean,
+    "RBP2": rbp_by_relevance,
+    "INST": inst,
+    "SDCG": scaled_dcg,
+    "RRn": later_reciprocal_rank,
+    "F": f_measure,
+    "Shaw": shaw,
+    "ESL": search_length,
+    "RankPower": rank_power,
 }
 
 
@@ -184,10 +380,16 @@ def value(topic: Topic, measure) -> float:
     return DEFINITIONS[measure.name](topic, measure)
 
 
-def tail(measure, length: int) -> float:
-    """What documents beyond the end of the list or beyond the depth could add."""
+def greatest(topic: Topic, measure) -> float:
+    """The measure of one list when documents beyond its end or beyond the depth turn out as good as they can."""
     if type(measure).__name__ == "Condensed":
-        return tail(measure.measure, length)
+        return greatest(topic, measure.measure)
+    if measure.name in ("RBP2", "INST"):
+        return DEFINITIONS[measure.name](topic, measure, 1)
+    length, tail = len(topic.ranking), 0.0
     if measure.name == "RBP":
-        return measure.p ** (length if measure.cutoff is None else min(length, measure.cutoff))
-    return 0.0
+        tail = measure.p ** (length if measure.cutoff is None else min(length, measure.cutoff))
+    if measure.name == "SDCG":
+        weights = [_discount(rank, measure.base) for rank in range(1, measure.cutoff + 1)]
+        tail = sum(weights[length:]) / sum(weights)
+    return value(topic, measure) + tail

@@ -11,7 +11,6 @@ import sys
 import pytest
 
 import rankbounds as rb
-from rankbounds.cli import main
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"
 RUN = "1 Q0 a 1 3.0 mine\n1 Q0 x 2 2.0 mine\n1 Q0 c 3 1.0 mine\n2 Q0 b 1 1.0 mine\n2 Q0 a 2 0.5 mine\n"
@@ -22,18 +21,6 @@ def files(tmp_path):
     (tmp_path / "qrels").write_text(QRELS)
     (tmp_path / "run").write_text(RUN)
     return str(tmp_path / "qrels"), str(tmp_path / "run")
-
-
-@pytest.fixture
-def command(capfdbinary):
-    """Run a command; return exit code, standard output and standard error."""
-
-    def call(*arguments):
-        code = main([str(argument) for argument in arguments])
-        out, err = capfdbinary.readouterr()
-        return code, out.decode(), err.decode()
-
-    return call
 
 
 def test_table(command, files):
@@ -50,7 +37,11 @@ def test_json_rows(command, files):
     code, out, _ = command("evaluate", *files, "-m", "RBP(p=.8)", "-m", "AP", "-q", "--format", "json")
     rows = json.loads(out)
     assert code == 0
-    assert [list(row) for row in rows] == [["run", "query_id", "measure", "value", "low", "high"]] * 6
+    plain = ["run", "query_id", "measure", "value", "low", "high"]
+    split = [*plain, "residual_unjudged", "residual_tail", "residual_ties"]
+    assert [list(row) for row in rows] == [split, split, plain, plain, split, plain]
+    assert (rows[0]["residual_unjudged"], rows[0]["residual_tail"]) == (pytest.approx(0.16), pytest.approx(0.512))
+    assert rows[4]["residual_tail"] == pytest.approx((0.512 + 0.64) / 2)
     assert [(row["query_id"], row["measure"]) for row in rows] == [
         ("1", "RBP(p=0.8)"), ("2", "RBP(p=0.8)"), ("1", "AP"), ("2", "AP"), ("all", "RBP(p=0.8)"), ("all", "AP"),
     ]  # fmt: skip
@@ -84,8 +75,8 @@ def test_other_formats_hold_the_same_rows(command, files, tmp_path, kind):
     else:
         found = list(csv.DictReader(io.StringIO(target.read_text()), delimiter="," if kind == "csv" else "\t"))
         for row in found:
-            row.update({key: float(row[key]) for key in ("value", "low", "high")})
-    assert found == expected
+            row.update({key: float(number) for key, number in list(row.items())[3:] if number})
+    assert [{key: value for key, value in row.items() if value not in (None, "")} for row in found] == expected
 
 
 def test_trec_format_has_trec_evals_names_and_digits(command, files):
@@ -136,6 +127,27 @@ def test_ties_that_move_the_score_are_noted(command, tmp_path):
     (tmp_path / "run").write_text("1 Q0 a 1 1.0 tied\n1 Q0 b 2 1.0 tied\n")
     _, out, _ = command("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", "RR")
     assert "ties move RR by 0.5000" in out
+    _, out, _ = command("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", "RR", "-q")
+    assert [line.split()[1] for line in out.splitlines()] == ["topic", "1", "all"]
+
+
+def test_bounds_that_are_not_exact_are_told(command, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 1.0 tied\n1 Q0 b 2 1.0 tied\n")
+    told = "the bounds of AP hold, but with these ties they may be wider than what can happen"
+    assert told in command("evaluate", tmp_path / "qrels", tmp_path / "run", "--ties", "expected", "-m", "AP")[2]
+    assert command("evaluate", tmp_path / "qrels", tmp_path / "run", "--bounds", "both", "-m", "AP")[2] == ""
+
+
+def test_ties_by_a_key(command, files, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 1.0 tied\n1 Q0 b 2 1.0 tied\n")
+    (tmp_path / "lengths").write_text("a 12\nb 100\n")
+    arguments = ("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", "RR", "--format", "trec")
+    assert "0.5000" in command(*arguments)[1]
+    assert "1.0000" in command(*arguments, "--ties-key", tmp_path / "lengths")[1]
+    assert command(*arguments, "--ties", "key")[0] == 2
+    assert command(*arguments, "--ties-key", tmp_path / "nothing")[0] == 3
 
 
 def test_topics_without_relevant_documents_are_told(command, tmp_path):

@@ -343,6 +343,14 @@ class TestComparison:
         assert "run1" in repr(found)
         assert "<table>" in found._repr_html_()
 
+    def test_many_pairs_are_corrected_by_tukey_where_sampled_p_values_are_too_coarse(self):
+        value = np.random.default_rng(2).random((12, 20, 1)) * 0.1 + np.linspace(0, 0.5, 12)[:, None, None]
+        found = compare(scores_of(value), resamples=1000)
+        assert found.settings["correction"] == "tukey"
+        assert found.systems[0]["group"] != found.systems[-1]["group"]
+        assert compare(scores_of(value[:3]), resamples=1000).settings["correction"] == "holm"
+        assert compare(scores_of(value), test="t").settings["correction"] == "holm"
+
     def test_judging_other_runs_documents_moves_ap(self):
         value = np.random.default_rng(2).random((2, 10, 1))
         found = compare(scores_of(value, low=value, high=value, measures=("AP",)))
@@ -430,8 +438,31 @@ class TestCommands:
         assert "good scores 0.5000 and bad 0.1250, a difference of +0.3750 over 8 topics (8 won, 0 lost)" in out
         assert "Is it noise? Probably not" in out
         assert "Could unjudged documents overturn it? No" in out
+        assert "Could ties? No: no tied scores matter." in out
+        assert "Does it hold for other p? Yes" in out
         _, out, _ = self.call(capsys, "compare", *files, "-m", "AP")
         assert "Not known for this measure" in out
+
+    def test_shared_unjudged_documents_cannot_overturn(self, files, capsys, tmp_path):
+        """Both runs show the same unjudged document first: whatever it is, it moves both alike."""
+        qrels = tmp_path / "qrels"
+        for name, docs in (("one", "?rn"), ("two", "?nr")):
+            lines = [f"{t} Q0 {doc} {at} {9 - at} {name}\n" for t in range(8) for at, doc in enumerate(docs, 1)]
+            (tmp_path / name).write_text("".join(lines))
+        arguments = ["compare", qrels, tmp_path / "one", tmp_path / "two", "-m", "P@2", "--format", "json"]
+        pair = json.loads(self.call(capsys, *arguments)[1])["pairs"][0]
+        assert (pair["certain_low"], pair["certain_high"]) == (pytest.approx(0.5), pytest.approx(0.5))
+        assert pair["verdict"] == "a better"
+
+    def test_holes_that_decide_are_named(self, files, capsys, tmp_path):
+        qrels = tmp_path / "qrels"
+        for name, docs in (("one", "rnm"), ("two", "xry")):
+            lines = [f"{t} Q0 {doc} {at} {9 - at} {name}\n" for t in range(8) for at, doc in enumerate(docs, 1)]
+            (tmp_path / name).write_text("".join(lines))
+        _, out, _ = self.call(capsys, "compare", qrels, tmp_path / "one", tmp_path / "two", "-m", "RBP(p=0.5)")
+        assert "Could unjudged documents overturn it? Yes" in out
+        assert "How likely that is cannot be estimated from these judgments" in out  # two of three are unjudged
+        assert "Which judgments would help most? The 10 that matter most (topic/document 0/x" in out
 
     def test_gate(self, files, capsys):
         qrels, good, bad = files

@@ -88,7 +88,10 @@ class TestTiedRun:
     def test_range_over_orders(self, measure, low, high):
         assert self.range_of(measure) == pytest.approx((low, high), abs=5e-8)
 
-    @pytest.mark.parametrize(("measure", "expected"), [("RBP(p=0.5)", 0.3251953), ("P@5", 0.5)])
+    @pytest.mark.parametrize(
+        ("measure", "expected"),
+        [("RBP(p=0.5)", 0.3251953), ("P@5", 0.5), ("RR", 4 / 9), ("AP", 0.5363228)],
+    )
     def test_mean_over_orders(self, measure, expected):
         scores = rb.evaluate(self.qrels, self.run, measure, ties="expected")
         assert scores.value[0, 0, 0] == pytest.approx(expected, abs=5e-8)

@@ -285,3 +285,36 @@ def test_inputs_are_never_changed():
     for ties in ("trec", "best", "expected"):
         rb.evaluate(qrels, run, ["RBP(p=0.8)", "P@1"], ties=ties)
     assert repr((qrels, run)) == before
+
+
+def test_a_document_is_found_whatever_the_length_of_other_ids(tmp_path):
+    long = "an-id-of-more-than-forty-bytes-that-takes-six-words"
+    assert rb.evaluate({"1": {"a": 1}}, {"1": {"a": 2.0, long: 1.0}}, "P@1").value[0, 0, 0] == 1
+    with pytest.warns(rb.RankboundsWarning):
+        found = rb.evaluate({"1": {"a": 1}, long: {"b": 1}}, {"1": {"a": 2.0}}, "P@1")
+    assert found.value[0, :, 0].tolist() == [1, 0]
+    (tmp_path / "qrels").write_text(f"1 0 a 1\n1 0 {long} 0\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 1.0 t\n")
+    assert rb.evaluate(tmp_path / "qrels", tmp_path / "run", "P@1").value[0, 0, 0] == 1
+
+
+ids = st.text(alphabet="ab-é", min_size=1, max_size=30)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.dictionaries(ids, st.dictionaries(ids, st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=4),
+    st.data(),
+)
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_the_join_finds_what_a_dict_finds(judgments, data):
+    queries = st.one_of(st.sampled_from(sorted(judgments)), ids)
+    known = st.sampled_from(sorted({doc for docs in judgments.values() for doc in docs}))
+    run = data.draw(st.dictionaries(queries, st.dictionaries(st.one_of(known, ids), st.floats(0, 1), min_size=1)))
+    if not set(run) & set(judgments):
+        return
+    found = rb.evaluate(judgments, run, ["NumRelRet", "Unjudged@100"])
+    for topic, query in enumerate(found.query_ids):
+        grades = [judgments[query].get(doc) for doc in run.get(query, {})]
+        assert found.value[0, topic, 0] == sum(grade is not None and grade > 0 for grade in grades)
+        assert found.value[0, topic, 1] == pytest.approx(grades.count(None) / 100)

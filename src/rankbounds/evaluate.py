@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -18,11 +19,13 @@ from rankbounds.gains import GainRule, gain_rule
 from rankbounds.judgments import Qrels, as_qrels, read_qrels
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.judged import Judged
+from rankbounds.measures.measure import Bounds
 from rankbounds.rankings import Order, Precision, Rankings, TopicFacts, join
 from rankbounds.runs import Run, as_run, read_run, unique_names
-from rankbounds.scores import RunNotes, Scores
+from rankbounds.scores import PARTS, RunNotes, Scores
 from rankbounds.threads import in_threads, processors
-from rankbounds.ties import ORDERS
+from rankbounds.tie_key import TieKey, as_tie_key
+from rankbounds.ties import ORDERS, reordered
 from rankbounds.ties import RULES as TIE_RULES
 from rankbounds.unjudged import UnjudgedRule
 
@@ -31,6 +34,16 @@ DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
 BOUNDS = ("unjudged", "ties", "both", "none")
 TOPICS = ("judged", "shared")
 PRECISIONS = ("double", "single")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The numbers of one batch: arrays with an axis of lists and one of measures, ``parts`` with one of parts first."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+    parts: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,7 @@ class Assumptions:
     gain: GainRule = field(default_factory=GainRule)
     topics: Topics = "judged"
     score_precision: Precision = "double"
+    tie_key: TieKey | None = None
 
     def __post_init__(self) -> None:
         for what, value, known in (
@@ -54,6 +68,8 @@ class Assumptions:
             if value not in known:
                 hint = did_you_mean(str(value), list(known))
                 raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
+        if (self.ties == "key") != (self.tie_key is not None):
+            raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
 
     @classmethod
     def of(
@@ -62,13 +78,21 @@ class Assumptions:
         unjudged: str = "nonrelevant",
         q: float | None = None,
         bounds: str = "unjudged",
-        gain: str | dict[float, float] | GainRule | None = None,
+        gain: str | Mapping[Any, float] | GainRule | None = None,
         topics: str = "judged",
         score_precision: str = "double",
+        ties_key: Any = None,
     ) -> Assumptions:
         """From the words of ``evaluate``."""
-        which, precision = cast(Topics, topics), cast(Precision, score_precision)
-        return cls(ties, UnjudgedRule(unjudged, q), bounds, gain_rule(gain), which, precision)
+        return cls(
+            "key" if ties_key is not None and ties == "trec" else ties,
+            UnjudgedRule(unjudged, q),
+            bounds,
+            gain_rule(gain),
+            cast(Topics, topics),
+            cast(Precision, score_precision),
+            None if ties_key is None else as_tie_key(ties_key),
+        )
 
     @property
     def order(self) -> Order:
@@ -96,14 +120,18 @@ class Assumptions:
 
     def _with_ties(self, measure: Measure, assumed: Rankings) -> Floats:
         """The measure under the rule for ties, once it is settled what unjudged documents count for."""
-        if self.ties in ORDERS:
+        found: Floats = assumed.remembered((measure, self.ties), lambda: self._treated(measure, assumed))
+        return found
+
+    def _treated(self, measure: Measure, assumed: Rankings) -> Floats:
+        if self.ties in ORDERS or assumed.groups is None:
             return measure.value(assumed)
         if self.ties == "expected":
             found = measure.expected_over_ties(assumed)
             what = "mean over the orders"
         else:
             worst_best = measure.tie_bounds(assumed)
-            found = None if worst_best is None else worst_best[self.ties == "best"]
+            found = None if worst_best is None else worst_best[(self.ties == "best") != measure.lower_is_better]
             what = f"{self.ties} order"
         if found is None:
             raise UsageError(f'{measure} has no known {what} of tied documents. Use ties="trec".')
@@ -129,17 +157,72 @@ class Assumptions:
             return measure.bounds(rankings)
         return self._bounds_of_treated_ties(measure, rankings)
 
+    def bounds_are_outer(self, measure: Measure, facts: TopicFacts) -> bool:
+        """Where there are ties: do the bounds hold, but may be wider than what can happen?"""
+        if self.bounds == "both":
+            return measure.joint_bounds_are_outer(facts)
+        treated = self.bounds == "unjudged" and self.ties not in ORDERS
+        return treated and not measure.monotone and not measure.as_retrieved
+
     def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
         """Bounds over judgments for the best, worst or mean order of ties.
 
         Exact for measures that never fall with more relevance. For others the bounds over all orders contain them.
         """
-        outer = measure.joint_bounds(rankings)
-        if outer is None or not measure.monotone or measure.judged_only:
-            return outer
-        low, high = (self._with_ties(measure, rankings.assume(chance)) for chance in (0.0, 1.0))
-        tail = getattr(measure, "open_tail", None)
-        return low, high if tail is None else high + tail(rankings)
+        if not (measure.monotone and measure.tail_adds) or measure.judged_only:
+            return measure.joint_bounds(rankings)
+        worst, best = (self._with_ties(measure, rankings.assume(chance)) for chance in (0.0, 1.0))
+        if measure.lower_is_better:
+            return best, worst
+        return worst, best + measure.open_tail(rankings)
+
+    def cells(self, measures: Sequence[Measure], rankings: Rankings) -> Cells:
+        """All numbers of a batch."""
+        shape = (rankings.length.size, len(measures))
+        value, low, high = (np.full(shape, np.nan) for _ in range(3))
+        for number, measure in enumerate(measures):
+            value[:, number] = self.value(measure, rankings)
+            found = self.low_high(measure, rankings)
+            if found is not None:
+                low[:, number], high[:, number] = found
+        split = [number for number, measure in enumerate(measures) if measure.has_residual]
+        if not split:
+            return Cells(value, low, high)
+        # Only now, because ties are reordered for it: until here all measures read the same arrays from the cache.
+        parts = np.full((len(PARTS), *shape), np.nan)
+        for number in split if self.bounds != "none" else ():
+            parts[:, :, number] = self._parts(measures[number], rankings, (low[:, number], high[:, number]))
+        return Cells(value, low, high, parts)
+
+    def _parts(self, measure: Measure, rankings: Rankings, found: Bounds) -> tuple[Floats, Floats, Floats]:
+        """What unjudged documents, the list's end and ties leave open.
+
+        Where the bounds cover ties, the way from low to high is: first the best order, then the documents relevant.
+        """
+        over_orders = self.bounds == "both" or (self.ties not in ORDERS and not measure.tail_adds)
+        ties = _range_over_orders(measure, rankings.assume(0.0) if over_orders else self.assumed(measure, rankings))
+        if over_orders:
+            rankings = reordered(rankings, measure.worth(rankings.assume(0.5)), best=True)
+        elif self.bounds == "ties":
+            found = measure.bounds(rankings) or found
+        tail = measure.open_tail(rankings)
+        unjudged = found[1] - found[0] - tail - (ties if over_orders else 0.0)
+        unjudged[unjudged < 1e-15] = 0.0  # what rounding leaves is no residual
+        return unjudged, tail, ties
+
+    def tie_range(self, measure: Measure, rankings: Rankings) -> Floats:
+        """How far each list's value moves over all orders of its ties; NaN where that is not known."""
+        return _range_over_orders(measure, self.assumed(measure, rankings))
+
+
+def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
+    if assumed.tied is None:
+        return np.zeros(assumed.length.shape)
+    worst_best = measure.tie_bounds(assumed)
+    if worst_best is None:
+        return np.full(assumed.length.shape, np.nan)
+    with np.errstate(invalid="ignore"):  # a search that never ends, in either order
+        return worst_best[1] - worst_best[0]
 
 
 def evaluate(
@@ -148,10 +231,11 @@ def evaluate(
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     ties: str = "trec",
+    ties_key: Any = None,
     unjudged: str = "nonrelevant",
     q: float | None = None,
     bounds: str = "unjudged",
-    gain: str | dict[float, float] | GainRule | None = None,
+    gain: str | Mapping[Any, float] | GainRule | None = None,
     topics: str = "judged",
     score_precision: str = "double",
     labels: str | Sequence[str] | None = None,
@@ -159,49 +243,80 @@ def evaluate(
     lenient: bool = False,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
     """Score one run or many.
 
     ``qrels`` and ``runs`` may be paths (runs also globs and folders), ``Qrels`` and ``Run``, dicts of dicts, pandas,
     polars or pyarrow frames, or rows ``(query, document, value)``. Several runs: a list of such, or a dict by name.
 
-    ``ties``: ``trec`` (score down, then document id down, as trec_eval), ``run`` (line order, scores ignored), ``rank``
-    (stated rank), ``docid`` (document id up), ``best``, ``worst``, ``expected`` (mean over all orders).
+    ``ties``: ``trec`` (score down, then document id down, as trec_eval), ``run`` (line order, scores ignored), ``line``
+    (line order among equal scores), ``rank`` (stated rank), ``docid`` (document id up), ``best``, ``worst``,
+    ``expected`` (mean over all orders), ``key`` (rising value of ``ties_key``, which is ``{document: value}`` or a file
+    of such lines, and which means ``key`` by itself).
     ``unjudged``: ``nonrelevant``, ``relevant``, ``condensed`` (left out), ``expected`` (relevant with chance ``q``).
+    ``gain``: what grades are worth: ``linear`` (the grade), a table like ``"1=3,2=9"``, or one that names the words
+    that judgments have for grades, ``"S=3,A=2,B=1"``.
     ``bounds``: what ``low`` and ``high`` cover: ``unjudged`` documents, ``ties``, ``both``, or ``none``.
     ``topics``: ``judged`` scores every judged topic, one that a run lacks as an empty list; ``shared`` only topics that
     the run has.
     ``labels``: use judgments of this source only (``"human"``), or of the first that has one (``"human,llm"``).
     ``formats``: the format of all files, or of judgments and of runs, where it should not be recognised by content.
+    ``observe`` is shown every batch of rankings with the number of its run, from several threads; whoever wants more
+    of the lists than scores need not read the runs a second time.
     """
-    assumptions = Assumptions.of(ties, unjudged, q, bounds, gain, topics, score_precision)
+    assumptions = Assumptions.of(ties, unjudged, q, bounds, gain, topics, score_precision, ties_key)
     chosen = parse_measures(measures)
     assumptions.check(chosen)
     workers = threads or processors()
     qrels_kind, run_kind = pair_of_names(formats)
-    judgments = qrels if isinstance(qrels, Qrels) else _read_judgments(qrels, qrels_kind, labels, lenient, workers)
-    facts = TopicFacts(judgments, assumptions.gain)
-    jobs = _jobs(runs, run_kind, lenient, workers)
+    judgments = judgments_from(qrels, lenient, workers, assumptions.gain, qrels_kind, labels)
+    return score_runs(
+        TopicFacts(judgments, assumptions.gain),
+        runs_to_read(runs, lenient, workers, run_kind),
+        chosen,
+        assumptions,
+        threads=workers,
+        progress=progress,
+        observe=observe,
+    )
+
+
+def score_runs(
+    facts: TopicFacts,
+    jobs: Sequence[RunToRead],
+    measures: list[Measure],
+    assumptions: Assumptions,
+    cells: Callable[[Rankings], Cells] | None = None,
+    *,
+    threads: int,
+    progress: Callable[[int, int], None] | None = None,
+    observe: Callable[[int, Rankings], None] | None = None,
+) -> Scores:
+    """Read, join and score every run; ``cells``, where given, turns rankings into the measures' numbers its own way."""
     facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
 
-    def score(job: _Job) -> RunResult:
-        return score_run(job.read(), facts, chosen, assumptions, threads=workers if len(jobs) == 1 else 1)
+    def score(numbered: tuple[int, RunToRead]) -> RunResult:
+        number, job = numbered
+        seen = partial(observe, number) if observe else None
+        alone = threads if len(jobs) == 1 else 1
+        return score_run(job.read(), facts, measures, assumptions, alone, cells, seen)
 
     results = []
-    for result in in_threads(score, jobs, workers):
+    for result in in_threads(score, list(enumerate(jobs)), threads):
         results.append(result)
         if progress:
             progress(len(results), len(jobs))
-    lacking = np.flatnonzero(facts.relevant(1.0) == 0).tolist()
     scores = gathered(
         results,
         [job.place for job in jobs],
         list(facts.query_ids),
-        chosen,
+        measures,
         assumptions,
-        [facts.query_ids[number] for number in lacking],
+        facts,
+        facts.without_relevant,
     )
-    for message in [*scores.warnings(), *fractions_lost(facts.grade, chosen)]:
+    for message in [*scores.warnings(), *fractions_lost(facts.grade, measures)]:
         warnings.warn(message, RankboundsWarning, stacklevel=2)
     return scores
 
@@ -212,9 +327,10 @@ def gathered(
     query_ids: list[str],
     measures: list[Measure],
     assumptions: Assumptions,
+    facts: TopicFacts,
     without_relevant: list[str],
 ) -> Scores:
-    """The results of several runs as one table."""
+    """The results of several runs as one table; ``facts`` may be those of a part that knows the collection's grades."""
     return Scores(
         runs=unique_names([result.name for result in results], places),
         query_ids=query_ids,
@@ -226,51 +342,70 @@ def gathered(
         notes=[result.notes for result in results],
         bounds=assumptions.bounds,
         topics=assumptions.topics,
+        outer=[
+            measure
+            for measure in measures
+            if any(result.notes.tied_topics for result in results) and assumptions.bounds_are_outer(measure, facts)
+        ],
         without_relevant=without_relevant,
+        parts=np.stack([result.parts for result in results if result.parts is not None], axis=1)
+        if results[0].parts is not None
+        else None,
     )
 
 
-def _read_judgments(
-    given: Any, kind: str | None, labels: str | Sequence[str] | None, lenient: bool, threads: int
+def judgments_from(
+    given: Any,
+    lenient: bool = False,
+    threads: int = 1,
+    rule: GainRule | None = None,
+    kind: str | None = None,
+    labels: str | Sequence[str] | None = None,
 ) -> Qrels:
+    """Judgments from a path or anything else that ``evaluate`` takes."""
+    if isinstance(given, Qrels):
+        return given
+    grade_of = rule.grade_of if rule else None
     if isinstance(given, str | os.PathLike):
-        return read_qrels(given, kind=kind, labels=labels, lenient=lenient, threads=threads)
-    return as_qrels(given, labels)
+        return read_qrels(given, kind=kind, labels=labels, grade_of=grade_of, lenient=lenient, threads=threads)
+    return as_qrels(given, grade_of, labels)
 
 
 @dataclass(frozen=True)
-class _Job:
+class RunToRead:
     """A run to score, read only when its turn comes so that memory holds few at a time."""
 
     place: str
     read: Callable[[], Run]
 
 
-def _jobs(runs: Any, kind: str | None, lenient: bool, workers: int) -> list[_Job]:
-    def from_file(path: str, threads: int, name: str | None = None) -> _Job:
-        return _Job(path, lambda: read_run(path, kind=kind, lenient=lenient, threads=threads, name=name))
+def runs_to_read(runs: Any, lenient: bool = False, workers: int = 1, kind: str | None = None) -> list[RunToRead]:
+    """The runs in anything that ``evaluate`` takes: one run or several."""
+
+    def from_file(path: str, threads: int, name: str | None = None) -> RunToRead:
+        return RunToRead(path, lambda: read_run(path, kind=kind, lenient=lenient, threads=threads, name=name))
 
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
     if isinstance(runs, Run) or _is_one_table(runs):
-        return [_Job("run", lambda: as_run(runs))]
+        return [RunToRead("run", lambda: as_run(runs))]
     if isinstance(runs, Mapping):
         if not runs:
             raise UsageError("No run was given.")
         if all(_is_one_query(inner) for inner in runs.values()):
-            return [_Job("run", lambda: as_run(runs))]
+            return [RunToRead("run", lambda: as_run(runs))]
         return [
             from_file(os.fspath(run), 1, str(name))
             if isinstance(run, str | os.PathLike)
-            else _Job(str(name), lambda run=run, name=name: as_run(run, str(name)).renamed(str(name)))  # type: ignore[misc]
+            else RunToRead(str(name), lambda run=run, name=name: as_run(run, str(name)).renamed(str(name)))  # type: ignore[misc]
             for name, run in runs.items()
         ]
     given = list(runs)
     if not given:
         raise UsageError("No run was given.")
     if isinstance(given[0], tuple) and len(given[0]) >= 3 and not isinstance(given[0][1], Run):
-        return [_Job("run", lambda: as_run(given))]
-    jobs: list[_Job] = []
+        return [RunToRead("run", lambda: as_run(given))]
+    jobs: list[RunToRead] = []
     files = [one for one in given if isinstance(one, str | os.PathLike)]
     alone = len(files) == len(given) and len(expand(files)) == 1
     for number, one in enumerate(given, 1):
@@ -278,8 +413,17 @@ def _jobs(runs: Any, kind: str | None, lenient: bool, workers: int) -> list[_Job
             jobs += [from_file(path, workers if alone else 1) for path in expand([one])]
         else:
             place = f"run{number}" if len(given) > 1 else "run"
-            jobs.append(_Job(place, lambda one=one, place=place: as_run(one, place)))  # type: ignore[misc]
+            jobs.append(RunToRead(place, lambda one=one, place=place: as_run(one, place)))  # type: ignore[misc]
     return jobs
+
+
+def all_runs(runs: Any, *, lenient: bool = False, threads: int | None = None) -> list[Run]:
+    """Every run in whatever form ``evaluate`` takes them, read into memory, under names that differ."""
+    workers = threads or processors()
+    jobs = runs_to_read(runs, lenient, workers)
+    read = list(in_threads(lambda job: job.read(), jobs, workers))
+    names = unique_names([run.name for run in read], [job.place for job in jobs])
+    return [run if run.name == name else run.renamed(name) for run, name in zip(read, names, strict=True)]
 
 
 def _is_one_table(given: Any) -> bool:
@@ -302,14 +446,28 @@ class RunResult:
     high: Floats
     judged: Floats
     notes: RunNotes
+    parts: Floats | None
 
 
 def score_run(
-    run: Run, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions, threads: int = 1
+    run: Run,
+    facts: TopicFacts,
+    measures: Sequence[Measure],
+    assumptions: Assumptions,
+    threads: int = 1,
+    cells: Callable[[Rankings], Cells] | None = None,
+    observe: Callable[[Rankings], None] | None = None,
 ) -> RunResult:
     """Join one run with the judgments and score it."""
-    joined = join(run, facts, order=assumptions.order, precision=assumptions.score_precision, topics=assumptions.topics)
-    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions)
+    joined = join(
+        run,
+        facts,
+        order=assumptions.order,
+        precision=assumptions.score_precision,
+        topics=assumptions.topics,
+        tie_key=assumptions.tie_key,
+    )
+    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
     sheet.fill(joined.slices, threads)
     return sheet.result(run.name, joined.missing, joined.unknown)
 
@@ -317,11 +475,21 @@ def score_run(
 class ScoreSheet:
     """The scores of one run, filled topic by topic: arrays with an axis of topics and one of measures."""
 
-    def __init__(self, topics: int, measures: Sequence[Measure], assumptions: Assumptions) -> None:
+    def __init__(
+        self,
+        topics: int,
+        measures: Sequence[Measure],
+        assumptions: Assumptions,
+        cells: Callable[[Rankings], Cells] | None = None,
+        observe: Callable[[Rankings], None] | None = None,
+    ) -> None:
         self.measures, self.assumptions = measures, assumptions
+        self.cells, self.observe = cells or partial(assumptions.cells, measures), observe
         self.value, self.low, self.high = (np.full((topics, len(measures)), np.nan) for _ in range(3))
         self.judged, self.tie_range = (np.full(topics, np.nan) for _ in range(2))
         self.tied = np.zeros(topics, dtype=bool)
+        split = any(measure.has_residual for measure in measures)
+        self.parts = np.full((len(PARTS), topics, len(measures)), np.nan) if split else None
 
     def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
         """Score the rankings of these slices. Their topics differ, so that threads never write to the same cells."""
@@ -333,22 +501,27 @@ class ScoreSheet:
         for rankings in compute():
             topic = rankings.topic
             self.judged[topic] = coverage.value(rankings)
-            for number, measure in enumerate(self.measures):
-                self.value[topic, number] = self.assumptions.value(measure, rankings)
-                found = self.assumptions.low_high(measure, rankings)
-                if found is not None:
-                    self.low[topic, number], self.high[topic, number] = found
+            found = self.cells(rankings)
+            self.value[topic], self.low[topic], self.high[topic] = found.value, found.low, found.high
+            if self.parts is not None and found.parts is not None:
+                self.parts[:, topic] = found.parts
             if rankings.tied is not None:
                 self.tied[topic] = rankings.tied.any(axis=-1)
                 if self.assumptions.bounds != "none":
-                    first = self.measures[0]
-                    worst_best = first.tie_bounds(self.assumptions.assumed(first, rankings))
-                    self.tie_range[topic] = np.nan if worst_best is None else worst_best[1] - worst_best[0]
+                    self.tie_range[topic] = (
+                        found.parts[PARTS.index("residual_ties"), :, 0]
+                        if found.parts is not None and self.measures[0].has_residual
+                        else self.assumptions.tie_range(self.measures[0], rankings)
+                    )
+            if self.observe:
+                self.observe(rankings)
 
     def put(self, places: Ints, part: ScoreSheet) -> None:
         """Take over the scores of some topics, which have these places here."""
         for name in ("value", "low", "high", "judged", "tie_range", "tied"):
             getattr(self, name)[places] = getattr(part, name)
+        if self.parts is not None and part.parts is not None:
+            self.parts[:, places] = part.parts
 
     def result(self, name: str, missing: Sequence[str], unknown: Sequence[str]) -> RunResult:
         """What was scored, under the run's name."""
@@ -360,7 +533,7 @@ class ScoreSheet:
             tied_topics=int(np.count_nonzero(self.tied)),
             tie_range=float(self.tie_range[known].sum() / scored) if known.any() else None,
         )
-        return RunResult(name, self.value, self.low, self.high, self.judged, notes)
+        return RunResult(name, self.value, self.low, self.high, self.judged, notes, self.parts)
 
 
 def fractions_lost(grade: Floats, measures: Sequence[Measure]) -> list[str]:

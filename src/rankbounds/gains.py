@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +15,20 @@ from rankbounds.errors import UsageError
 
 @dataclass(frozen=True)
 class GainRule:
-    """A grade's gain: the grade itself, or what a table says. Grades the table leaves out keep their value."""
+    """A grade's gain: the grade itself, or what a table says. Grades the table leaves out keep their value.
+
+    Where judgments have words for grades (S, A, B, C or L0 to L3, as at NTCIR), the rule names them, and they become
+    the grades 1, 2, 3, ... in the order of their gains; a word of gain 0 becomes grade 0.
+    """
 
     table: tuple[tuple[float, float], ...] = ()
+    words: tuple[tuple[str, float], ...] = ()
+    """Words for grades, with the numbers that they become."""
+
+    @cached_property
+    def grade_of(self) -> dict[str, float]:
+        """The grade that each word stands for; empty where grades are numbers."""
+        return dict(self.words)
 
     def __call__(self, grade: Floats) -> Floats:
         """Gains of the same shape; NaN (unjudged) stays NaN."""
@@ -29,20 +43,35 @@ class GainRule:
         return ",".join(f"{grade:g}={gain:g}" for grade, gain in self.table) or "linear"
 
 
-def gain_rule(given: str | dict[float, float] | GainRule | None) -> GainRule:
-    """Read ``"linear"`` or a table like ``"1=3,2=9"`` or ``{1: 3, 2: 9}``."""
+def gain_rule(given: str | Mapping[Any, float] | GainRule | None) -> GainRule:
+    """Read ``"linear"``, or a table like ``"1=3,2=9"``, ``{1: 3, 2: 9}`` or ``"S=3,A=2,B=1"``."""
     if given is None or given == "linear":
         return GainRule()
     if isinstance(given, GainRule):
         return given
     try:
-        if isinstance(given, str):
-            entries = [entry.split("=") for entry in given.split(",")]
-            table = {float(grade): float(gain) for grade, gain in entries}
-        else:
-            table = {float(grade): float(gain) for grade, gain in given.items()}
+        pairs = [entry.split("=") for entry in given.split(",")] if isinstance(given, str) else given.items()
+        gains = {str(grade).strip(): float(gain) for grade, gain in pairs}
     except (ValueError, AttributeError):
-        raise UsageError(f'The gain rule "{given}" is neither "linear" nor a table like "1=3,2=9".') from None
-    if any(not np.isfinite(gain) or gain < 0 for gain in table.values()):
+        raise UsageError(
+            f'The gain rule "{given}" is neither "linear" nor a table like "1=3,2=9" or "S=3,A=2,B=1".'
+        ) from None
+    if any(not np.isfinite(gain) or gain < 0 for gain in gains.values()):
         raise UsageError(f'The gain rule "{given}" holds a gain that is negative or not finite.')
-    return GainRule(tuple(sorted(table.items())))
+    numbers = [name for name in gains if is_number(name)]
+    if numbers and len(numbers) < len(gains):
+        raise UsageError(f'The gain rule "{given}" names some grades by numbers and some by words; use one of the two.')
+    if numbers:
+        return GainRule(tuple(sorted((float(name), gain) for name, gain in gains.items())))
+    levels = sorted({gain for gain in gains.values() if gain > 0})
+    grades = {name: float(levels.index(gain) + 1 if gain > 0 else 0) for name, gain in gains.items()}
+    table = {grades[name]: gain for name, gain in gains.items()}
+    return GainRule(tuple(sorted(table.items())), tuple(sorted(grades.items())))
+
+
+def is_number(name: str) -> bool:
+    """Is this text a finite number?"""
+    try:
+        return bool(np.isfinite(float(name)))
+    except ValueError:
+        return False

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
 from rankbounds.files import columns, formats, trec
+from rankbounds.gains import is_number
 from rankbounds.pairs import Pairs
 
 POOLED_NOT_JUDGED = -1
@@ -58,9 +61,17 @@ class Qrels:
         """``{query_id: {doc_id: relevance}}``."""
         return self.pairs.nested(self.grade)
 
+    def lines(self) -> Iterable[str]:
+        """The lines of a TREC file."""
+        return (f"{query} 0 {doc} {grade:.12g}\n" for query, doc, grade in self.rows())
+
+    def text(self) -> str:
+        """The judgments as a TREC file has them."""
+        return "".join(self.lines())
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write as a TREC file."""
-        trec.write_rows(path, (f"{query} 0 {doc} {grade:g}\n" for query, doc, grade in self.rows()))
+        trec.write_rows(path, self.lines())
 
 
 def read_qrels(
@@ -68,6 +79,7 @@ def read_qrels(
     *,
     kind: str | None = None,
     labels: str | Sequence[str] | None = None,
+    grade_of: Mapping[str, float] | None = None,
     lenient: bool = False,
     threads: int = 1,
 ) -> Qrels:
@@ -75,13 +87,20 @@ def read_qrels(
 
     ``"-"`` is standard input; ``"ir_datasets:ID"`` are the judgments of a data set that this package knows.
     ``labels`` chooses by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has a label.
+    ``grade_of`` says which grades words stand for (``{"S": 3, "A": 2, "B": 1}``); words that it leaves out are then
+    judged non-relevant, with a warning.
     ``lenient=True`` leaves out lines that cannot be used and warns with their number.
     """
-    found = formats.read(os.fspath(path), columns.QRELS_COLUMNS, kind=kind, lenient=lenient, threads=threads)
+    name = os.fspath(path)
+    words = Words(grade_of or {}, "standard input" if name == "-" else name)
+    found = formats.read(
+        name, columns.QRELS_COLUMNS, kind=kind, lenient=lenient, threads=threads, words=words if words else None
+    )
     if isinstance(found, columns.Columns):
-        return Qrels._of(found, labels)
+        return Qrels._of(words.put_into(found), labels)
     if labels is not None:
-        raise _no_sources(os.fspath(path))
+        raise _no_sources(name)
+    words.warn()
     return Qrels(found.pairs, found.value)
 
 
@@ -93,16 +112,53 @@ def read_qrels_by_source(path: str | os.PathLike[str], *, kind: str | None = Non
     return {name: Qrels._of(found, name) for name in LabelSources.of(found).names}
 
 
-def as_qrels(given: Any, labels: str | Sequence[str] | None = None) -> Qrels:
+class Words:
+    """Words that stand for grades in one table of judgments; those nobody explained count as 0, and are counted."""
+
+    def __init__(self, grade_of: Mapping[str, float], source: str) -> None:
+        self.grade_of, self.source = dict(grade_of), source
+        self.unknown: Counter[str] = Counter()
+
+    def __bool__(self) -> bool:
+        return bool(self.grade_of)
+
+    def __call__(self, word: str) -> float:
+        """The grade of a word that is not a number."""
+        if word not in self.grade_of:
+            self.unknown[word] += 1
+        return self.grade_of.get(word, 0.0)
+
+    def put_into(self, table: columns.Columns) -> columns.Columns:
+        """The table with numbers for words."""
+        if not self:
+            return table
+        values = [self(value) if isinstance(value, str) and not is_number(value) else value for value in table.values]
+        self.warn()
+        return replace(table, values=values)
+
+    def warn(self) -> None:
+        """Say which words counted as 0."""
+        if self.unknown:
+            told = ", ".join(f"{word} ({count} times)" for word, count in self.unknown.most_common(5))
+            warnings.warn(
+                f"{self.source}: grades that the gain rule does not name count as not relevant: {told}.",
+                RankboundsWarning,
+                stacklevel=4,
+            )
+
+
+def as_qrels(
+    given: Any, grade_of: Mapping[str, float] | None = None, labels: str | Sequence[str] | None = None
+) -> Qrels:
     """Judgments from whatever a caller holds: a path, a dict of dicts, a frame, or rows of three."""
     if isinstance(given, Qrels):
         return given
     if isinstance(given, str | os.PathLike):
-        return read_qrels(given, labels=labels)
+        return read_qrels(given, grade_of=grade_of, labels=labels)
     table = columns.of_object(given, columns.QRELS_COLUMNS, source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")
-    return Qrels._of(table, labels)
+    return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), labels)
 
 
 def _no_sources(name: str) -> DataError:

@@ -6,8 +6,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Floats, Ints, Words
 from rankbounds.errors import DataError
@@ -95,8 +97,12 @@ class Pairs:
         slices = [slice(first, last) for first, last in itertools.pairwise(edges)]
         if (self.topic[1:] >= self.topic[:-1]).all():
             return list(slices)
-        together = np.argsort(self.topic, kind="stable")
+        together = self.rows_by_topic()
         return [together[rows] for rows in slices]
+
+    def rows_by_topic(self) -> Ints:
+        """All rows, each topic's together in the order given."""
+        return np.argsort(self.topic, kind="stable")
 
     def repeats(self, threads: int = 1) -> Ints:
         """The rows whose pair stands on an earlier row already."""
@@ -215,3 +221,42 @@ class PairIndex:
                     break
                 candidate += 1
         return rows[matches], here[matches]
+
+
+def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:
+    """For each table the numbers of its pairs: the same (query, document) has the same number in all of them.
+
+    Pairs are matched by their keys and then compared byte by byte.
+    """
+    topics: dict[str, int] = {}
+    topic = [np.array([topics.setdefault(name, len(topics)) for name in t.topics], dtype=np.int64) for t in tables]
+    keys = np.concatenate([np.empty(0, dtype=np.uint64), *(table.keys for table in tables)])
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    width = max((table.docs.word_count() for table in tables), default=0)
+
+    def contents(at: int) -> list[NDArray[Any]]:
+        table = tables[at]
+        return [topic[at][table.topic], table.docs.length, *(table.docs.word(number) for number in range(width))]
+
+    ends = np.cumsum([len(table) for table in tables])
+    starts = ends - [len(table) for table in tables]
+    order = np.argsort(first)
+    leaders: list[NDArray[Any]] = []
+    for at, (begin, end) in enumerate(zip(starts, ends, strict=True)):
+        inside = order[slice(*np.searchsorted(first[order], (begin, end)))]
+        for number, column in enumerate(contents(at)):
+            if len(leaders) == number:
+                leaders.append(np.empty(first.size, dtype=column.dtype))
+            leaders[number][inside] = column[first[inside] - begin]
+    numbers: list[Ints] = []
+    strangers: dict[tuple[str, bytes], int] = {}
+    for at, (begin, end) in enumerate(zip(starts, ends, strict=True)):
+        mine = inverse[begin:end].copy()
+        differs = np.zeros(mine.size, dtype=bool)
+        for leader, column in zip(leaders, contents(at), strict=True):
+            differs |= leader[mine] != column
+        for row in np.flatnonzero(differs).tolist():  # another pair has the same key
+            pair = (tables[at].topics[int(tables[at].topic[row])], tables[at].docs.raw(row))
+            mine[row] = first.size + strangers.setdefault(pair, len(strangers))
+        numbers.append(mine)
+    return numbers

@@ -92,15 +92,17 @@ class Run:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write as a TREC file of six columns. Without stated ranks, documents are numbered in the order given."""
+        trec.write_rows(path, self.trec_lines())
+
+    def trec_lines(self) -> Iterable[str]:
+        """The lines of that file."""
         ranks = self.stated_rank
         if ranks is None:
             ranks = position_in_topic(self.pairs)
-        trec.write_rows(
-            path,
-            (
-                f"{query} Q0 {doc} {rank} {score!r} {self.name.replace(' ', '_')}\n"
-                for (query, doc, score), rank in zip(self.rows(), ranks.tolist(), strict=True)
-            ),
+        tag = self.name.replace(" ", "_")
+        return (
+            f"{query} Q0 {doc} {rank} {score!r} {tag}\n"
+            for (query, doc, score), rank in zip(self.rows(), ranks.tolist(), strict=True)
         )
 
 

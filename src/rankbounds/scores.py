@@ -20,6 +20,12 @@ from rankbounds.tables import Table, number, plain, render_rows
 
 FIELDS = ("run", "query_id", "measure", "value", "low", "high")
 SAVED = "rankbounds scores 1"
+PARTS = ("residual_unjudged", "residual_tail", "residual_ties")
+"""What a residual is made of: unjudged documents retrieved, what lies beyond the list, the range over orders of ties.
+
+The first two make up ``high - low`` when bounds cover unjudged documents, the last when they cover ties, and all three
+when they cover both.
+"""
 ALL = "all"
 """What the mean over topics has for a query id."""
 
@@ -55,7 +61,16 @@ class Scores:
     notes: list[RunNotes] = field(default_factory=list)
     bounds: str = "unjudged"
     without_relevant: list[str] = field(default_factory=list)
+    outer: list[Measure] = field(default_factory=list)
+    """Measures whose bounds hold, but may be wider than what can happen; those of all others are exact."""
     topics: str = "judged"
+    parts: Floats | None = None
+    """An axis of ``PARTS`` before the others; NaN for measures that have no residual. None: no measure has."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The columns of the tidy table."""
+        return FIELDS if self.parts is None else (*FIELDS, *PARTS)
 
     def mean(self) -> Scores:
         """The mean over topics (the sum, for counts): one topic called ``"all"``."""
@@ -65,7 +80,7 @@ class Scores:
         divisor = np.where(sums, 1, np.maximum(number_of_topics, 1))
 
         def total(array: Floats) -> Floats:
-            summed: Floats = np.where(counted, array, 0.0).sum(axis=1, keepdims=True)
+            summed: Floats = np.where(counted, array, 0.0).sum(axis=-2, keepdims=True)
             return np.where(number_of_topics > 0, summed / divisor, np.nan)
 
         seen = ~np.isnan(self.judged)
@@ -79,17 +94,25 @@ class Scores:
             low=total(self.low),
             high=total(self.high),
             judged=judged,
+            parts=None if self.parts is None else total(self.parts),
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A dict for each run, measure and topic, in that order; topics left out have no row."""
+        """A dict for each run, measure and topic, in that order; topics left out have no row.
+
+        Rows of measures with a residual name its parts too.
+        """
         for at_run, run in enumerate(self.runs):
             for at, measure in enumerate(self.measures):
-                values, low, high = (array[at_run, :, at].tolist() for array in (self.value, self.low, self.high))
+                arrays = [self.value, self.low, self.high]
+                if self.parts is not None and measure.has_residual:
+                    arrays += list(self.parts)
+                names = (*FIELDS, *PARTS)[: 3 + len(arrays)]
+                columns = [array[at_run, :, at].tolist() for array in arrays]
                 label = str(measure)
-                for query, one, least, most in zip(self.query_ids, values, low, high, strict=True):
-                    if one == one:
-                        yield dict(zip(FIELDS, (run, query, label, one, plain(least), plain(most)), strict=True))
+                for query, *numbers in zip(self.query_ids, *columns, strict=True):
+                    if numbers[0] == numbers[0]:
+                        yield dict(zip(names, (run, query, label, *map(plain, numbers)), strict=True))
 
     def __len__(self) -> int:
         return int(np.count_nonzero(~np.isnan(self.value)))
@@ -97,14 +120,13 @@ class Scores:
     def columns(self) -> dict[str, list[Any]]:
         """The tidy table as columns."""
         rows = list(self.rows())
-        return {name: [row[name] for row in rows] for name in FIELDS}
+        return {name: [row.get(name) for row in rows] for name in self.fields}
 
     def to_polars(self) -> Any:
         """A polars data frame."""
         import polars
 
-        number_type = polars.Float64
-        schema = dict(zip(FIELDS, (*[polars.String] * 3, *[number_type] * 3), strict=True))
+        schema = {name: polars.String if at < 3 else polars.Float64 for at, name in enumerate(self.fields)}
         return polars.DataFrame(self.columns(), schema=schema)
 
     def to_pandas(self) -> Any:
@@ -112,14 +134,14 @@ class Scores:
         import pandas
 
         frame = pandas.DataFrame(self.columns())
-        return frame.astype({"value": "float64", "low": "float64", "high": "float64"})
+        return frame.astype(dict.fromkeys(self.fields[3:], "float64"))
 
     def to_arrow(self) -> Any:
         """A pyarrow table."""
         import pyarrow
 
-        types = (*[pyarrow.string()] * 3, *[pyarrow.float64()] * 3)
-        return pyarrow.table(self.columns(), schema=pyarrow.schema(list(zip(FIELDS, types, strict=True))))
+        types = [(name, pyarrow.string() if at < 3 else pyarrow.float64()) for at, name in enumerate(self.fields)]
+        return pyarrow.table(self.columns(), schema=pyarrow.schema(types))
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
         """``{run: {measure: {query_id: value}}}``."""
@@ -139,11 +161,13 @@ class Scores:
             return "".join(_trec_lines(self, mean, per_topic))
         if kind in ("json", "jsonl", "csv", "tsv"):
             rows = [*self.rows(), *mean.rows()] if per_topic else mean.rows()
-            return render_rows(rows, kind, FIELDS)
+            return render_rows(rows, kind, self.fields)
         if per_topic:
             topics, means = self.table(), mean.table()
-            queries = [[row[0], ALL, *row[1:]] for row in means.rows]
-            return Table(topics.header, [*topics.rows, *queries], topics.left).render(kind)
+            lines = [*topics.rows, *([row[0], ALL, *row[1:]] for row in means.rows)]
+            header = [means.header[0], "topic", *means.header[1:]]  # only means have notes
+            filled = [[*row, *[""] * (len(header) - len(row))] for row in lines]
+            return Table(header, filled, topics.left | {at + 1 for at in means.left if at}).render(kind)
         return mean.table().render(kind)
 
     def write_parquet(self, path: str, *, per_topic: bool = False) -> None:
@@ -218,20 +242,7 @@ class Scores:
 
     def warnings(self) -> list[str]:
         """What concerns several numbers, in sentences."""
-        told = []
-        lacking = [(run, notes.missing) for run, notes in zip(self.runs, self.notes, strict=True) if notes.missing]
-        if lacking:
-            what = "are scored as empty lists" if self.topics == "judged" else "are left out of its means"
-            told.append(
-                f"{_runs(len(lacking), len(self.runs))} judged topics, which {what} "
-                f"({lacking[0][0]}: {_some(lacking[0][1])}{'; ...' if len(lacking) > 1 else ''})."
-            )
-        extra = [(run, notes.unknown) for run, notes in zip(self.runs, self.notes, strict=True) if notes.unknown]
-        if extra:
-            told.append(
-                f"{_runs(len(extra), len(self.runs), 'has', 'have')} topics without judgments, which are left out "
-                f"({extra[0][0]}: {_some(extra[0][1])}{'; ...' if len(extra) > 1 else ''})."
-            )
+        told = topic_warnings(self.runs, self.notes, self.topics)
         if self.without_relevant:
             one = len(self.without_relevant) == 1
             told.append(
@@ -273,6 +284,25 @@ def _nested(array: Floats) -> list[Any]:
     return nested
 
 
+def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) -> list[str]:
+    """Which runs lack judged topics, and which have topics that nobody judged, in sentences."""
+    told = []
+    lacking = [(run, one.missing) for run, one in zip(runs, notes, strict=True) if one.missing]
+    if lacking:
+        what = "are scored as empty lists" if topics == "judged" else "are left out of its means"
+        told.append(
+            f"{_runs(len(lacking), len(runs))} judged topics, which {what} "
+            f"({lacking[0][0]}: {_some(lacking[0][1])}{'; ...' if len(lacking) > 1 else ''})."
+        )
+    extra = [(run, one.unknown) for run, one in zip(runs, notes, strict=True) if one.unknown]
+    if extra:
+        told.append(
+            f"{_runs(len(extra), len(runs), 'has', 'have')} topics without judgments, which are left out "
+            f"({extra[0][0]}: {_some(extra[0][1])}{'; ...' if len(extra) > 1 else ''})."
+        )
+    return told
+
+
 def _runs(some: int, number_of_runs: int, one: str = "lacks", many: str = "lack") -> str:
     if number_of_runs == 1:
         return f"The run {one}"
@@ -296,8 +326,10 @@ def _cells(value: Floats, low: Floats, high: Floats, counts: bool) -> list[list[
     """A measure's column: ``0.3280 +0.5120`` where the value is the least possible, else ``0.3280 [low, high]``."""
     digits = 0 if counts else 4
     known = ~np.isnan(low)
-    open_above_only = bool((np.abs(value - low)[known] < 1e-9).all())
-    nothing_open = open_above_only and bool((np.abs(high - low)[known] < 1e-12).all())
+    with np.errstate(invalid="ignore"):  # a search that never ends has no finite bounds
+        above_low, width = (np.where(one == low, 0.0, one - low) for one in (value, high))
+    open_above_only = bool((np.abs(above_low)[known] < 1e-9).all())
+    nothing_open = open_above_only and bool((np.abs(width)[known] < 1e-12).all())
 
     def cell(one: float, least: float, most: float) -> str:
         text = number(one, digits)

@@ -119,8 +119,10 @@ def evaluate_files(
 
 def _decided(assumptions: dict[str, Any]) -> Assumptions:
     decided = Assumptions.of(**assumptions)
-    if decided.ties == "run":
-        raise UsageError('Rows have no order on Spark, so that ties="run" has no meaning there. Use "rank" or "trec".')
+    if decided.ties in ("run", "line"):
+        raise UsageError('Rows have no order on Spark, so that line order has no meaning there. Use "rank" or "trec".')
+    if decided.tie_key is not None or decided.gain.grade_of:
+        raise UsageError("A key of your own for ties, and words for grades, are known to the local engines only.")
     return decided
 
 

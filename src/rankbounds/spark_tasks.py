@@ -211,7 +211,7 @@ def _scored(
     if judged.size:
         judgments = pairs.take(judged).without_unused_topics()
         _reject_repeats(judgments, "the judgments")
-        facts = TopicFacts(Qrels(judgments, values[judged]), assumptions.gain, grades)
+        facts = TopicFacts(Qrels(judgments, values[judged]), assumptions.gain, grades=grades)
         for number, name in enumerate(runs):
             chosen = np.flatnonzero(run == number)
             part = pairs.take(chosen)

@@ -14,11 +14,19 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
-from rankbounds.evaluate import DEFAULT_MEASURES, Assumptions, RunResult, ScoreSheet, fractions_lost, gathered
+from rankbounds.evaluate import (
+    DEFAULT_MEASURES,
+    Assumptions,
+    RunResult,
+    ScoreSheet,
+    fractions_lost,
+    gathered,
+    judgments_from,
+)
 from rankbounds.files.columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.files.pieces import LargeFile, MixedTopicsError, Piece, Split
-from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels, read_qrels
+from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings import TopicFacts, empty_rankings, slices_of
 from rankbounds.runs import Run, of_lines
@@ -110,8 +118,8 @@ class _Stream:
 
     def whole_judgments(self) -> Scores:
         """All judgments in memory, each run in pieces."""
-        qrels = read_qrels(self.qrels.path, lenient=self.qrels.lenient, threads=self.threads)
-        facts = TopicFacts(qrels, self.assumptions.gain)
+        rule = self.assumptions.gain
+        facts = TopicFacts(judgments_from(self.qrels.path, self.qrels.lenient, self.threads, rule), rule)
         self.grades = facts.grade
         facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         results = []
@@ -126,10 +134,15 @@ class _Stream:
                 sheet = self._scored(run, pieces, facts, seen)
             results.append(self._result(run, sheet, seen, facts.query_ids))
             self.progress(len(results), len(self.runs))
-        return self._gathered(results, list(facts.query_ids), _without_relevant(facts))
+        return self._gathered(results, list(facts.query_ids), facts, facts.without_relevant)
 
     def split_judgments(self) -> Scores:
         """Judgments and runs split by topic on disk; part by part, in memory."""
+        if self.assumptions.gain.words:
+            raise UsageError(
+                f"{self.qrels.path}: judgments that are too many for memory must have numbers for grades, not words. "
+                "Allow more memory, or write them with numbers."
+            )
         files = (self.qrels, *self.runs)
         parts = max(2, *(-(-one.size() // one.piece_bytes) for one in files))
         splits = [one.split(parts, self.scratch) for one in files]
@@ -138,10 +151,15 @@ class _Stream:
         sheets = [ScoreSheet(len(order), self.measures, self.assumptions) for _ in self.runs]
         seen = [_Seen() for _ in self.runs]
         without_relevant: list[str] = []
+        known: list[TopicFacts] = []
         for number in range(parts):
             name = splits[0].parts[number]
-            facts = None if name is None else TopicFacts(self._qrels_of(name), self.assumptions.gain, self.grades)
-            without_relevant += [] if facts is None else _without_relevant(facts)
+            facts = (
+                None if name is None else TopicFacts(self._qrels_of(name), self.assumptions.gain, grades=self.grades)
+            )
+            if facts is not None:
+                without_relevant += facts.without_relevant
+                known = [facts]
             for run, split, sheet, one in zip(self.runs, splits[1:], sheets, seen, strict=True):
                 file = split.parts[number]
                 pieces = [] if file is None else [run.part(file)]
@@ -156,7 +174,7 @@ class _Stream:
         for run, sheet, one in zip(self.runs, sheets, seen, strict=True):
             one.missing.sort(key=order.__getitem__)
             results.append(self._result(run, sheet, one, list(order)))
-        return self._gathered(results, list(order), sorted(without_relevant, key=order.__getitem__))
+        return self._gathered(results, list(order), known[0], sorted(without_relevant, key=order.__getitem__))
 
     def _scored(self, file: LargeFile, pieces: Iterable[Piece], facts: TopicFacts, seen: _Seen) -> ScoreSheet:
         """The scores of a run on the topics of ``facts``, from pieces that hold whole topics."""
@@ -168,7 +186,8 @@ class _Stream:
             topic = facts.qrels.pairs.index.topics_of(run.pairs)
             met[topic[topic >= 0]] = True
             seen.unknown += [run.query_ids[number] for number in np.flatnonzero(topic < 0).tolist()]
-            slices = slices_of(run, facts, topic, self.assumptions.order, self.assumptions.score_precision)
+            chosen = self.assumptions
+            slices = slices_of(run, facts, topic, chosen.order, chosen.score_precision, chosen.tie_key)
             sheet.fill(slices, self.threads)
         absent = np.flatnonzero(~met)
         if self.assumptions.topics == "judged" and absent.size:
@@ -194,14 +213,12 @@ class _Stream:
             )
         return sheet.result(seen.name, seen.missing, seen.unknown)
 
-    def _gathered(self, results: list[RunResult], query_ids: list[str], without_relevant: list[str]) -> Scores:
+    def _gathered(
+        self, results: list[RunResult], query_ids: list[str], facts: TopicFacts, without_relevant: list[str]
+    ) -> Scores:
         places = [run.path for run in self.runs]
-        return gathered(results, places, query_ids, self.measures, self.assumptions, without_relevant)
+        return gathered(results, places, query_ids, self.measures, self.assumptions, facts, without_relevant)
 
 
 def _run_of(piece: Piece, path: str) -> Run:
     return Run._of(piece, plain_name(path)) if isinstance(piece, Columns) else of_lines(piece, path)
-
-
-def _without_relevant(facts: TopicFacts) -> list[str]:
-    return [facts.query_ids[number] for number in np.flatnonzero(facts.relevant(1.0) == 0).tolist()]

@@ -122,8 +122,8 @@ def plain(value: Any) -> Any:
 
 
 def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str]) -> str:
-    """Rows as ``json``, ``jsonl``, ``csv`` or ``tsv``."""
-    cleaned = [{field: plain(row[field]) for field in fields} for row in rows]
+    """Rows as ``json``, ``jsonl``, ``csv`` or ``tsv``; a field that a row lacks is empty, in JSON left out."""
+    cleaned = [{field: plain(row[field]) for field in fields if field in row} for row in rows]
     if kind == "json":
         inner = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in cleaned)
         return f"[\n{inner}\n]\n" if cleaned else "[]\n"

@@ -11,12 +11,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import options as shared
-from rankbounds.errors import UsageError
+from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.files.opening import expand
 from rankbounds.scores import Scores, joined
 from rankbounds.tables import Table, number, plain
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison
+    from rankbounds.comparison.evidence import Inputs
+    from rankbounds.measures import Measure
 
 FORMATS = ("table", "json", "latex", "markdown", "html")
 
@@ -27,7 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_measures(parser)
     parser.add_argument("--test", default="randomization", help="randomization (default), t, wilcoxon, sign, bootstrap")
     parser.add_argument(
-        "--correction", default="holm", help="for many pairs: holm (default), bonferroni, bh, tukey (randomised), none"
+        "--correction",
+        default="auto",
+        help="for many pairs: holm, bonferroni, bh, tukey (randomised), none; auto (default) is holm, or tukey where "
+        "there are too many pairs for sampled p-values",
     )
     parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
     parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
@@ -51,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Evaluate, compare, print, and judge the gate."""
     from rankbounds.comparison import compare
+    from rankbounds.comparison.evidence import certain_bounds
     from rankbounds.comparison.standardisation import standardised
 
     shared.check_format(options)
@@ -65,6 +72,7 @@ def run(options: argparse.Namespace) -> int:
         scores = joined(Scores.load(options.baseline), scores)
     if options.standardise:
         scores = standardised(scores)
+    inputs = inputs_from(options, scores)
     found = compare(
         scores,
         test=options.test,
@@ -73,41 +81,67 @@ def run(options: argparse.Namespace) -> int:
         confidence=options.confidence,
         resamples=options.resamples,
         seed=options.seed,
+        certain=certain_bounds(inputs, scores.measures) if inputs and len(scores.runs) > 1 else None,
     )
     if gates and len(scores.runs) != 2:
         raise UsageError("--fail-if compares two runs, the baseline and the candidate.")
-    shared.write_text(options, rendered(options, found))
+    shared.write_text(options, rendered(options, found, inputs))
     failed = [judge_gate(found, measure, word, options) for measure, word in gates]
     return int(any(failed))
 
 
-def rendered(options: argparse.Namespace, found: Comparison) -> str:
+def rendered(options: argparse.Namespace, found: Comparison, inputs: Inputs | None) -> str:
     """The comparison in the format asked for."""
     two = len(found.scores.runs) == 2
     if options.format == "json":
         content: dict[str, Any] = {"systems": found.systems, "pairs": found.pairs, "settings": found.settings}
         if two:
-            content["words"] = [words(found, str(measure)) for measure in found.scores.measures]
+            content["words"] = [words(found, measure, inputs) for measure in found.scores.measures]
         if options.per_topic:
             content["topics"] = topic_rows(found.scores)
         return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
     parts = []
-    for at, measure in enumerate(map(str, found.scores.measures)):
+    for at, measure in enumerate(found.scores.measures):
         if two and options.format == "table":
-            parts.append(words(found, measure))
-        parts.append(found.table(measure).render(options.format))
+            parts.append(words(found, measure, inputs))
+        parts.append(found.table(str(measure)).render(options.format))
         if two or len(found.scores.runs) <= 5:
-            parts.append(found.pair_table(measure).render(options.format))
+            parts.append(found.pair_table(str(measure)).render(options.format))
         if options.per_topic:
             parts.append(topic_table(found.scores, at).render(options.format))
     return "\n".join(parts)
 
 
-def words(found: Comparison, measure: str) -> str:
+def inputs_from(options: argparse.Namespace, scores: Scores) -> Inputs | None:
+    """The files behind the scores, to look further into them; None where scores are all there is."""
+    from rankbounds.comparison.evidence import Inputs
+
+    reread = not (options.ties_key or options.lenient or options.labels or options.read_as)
+    plain = options.unjudged == "nonrelevant" and reread
+    if options.baseline or options.standardise or "-" in (options.qrels, *options.runs) or not plain:
+        return None
+    return Inputs(
+        options.qrels,
+        expand(options.runs),
+        scores.runs,
+        options.ties,
+        options.gain,
+        options.topics,
+        options.score_precision,
+    )
+
+
+def words(found: Comparison, measure: Measure, inputs: Inputs | None) -> str:
     """The verdict on the first pair."""
+    import warnings
+
+    from rankbounds.comparison.evidence import gather
     from rankbounds.comparison.wording import paragraph
 
-    return paragraph(found, measure)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankboundsWarning)  # told once already, when the runs were scored
+        evidence = None if inputs is None else gather(inputs, measure)
+    return paragraph(found, str(measure), evidence)
 
 
 def topic_rows(scores: Scores) -> list[dict[str, Any]]:

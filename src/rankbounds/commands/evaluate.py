@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from rankbounds.commands import options as shared
@@ -44,6 +45,12 @@ def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
     shared.check_format(options)
     scores = _scores(options)
+    if scores.outer:
+        named = ", ".join(map(str, scores.outer))
+        print(
+            f"rankbounds: the bounds of {named} hold, but with these ties they may be wider than what can happen.",
+            file=sys.stderr,
+        )
     if options.format == "parquet":
         scores.write_parquet(options.output, per_topic=options.per_topic)
     else:
@@ -68,7 +75,10 @@ def _scores(options: argparse.Namespace) -> Scores:
         raise UsageError("--lenient does not go with --engine spark.")
     measures = options.measures or DEFAULT_MEASURES
     if engine == "spark":
-        from rankbounds import spark
+        try:
+            from rankbounds import spark
+        except ImportError:
+            raise UsageError("This installation has no engine for Spark.") from None
 
         return spark.evaluate_files(options.qrels, options.runs, measures, **shared.assumptions_from(options))
     from rankbounds import streaming

@@ -73,6 +73,10 @@ def explain(kind: type[Measure]) -> str:
 
 
 def _bounds(kind: type[Measure]) -> str:
+    if kind.exactness == "unknown":
+        return "none are known, and none are given"
+    if kind.exactness == "outer":
+        return "hold over the retrieved unjudged documents, but may be wider than needed"
     if kind.monotone:
         return "exact: from counting unjudged documents as non-relevant and as relevant"
     if kind.bounds is Measure.bounds:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluate import BOUNDS, DEFAULT_MEASURES, PRECISIONS, TOPICS, evaluate
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import expand, writing
+from rankbounds.rankings import Order
 from rankbounds.scores import Scores
+from rankbounds.ties import ORDERS
 from rankbounds.unjudged import RULES as UNJUDGED_RULES
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_measures(parser: argparse.ArgumentParser) -> None:
+def add_measures(parser: argparse.ArgumentParser, default: Sequence[str] = DEFAULT_MEASURES) -> None:
     """Which measures."""
     parser.add_argument(
         "-m",
@@ -54,19 +56,33 @@ def add_measures(parser: argparse.ArgumentParser) -> None:
         dest="measures",
         metavar="MEASURE",
         action="append",
-        help=f"RBP(p=0.8), nDCG@10, a trec_eval name, ...; may be repeated (default: {', '.join(DEFAULT_MEASURES)})",
+        help=f"RBP(p=0.8), nDCG@10, a trec_eval name, ...; may be repeated (default: {', '.join(default)})",
     )
 
 
-def add_assumptions(parser: argparse.ArgumentParser) -> None:
-    """How to treat ties, unjudged documents, grades and missing topics."""
+def add_ties(parser: argparse.ArgumentParser, more: str = "", *, lenient: bool = True) -> None:
+    """How to rank tied documents, and what is a tie."""
     parser.add_argument(
         "--ties",
         default="trec",
         metavar="RULE",
-        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), rank (stated "
-        "rank), docid (docno up), best, worst, expected (mean over all orders)",
+        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), line (line "
+        f"order among equal scores), rank (stated rank), docid (docno up){more}",
     )
+    parser.add_argument(
+        "--score-precision",
+        default="double",
+        metavar="WHICH",
+        help=f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
+    )
+    if lenient:
+        parser.add_argument(
+            "--lenient", action="store_true", help="leave out lines that cannot be read, and count them"
+        )
+
+
+def add_assumptions(parser: argparse.ArgumentParser, *, reading: bool = True) -> None:
+    """How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
     parser.add_argument(
         "--unjudged",
         default="nonrelevant",
@@ -75,21 +91,60 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--q", type=float, help="with --unjudged expected: the probability that one is relevant")
     parser.add_argument("--bounds", default="unjudged", metavar="WHAT", help=f"low and high cover: {', '.join(BOUNDS)}")
-    parser.add_argument("--gain", metavar="RULE", help='gains of grades: linear (default) or a table like "1=3,2=9"')
+    add_ranking(parser)
+    parser.add_argument(
+        "--ties-key",
+        metavar="FILE",
+        help="rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
+        "smallest first",
+    )
+    if reading:
+        add_reading(parser)
+
+
+def add_ranking(parser: argparse.ArgumentParser) -> None:
+    """How runs become rankings: ties, gains, missing topics, the precision of scores, lines that cannot be read."""
+    add_ties(parser, ", best, worst, expected (mean over all orders)")
+    add_gain(parser)
     parser.add_argument(
         "--topics",
         default="judged",
         metavar="WHICH",
         help=f"{' or '.join(TOPICS)}: score judged topics that a run lacks as empty lists (default), or leave them out",
     )
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers with commas between them."""
+    return [float(part) for part in text.split(",")]
+
+
+def add_gain(parser: argparse.ArgumentParser) -> None:
+    """What grades are worth."""
     parser.add_argument(
-        "--score-precision",
-        default="double",
-        metavar="WHICH",
-        help=f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
+        "--gain",
+        metavar="RULE",
+        help='gains of grades: linear (default), or a table like "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
     )
-    add_reading(parser)
-    parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
+
+
+def add_order(parser: argparse.ArgumentParser) -> None:
+    """How documents of equal score are ordered, where one order is needed."""
+    parser.add_argument(
+        "--ties",
+        default="trec",
+        metavar="RULE",
+        help="tied documents: trec (docno down; default), run (line order, scores ignored), line (line order among "
+        "equal scores), rank (stated rank), docid (docno up)",
+    )
+
+
+def order(options: argparse.Namespace) -> Order:
+    """The order that was asked for."""
+    if options.ties not in ORDERS:
+        hint = did_you_mean(options.ties, list(ORDERS))
+        raise UsageError(f'There is no order "{options.ties}" of tied documents.{hint} Known: {", ".join(ORDERS)}.')
+    return cast(Order, options.ties)
 
 
 def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...]) -> None:
@@ -133,17 +188,21 @@ def write_text(options: argparse.Namespace, text: str) -> None:
         sys.stdout.buffer.flush()
 
 
+def check_inputs(options: argparse.Namespace) -> None:
+    """Reject standard input where it is given twice."""
+    if [options.qrels, *options.runs].count("-") > 1:
+        raise UsageError("Standard input (-) can be given once only.")
+
+
 def assumptions_from(options: argparse.Namespace) -> dict[str, Any]:
     """What ``add_assumptions`` declared, by the names that ``evaluate`` has for it."""
-    names = ("ties", "unjudged", "q", "bounds", "gain", "topics", "score_precision")
+    names = ("ties", "ties_key", "unjudged", "q", "bounds", "gain", "topics", "score_precision")
     return {name: getattr(options, name) for name in names}
 
 
 def evaluate_from(options: argparse.Namespace) -> Scores:
     """Run ``evaluate`` as the options say."""
-    inputs = [options.qrels, *options.runs]
-    if inputs.count("-") > 1:
-        raise UsageError("Standard input (-) can be given once only.")
+    check_inputs(options)
     return evaluate(
         options.qrels,
         expand(options.runs),

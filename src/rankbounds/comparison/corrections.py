@@ -73,33 +73,28 @@ def groups_not_separable(means: Floats, separable: Flags) -> list[str]:
     ``separable`` is a symmetric table of systems by systems. Letters run from the best system on (Piepho's insertion
     and absorption).
     """
-    order = np.argsort(-means, kind="stable")
-    columns: list[set[int]] = [set(order.tolist())]
-    for at, one in enumerate(order.tolist()):
-        for other in order[at + 1 :].tolist():
-            if not separable[one, other]:
-                continue
-            split = []
-            for column in columns:
-                if one in column and other in column:
-                    split += [column - {one}, column - {other}]
-                else:
-                    split.append(column)
-            columns = _without_contained(split)
-    rank = {system: place for place, system in enumerate(order.tolist())}
-    columns.sort(key=lambda column: sorted(rank[system] for system in column))
+    order = np.argsort(-means, kind="stable").tolist()
+    columns = [(1 << len(order)) - 1]  # the systems of a letter, as bits by rank: whole columns are compared at once
+    for at, one in enumerate(order):
+        for place, other in enumerate(order[at + 1 :], at + 1):
+            if separable[one, other]:
+                columns = _split(columns, 1 << at, 1 << place)
+    columns.sort(key=lambda column: [place for place in range(len(order)) if column >> place & 1])
+    rank = {system: place for place, system in enumerate(order)}
     return [
-        "".join(_letter(number) for number, column in enumerate(columns) if system in column)
+        "".join(_letter(number) for number, column in enumerate(columns) if column >> rank[system] & 1)
         for system in range(means.size)
     ]
 
 
-def _without_contained(columns: list[set[int]]) -> list[set[int]]:
-    """Leave out columns that another one holds."""
-    kept: list[set[int]] = []
-    for column in sorted(columns, key=len, reverse=True):
-        if not any(column <= larger for larger in kept):
-            kept.append(column)
+def _split(columns: list[int], one: int, other: int) -> list[int]:
+    """Replace each column that holds both systems by two that lack one of them, unless another column holds those."""
+    both = one | other
+    kept = [column for column in columns if column & both != both]
+    halves = {column & ~system for column in columns if column & both == both for system in (one, other)}
+    for half in sorted(halves, key=int.bit_count, reverse=True):
+        if not any(half & ~column == 0 for column in kept):
+            kept.append(half)
     return kept
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.comparison.corrections import adjusted, check_correction, groups_not_separable, randomized_tukey
 from rankbounds.comparison.significance import (
+    EXACT_TOPICS,
     Resampling,
     check_differences,
     check_test,
@@ -132,7 +133,7 @@ def compare(
     scores: Scores,
     *,
     test: str = "randomization",
-    correction: str = "holm",
+    correction: str = "auto",
     alternative: str = "two-sided",
     alpha: float = 0.05,
     confidence: float = 0.95,
@@ -143,7 +144,8 @@ def compare(
     """Compare all pairs of runs in the scores, measure by measure, by a paired test over topics.
 
     ``test``: ``t``, ``wilcoxon``, ``sign``, ``randomization`` or ``bootstrap``. ``correction`` for the number of pairs:
-    ``holm``, ``bonferroni``, ``bh``, ``tukey`` (randomised, paired) or ``none``. Without ``certain``, bounds of a
+    ``holm``, ``bonferroni``, ``bh``, ``tukey`` (randomised, paired), ``none``; ``auto`` is ``holm``, or ``tukey`` where
+    there are so many pairs that sampled p-values are too coarse for ``holm``. Without ``certain``, bounds of a
     difference are one run's low less the other's high: sound, but wider than need be where runs share documents. There
     are none for measures such as AP and nDCG, which fall when relevant documents of *other* runs are found.
     """
@@ -153,9 +155,12 @@ def compare(
         if not 0 < value < 1:
             raise UsageError(f"{name} must lie between 0 and 1, not {value}.")
     check_test(test, alternative)
-    check_correction(correction)
     resampling = Resampling(resamples, seed)
     first, second = pairs_of(len(scores.runs))
+    if correction == "auto":
+        sampled = test == "bootstrap" or (test == "randomization" and scores.value.shape[1] > EXACT_TOPICS)
+        correction = "tukey" if sampled and first.size / (resamples + 1) >= alpha else "holm"
+    check_correction(correction)
     mean = scores.mean()
     systems: list[dict[str, Any]] = []
     pairs: list[dict[str, Any]] = []
@@ -188,7 +193,7 @@ def _bounds_apart(mean: Scores, at: int, measure: Measure) -> tuple[Floats, Floa
     """One run's low less the other's high, and the reverse; unknown where judging one run's documents moves another."""
     first, second = pairs_of(len(mean.runs))
     low, high = mean.low[:, 0, at], mean.high[:, 0, at]
-    if not measure.list_only:
+    if not measure.list_only or mean.bounds not in ("unjudged", "both"):
         low = high = np.full(low.shape, np.nan)
     return low[first] - high[second], high[first] - low[second]
 

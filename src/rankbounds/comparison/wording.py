@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.significance import minimum_detectable_effect, topics_needed
 from rankbounds.comparison.verdict import Comparison
 
 POWER = 0.8
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What more is known of a pair than scores tell; None where nobody looked."""
-
-    ties: tuple[float, float] | None = None
-    """The least and the greatest mean difference over all orders of tied documents."""
-    probability_a_better: float | None = None
-    q: float | None = None
-    """The probability that an unjudged document is relevant, on which the one above rests."""
-    persistence: str | None = None
-    """A sentence on other persistences."""
-    to_judge: str | None = None
-    """A sentence on which documents to judge."""
 
 
 def paragraph(comparison: Comparison, measure: str, evidence: Evidence | None = None) -> str:
@@ -48,7 +32,8 @@ def paragraph(comparison: Comparison, measure: str, evidence: Evidence | None = 
     if evidence.persistence:
         sentences.append(evidence.persistence)
     sentences.append(_topics(row["difference"], differences, comparison.settings["alpha"]))
-    if evidence.to_judge:
+    holes_decide = row["certain_low"] is not None and row["certain_low"] <= 0 <= row["certain_high"]
+    if evidence.to_judge and holes_decide:
         sentences.append(evidence.to_judge)
     return "\n".join(sentences) + "\n"
 
@@ -79,11 +64,8 @@ def _holes(row: dict[str, float], evidence: Evidence) -> str:
         text = f"What could unjudged documents make of it? {span[0].upper()}{span[1:]}."
     else:
         text = f"Could unjudged documents overturn it? Yes: {span}."
-    if evidence.probability_a_better is not None and evidence.q is not None:
-        text += (
-            f" If each is relevant with probability {evidence.q:g}, {row['a']} is the better one on these topics with "
-            f"probability {evidence.probability_a_better:.2f}."
-        )
+    if low <= 0 <= high and low != high and evidence.probability:
+        text += evidence.probability
     return text
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -59,16 +60,32 @@ def pair_of_names(given: str | tuple[str | None, str | None] | None) -> tuple[st
 
 
 def read(
-    path: str, names: ColumnNames, *, kind: str | None = None, lenient: bool = False, threads: int = 1
+    path: str,
+    names: ColumnNames,
+    *,
+    kind: str | None = None,
+    lenient: bool = False,
+    threads: int = 1,
+    words: Callable[[str], float] | None = None,
 ) -> Columns | TrecLines:
-    """Read a file in the format ``kind``, or in whichever its contents show."""
-    found = _read(path, names, kind, lenient, threads)
+    """Read a file in the format ``kind``, or in whichever its contents show.
+
+    ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
+    """
+    found = _read(path, names, kind, lenient, threads, words)
     if isinstance(found, Columns) and not len(found):
         raise DataError(f"{path}: there is no row in this file.")
     return found
 
 
-def _read(path: str, names: ColumnNames, kind: str | None, lenient: bool, threads: int) -> Columns | TrecLines:
+def _read(
+    path: str,
+    names: ColumnNames,
+    kind: str | None,
+    lenient: bool,
+    threads: int,
+    words: Callable[[str], float] | None,
+) -> Columns | TrecLines:
     kind = pair_of_names(kind)[0]
     if kind == "ir_datasets" or path.startswith(ir_datasets.PREFIX):
         return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
@@ -86,7 +103,7 @@ def _read(path: str, names: ColumnNames, kind: str | None, lenient: bool, thread
     if kind in ("csv", "tsv"):
         return columns.read_delimited(text, names)
     layout = trec.qrels_layout if names is QRELS_COLUMNS else trec.run_layout
-    return trec.read_lines(text, layout, lenient=lenient, threads=threads)
+    return trec.read_lines(text, layout, lenient=lenient, threads=threads, words=words)
 
 
 def is_parquet(path: str, names: ColumnNames) -> bool:

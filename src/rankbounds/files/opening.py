@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import hashlib
 import io
 import os
 import sys
@@ -236,6 +237,18 @@ def _decompressed_zstandard(data: bytes) -> bytes:
 
         with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data), read_across_frames=True) as reader:
             return reader.read()
+
+
+def checksum(path: str) -> str:
+    """The SHA-256 of a file as it lies on disk, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while piece := file.read(1 << 20):
+                digest.update(piece)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return digest.hexdigest()
 
 
 @contextlib.contextmanager

@@ -89,11 +89,13 @@ def read_lines(
     *,
     lenient: bool = False,
     threads: int = 1,
+    words: Callable[[str], float] | None = None,
     distinct: bool = False,
 ) -> TrecLines:
     """Read a whole file. ``choose_layout`` gets the fields of the first line and the place where it stands.
 
-    ``distinct=True`` leaves it to others to see that no document stands twice.
+    ``words`` gives the value of a token that is not a number. ``distinct=True`` leaves it to others to see that no
+    document stands twice.
     """
     problems = Problems(lenient)
     first_fields, place = _first_line(text)
@@ -101,7 +103,7 @@ def read_lines(
     blocks = _blocks(text)
 
     def parse(block: tuple[int, int]) -> _Block:
-        return _parse_block(text, block, layout, problems)
+        return _parse_block(text, block, layout, problems, words)
 
     pairs, value = _joined(text, list(in_threads(parse, blocks, threads)))
     if lenient:
@@ -219,7 +221,13 @@ class _Block:
     value: Floats
 
 
-def _parse_block(text: Text, block: tuple[int, int], layout: Layout, problems: Problems) -> _Block:
+def _parse_block(
+    text: Text,
+    block: tuple[int, int],
+    layout: Layout,
+    problems: Problems,
+    words: Callable[[str], float] | None = None,
+) -> _Block:
     buffer = text.buffer
     start, end = _fields(text, block, layout, problems)
 
@@ -228,15 +236,23 @@ def _parse_block(text: Text, block: tuple[int, int], layout: Layout, problems: P
 
     value_start, value_end = column(layout.value)
     value, bad = parse_decimals(buffer, value_start, value_end)
+    if words is not None:
+        for row in bad.tolist():
+            value[row] = words(buffer[value_start[row] : value_end[row]].tobytes().decode("utf-8", "replace"))
+        bad = bad[:0]
     query_start, query_end = column(layout.query)
     doc_start, doc_end = column(layout.doc)
     if bad.size:
         row = int(bad[0])
         token = buffer[value_start[row] : value_end[row]].tobytes().decode("utf-8", "replace")
         what = "grade" if layout is QRELS_LAYOUT else "score"
+        remedy = ' Words for grades need a gain rule, such as "S=3,A=2,B=1".' if what == "grade" else ""
         place = f"{text.name}:{_line_number(text, int(value_start[row]))}"
         problems.add(
-            place, f"{what}s that are not numbers left out", f'the {what} "{token}" is not a finite number.', bad.size
+            place,
+            f"{what}s that are not numbers left out",
+            f'the {what} "{token}" is not a finite number.{remedy}',
+            bad.size,
         )
         keep = np.ones(value.size, dtype=bool)
         keep[bad] = False

@@ -7,7 +7,12 @@ from typing import ClassVar
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.measures.sum_of_precisions import average_bounds, sum_of_precisions
+from rankbounds.measures.sum_of_precisions import (
+    average_bounds,
+    expected_sum_of_precisions,
+    joint_average_bounds,
+    sum_of_precisions,
+)
 from rankbounds.rankings import Rankings
 
 
@@ -33,5 +38,12 @@ class AP(Measure):
         total = sum_of_precisions(rankings, self.rel, self.depth(rankings))
         return quotient(total, rankings.num_relevant(self.rel))
 
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        total = expected_sum_of_precisions(rankings, self.rel, self.depth(rankings))
+        return quotient(total, rankings.num_relevant(self.rel))
+
     def bounds(self, rankings: Rankings) -> Bounds:
         return average_bounds(rankings, self.rel, self.depth(rankings))
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds:
+        return joint_average_bounds(rankings, self.rel, self.depth(rankings))

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, label
-from rankbounds.rankings import Rankings
+from rankbounds.rankings import Rankings, TopicFacts
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Condensed(Measure):
     measure: Measure
 
     judged_only: ClassVar[bool] = True
-    examples: ClassVar[tuple[str, ...]] = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'")
+    examples: ClassVar[tuple[str, ...]] = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'", "Q'")
 
     def __post_init__(self) -> None:
         for fact in ("promotable", "multilinear", "total"):
@@ -41,6 +41,9 @@ class Condensed(Measure):
 
     def joint_bounds(self, rankings: Rankings) -> Bounds | None:
         return self.measure.joint_bounds(rankings)
+
+    def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:
+        return self.measure.joint_bounds_are_outer(facts)
 
     def tie_bounds(self, rankings: Rankings) -> Bounds | None:
         return self.measure.tie_bounds(rankings.condensed())

@@ -13,7 +13,19 @@ from rankbounds.rankings import Rankings
 
 
 @dataclass(frozen=True)
-class NumRet(Measure):
+class Count(Measure):
+    """A number of documents, whatever their order."""
+
+    total: ClassVar[str] = "sum"  # type: ignore[assignment]
+    monotone: ClassVar[bool] = True
+    multilinear: ClassVar[bool] = True
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return self.value(rankings)
+
+
+@dataclass(frozen=True)
+class NumRet(Count):
     """How many documents were retrieved; over all topics, the sum."""
 
     name: ClassVar[str] = "NumRet"
@@ -21,16 +33,13 @@ class NumRet(Measure):
     trec_names: ClassVar[tuple[str, ...]] = ("num_ret",)
     list_only: ClassVar[bool] = True
     as_retrieved: ClassVar[bool] = True
-    total: ClassVar[str] = "sum"  # type: ignore[assignment]
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.length.astype(np.float64)
 
 
 @dataclass(frozen=True)
-class NumRel(Measure):
+class NumRel(Count):
     """How many relevant documents are known for the topic; over all topics, the sum."""
 
     rel: float = 1.0
@@ -38,16 +47,13 @@ class NumRel(Measure):
     name: ClassVar[str] = "NumRel"
     examples: ClassVar[tuple[str, ...]] = ("NumRel", "NumRel(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel",)
-    total: ClassVar[str] = "sum"  # type: ignore[assignment]
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
 
 
 @dataclass(frozen=True)
-class NumRelRet(Measure):
+class NumRelRet(Count):
     """How many relevant documents were retrieved; over all topics, the sum."""
 
     rel: float = 1.0
@@ -56,9 +62,6 @@ class NumRelRet(Measure):
     examples: ClassVar[tuple[str, ...]] = ("NumRelRet", "NumRelRet(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel_ret",)
     list_only: ClassVar[bool] = True
-    total: ClassVar[str] = "sum"  # type: ignore[assignment]
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.relevant(self.rel).sum(axis=-1)

@@ -10,7 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError
 from rankbounds.measures.measure import Measure
-from rankbounds.measures.reciprocal_rank import expected_stop
+from rankbounds.measures.reciprocal_rank import expected_stop, expected_stop_over_ties
 from rankbounds.rankings import Rankings
 
 
@@ -47,3 +47,6 @@ class ERR(Measure):
 
     def value(self, rankings: Rankings) -> Floats:
         return expected_stop(self.worth(rankings)[..., : self.depth(rankings)])
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return expected_stop_over_ties(rankings, self.worth(rankings), self.depth(rankings))

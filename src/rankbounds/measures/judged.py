@@ -10,6 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings import Rankings
+from rankbounds.ties import group_means
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class Judged(Measure):
         depth = self.depth(rankings)
         shown = np.minimum(rankings.length, depth).astype(np.float64)
         return quotient(shown - np.count_nonzero(rankings.holes[..., :depth], axis=-1), shown)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        depth = self.depth(rankings)
+        judged = group_means(rankings, np.where(rankings.present, self.worth(rankings), 0.0))
+        return quotient(judged[..., :depth].sum(axis=-1), np.minimum(rankings.length, depth).astype(np.float64))
 
     def worth(self, rankings: Rankings) -> Floats:
         return (~rankings.holes).astype(np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.rankings import Rankings
+from rankbounds.rankings import Rankings, TopicFacts
 from rankbounds.ties import group_means, reordered
 
 Bounds = tuple[Floats, Floats]
@@ -32,6 +32,9 @@ class Measure:
     ``judged_only``: unjudged documents are dropped before the value is computed.
     ``list_only``: the value is settled by the list alone, not by what else is relevant to the topic.
     ``as_retrieved``: the value describes the list as it was retrieved, whatever is assumed of unjudged documents.
+    ``has_residual``: documents beyond the end of the list count as unknown, so that ``high - low`` has named parts.
+    ``tail_adds``: what lies beyond the list adds the same to the value, whatever the list holds.
+    ``lower_is_better``: the value counts effort; "never lowers" above then reads "never raises".
     """
 
     name: ClassVar[str]
@@ -49,6 +52,11 @@ class Measure:
     judged_only: ClassVar[bool] = False
     as_retrieved: ClassVar[bool] = False
     list_only: ClassVar[bool] = False
+    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "exact"
+    """Whether ``bounds`` are attained, hold but may be wider than needed, or are not known at all."""
+    has_residual: ClassVar[bool] = False
+    tail_adds: ClassVar[bool] = True
+    lower_is_better: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -87,7 +95,7 @@ class Measure:
     def bounds(self, rankings: Rankings) -> Bounds | None:
         """The least and the greatest value over all judgments that the unjudged documents may get; None: not known."""
         if self.monotone:
-            return self.value(rankings.assume(0.0)), self.value(rankings.assume(1.0))
+            return self._least_first(self.value(rankings.assume(0.0)), self.value(rankings.assume(1.0)))
         if self.promotable and not getattr(self, "graded", False):
             return bounds_by_exchange(self, rankings)
         return None
@@ -102,9 +110,16 @@ class Measure:
             # Between relevant and non-relevant: whichever of the unjudged ones turn out relevant, they can stand
             # together with those that are.
             least = most = self.worth(rankings.assume(0.5))
-        low = self.bounds(reordered(rankings, least, best=False))
-        high = self.bounds(reordered(rankings, most, best=True))
-        return None if low is None or high is None else (low[0], high[1])
+        worst = self.bounds(reordered(rankings, least, best=False))
+        best = self.bounds(reordered(rankings, most, best=True))
+        if worst is None or best is None:
+            return None
+        low, high = self._least_first(worst, best)
+        return low[0], high[1]
+
+    def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:  # noqa: ARG002
+        """Do the joint bounds hold, but may be wider than what orders and judgments can reach?"""
+        return False
 
     def tie_bounds(self, rankings: Rankings) -> Bounds | None:
         """The least and the greatest value over all orders of tied documents."""
@@ -112,7 +127,14 @@ class Measure:
             return None
         worth = self.worth(rankings)
         worst, best = (self.value(reordered(rankings, worth, best=best)) for best in (False, True))
-        return worst, best
+        return self._least_first(worst, best)
+
+    def _least_first(self, worst: Any, best: Any) -> tuple[Any, Any]:
+        return (best, worst) if self.lower_is_better else (worst, best)
+
+    def open_tail(self, rankings: Rankings) -> Floats:
+        """What documents beyond the end of the list, or beyond the depth, could add to ``high``."""
+        return np.zeros(rankings.length.shape)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         """The mean value over all orders of tied documents; None: no way to compute it is known."""
@@ -182,7 +204,6 @@ class RankWeighted(Measure):
         return found[0], found[1] + self.open_tail(rankings)
 
     def open_tail(self, rankings: Rankings) -> Floats:
-        """What documents beyond the end of the list, or beyond the depth, could add."""
         cutoff = getattr(self, "cutoff", None)
         return self.tail(rankings.length if cutoff is None else np.minimum(rankings.length, cutoff))
 
@@ -190,7 +211,7 @@ class RankWeighted(Measure):
         return self._summed(rankings, group_means(rankings, self.worth(rankings)))
 
 
-def quotient(numerator: Floats, denominator: Floats) -> Floats:
+def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
     """Division that gives 0 where the denominator is 0, trec_eval's rule for topics without relevant documents."""
     result = np.zeros(np.broadcast(numerator, denominator).shape)
     return np.divide(numerator, denominator, out=result, where=denominator != 0)

@@ -10,7 +10,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.measures.discounted_gain import check_discount, discounts, gains, transformed
 from rankbounds.measures.measure import Bounds, RankWeighted, quotient
-from rankbounds.rankings import Rankings
+from rankbounds.rankings import Rankings, TopicFacts
 from rankbounds.ties import order_by_worth
 
 
@@ -21,7 +21,8 @@ class nDCG(RankWeighted):  # noqa: N801 (the name everybody knows it by)
     The ideal ranking holds all judged documents of the topic, retrieved or not. Without parameters this is
     trec_eval's ndcg: gains are the grades, the discount is log2(rank + 1). ``low`` and ``high`` are exact over the
     retrieved unjudged documents, each of which may have any gain up to the largest, and then also belongs to the
-    ideal ranking; so judging more can lower the value.
+    ideal ranking; so judging more can lower the value. Over ties and unjudged documents together, ``high`` is exact for
+    binary gains; for graded ones it holds, but may be more than can be reached.
 
     Sources: Jarvelin and Kekalainen, TOIS 20(4), 2002 (``base=b``); ``gain=exp`` takes 2^g - 1 (Burges et al. 2005).
     """
@@ -60,6 +61,9 @@ class nDCG(RankWeighted):  # noqa: N801 (the name everybody knows it by)
         """Exact below; above exact for binary gains, and for graded ones an outer bound that may not be attained."""
         return self._extremes(rankings, over_ties=True)
 
+    def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:
+        return facts.levels.size > 1
+
     def _extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
         """Write gains as sums over levels: a document counts once for each level that its gain reaches.
 
@@ -91,10 +95,10 @@ class nDCG(RankWeighted):  # noqa: N801 (the name everybody knows it by)
     def _sums(self, rankings: Rankings, reached: Flags, turned: Ints, *, best: bool, over_ties: bool) -> Floats:
         """The weights of the documents that reach a level, when 0, 1, 2, ... of the unjudged ones do so too."""
         holes = rankings.holes
-        if over_ties:
+        if over_ties and (groups := rankings.groups) is not None:
             # Documents that reach the level stand at the good (or bad) end of their group, unjudged ones next to them.
-            columns = order_by_worth(rankings, reached + 0.5 * holes, best=best)
-            holes, reached = (np.take_along_axis(flags, columns, axis=-1) for flags in (holes, reached))
+            source = order_by_worth(rankings, reached + 0.5 * holes, best=best)
+            holes, reached = (groups.filled_from(flags, source) for flags in (holes, reached))
         weights = self._weights_to_depth(rankings.width)
         row, rank = np.nonzero(holes)
         count = rankings.num_holes

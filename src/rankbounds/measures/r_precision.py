@@ -10,6 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings import Rankings
+from rankbounds.ties import group_means
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,12 @@ class RPrec(Measure):
     def value(self, rankings: Rankings) -> Floats:
         number = rankings.num_relevant(self.rel)
         return quotient(_at(rankings.relevant_so_far(self.rel), number[:, None])[:, 0], number)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        """A group that R cuts through counts by the share of it that stands above the cut."""
+        number = rankings.num_relevant(self.rel)
+        so_far = np.cumsum(group_means(rankings, rankings.relevant(self.rel)), axis=-1)
+        return quotient(_at(so_far, number[:, None])[:, 0], number)
 
     def bounds(self, rankings: Rankings) -> Bounds:
         judged = rankings.assume(0.0)

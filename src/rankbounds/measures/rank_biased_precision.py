@@ -39,6 +39,7 @@ class RBP(RankWeighted):
     always_shown: ClassVar[tuple[str, ...]] = ("p",)
     trec_names: ClassVar[tuple[str, ...]] = ("rbp", "rbp_{p:.2f}")
     trec_defaults: ClassVar[dict[str, str]] = {"p": "0.9"}
+    has_residual: ClassVar[bool] = True
 
     def check(self) -> None:
         if not 0 <= self.p < 1:

@@ -10,6 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Measure
 from rankbounds.rankings import Rankings
+from rankbounds.ties import expected_products
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ class RR(Measure):
             return np.take_along_axis(relevant, first[:, None], axis=-1)[:, 0] / (first + 1)
         return expected_stop(relevant)
 
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return expected_stop_over_ties(rankings, rankings.relevant(self.rel), self.depth(rankings))
+
 
 def expected_stop(stops: Floats) -> Floats:
     """The mean of 1/rank where a user stops, who stops at each document with the probability given there."""
@@ -43,3 +47,11 @@ def expected_stop(stops: Floats) -> Floats:
     went_on = np.ones(stops.shape)
     np.cumprod(1 - stops[..., :-1], axis=-1, out=went_on[..., 1:])
     return (stops * went_on) @ (1 / rank)
+
+
+def expected_stop_over_ties(rankings: Rankings, stops: Floats, depth: int) -> Floats:
+    """The mean of that over all orders of tied documents: who stops at a rank got past the one before, not past it."""
+    got_past = expected_products(rankings, 1 - stops)[..., :depth]
+    stopped = -np.diff(got_past, prepend=1.0, axis=-1)
+    mean: Floats = stopped @ (1 / np.arange(1, depth + 1))
+    return mean

@@ -8,6 +8,7 @@ from typing import ClassVar
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Measure
 from rankbounds.rankings import Rankings
+from rankbounds.ties import expected_products
 
 
 @dataclass(frozen=True)
@@ -28,3 +29,6 @@ class Success(Measure):
     def value(self, rankings: Rankings) -> Floats:
         relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
         return 1 - (1 - relevant).prod(axis=-1)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return 1 - expected_products(rankings, 1 - rankings.relevant(self.rel))[..., self.depth(rankings) - 1]

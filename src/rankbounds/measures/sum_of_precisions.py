@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Flags, Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings import Rankings
+from rankbounds.ties import expected_with_earlier, group_means, reordered
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class SP(Measure):
     def value(self, rankings: Rankings) -> Floats:
         return sum_of_precisions(rankings, self.rel, self.depth(rankings))
 
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return expected_sum_of_precisions(rankings, self.rel, self.depth(rankings))
+
 
 def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
     """For each list the sum over relevant ranks i of (relevant documents down to i) / i."""
@@ -45,34 +49,100 @@ def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
     return total
 
 
-def average_bounds(rankings: Rankings, rel: float, depth: int, *, of_retrieved: bool = False) -> Bounds:
+def expected_sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
+    """The mean of that sum over all orders of tied documents (McSherry and Najork, ECIR 2008)."""
+    total: Floats = expected_precisions(rankings, rel)[..., :depth].sum(axis=-1)
+    return total
+
+
+def expected_precisions(rankings: Rankings, rel: float) -> Floats:
+    """At every rank the mean, over all orders of tied documents, of the precision there if it is a relevant one's."""
+    relevant = rankings.relevant(rel)
+    counted = group_means(rankings, relevant) + expected_with_earlier(rankings, relevant, relevant)
+    return counted / np.arange(1, rankings.width + 1)
+
+
+def average_bounds(
+    rankings: Rankings,
+    rel: float,
+    depth: int,
+    *,
+    of_retrieved: bool = False,
+    weights: Floats | None = None,
+    itself: float = 1.0,
+) -> Bounds:
     """Exact bounds of the sum of precisions divided by the number of relevant documents.
 
     That number counts each unjudged document turned relevant: all of the topic's, or (``of_retrieved``) those within
     the depth. With k of the unjudged documents relevant, the sum is greatest when they are the k highest and least
-    when they are the k lowest. Both sums grow by one term a step, so that all k cost as much as one.
+    when they are the k lowest. Both sums grow by one term a step, so that all k cost as much as one. ``weights`` may
+    stand in for 1 / rank, and ``itself`` says for how much a relevant document counts in its own precision.
     """
-    rank = np.arange(1, rankings.width + 1)
-    inverse = np.where(rank <= depth, 1 / rank, 0.0)
-    holes = rankings.holes & (rank <= depth) if of_retrieved else rankings.holes
-    judged = rankings.assume(0.0)
-    relevant = judged.relevant(rel)
-    so_far = judged.relevant_so_far(rel)
-    known = so_far[..., depth - 1] if of_retrieved else judged.num_relevant(rel)
-    none = sum_of_precisions(judged, rel, depth)
+    turns = _Turns.of(rankings, rel, depth, of_retrieved=of_retrieved, weights=weights, itself=itself)
+    return turns.least_average(), turns.greatest_average()
 
-    # What turning a document relevant adds: its own precision, and a term for each relevant document below it.
-    at_relevant = relevant * inverse
-    from_below = at_relevant.sum(axis=-1, keepdims=True) - np.cumsum(at_relevant, axis=-1)
-    number_down = np.cumsum(holes, axis=-1)
-    downward = np.where(holes, inverse * (so_far + number_down) + from_below, 0.0)
-    best = quotient(none[:, None] + np.cumsum(downward, axis=-1), known[:, None] + number_down)
 
-    at_holes = np.where(holes, inverse, 0.0)
-    holes_below = at_holes.sum(axis=-1, keepdims=True) - np.cumsum(at_holes, axis=-1)
-    upward = np.where(holes, inverse * (so_far + 1) + from_below + holes_below, 0.0)
-    number_up = np.cumsum(holes[..., ::-1], axis=-1)[..., ::-1]
-    worst = quotient(none[:, None] + np.cumsum(upward[..., ::-1], axis=-1)[..., ::-1], known[:, None] + number_up)
+def joint_average_bounds(rankings: Rankings, rel: float, depth: int) -> Bounds:
+    """As ``average_bounds``, over all orders of tied documents too.
 
-    unchanged = quotient(none, known)
-    return np.minimum(unchanged, worst.min(axis=-1)), np.maximum(unchanged, best.max(axis=-1))
+    Whichever of a group's unjudged documents turn out relevant, they can stand next to those that are.
+    """
+    worth = rankings.assume(0.5).relevant(rel)
+    worst, best = (reordered(rankings, worth, best=best) for best in (False, True))
+    return _Turns.of(worst, rel, depth).least_average(), _Turns.of(best, rel, depth).greatest_average()
+
+
+@dataclass(frozen=True)
+class _Turns:
+    """What turning unjudged documents relevant adds to the sum of precisions (``total``, of ``known`` documents)."""
+
+    inverse: Floats
+    holes: Flags
+    so_far: Floats
+    from_below: Floats
+    total: Floats
+    known: Floats
+    itself: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        rankings: Rankings,
+        rel: float,
+        depth: int,
+        *,
+        of_retrieved: bool = False,
+        weights: Floats | None = None,
+        itself: float = 1.0,
+    ) -> _Turns:
+        rank = np.arange(1, rankings.width + 1)
+        inverse = np.where(rank <= depth, 1 / rank if weights is None else weights, 0.0)
+        judged = rankings.assume(0.0)
+        so_far = judged.relevant_so_far(rel)
+        # Turning a document relevant adds its own precision, and a term for each relevant document below it.
+        at_relevant = judged.relevant(rel) * inverse
+        return cls(
+            inverse,
+            rankings.holes & (rank <= depth) if of_retrieved else rankings.holes,
+            so_far,
+            at_relevant.sum(axis=-1, keepdims=True) - np.cumsum(at_relevant, axis=-1),
+            (at_relevant * (so_far - 1 + itself)).sum(axis=-1),
+            so_far[..., depth - 1] if of_retrieved else judged.num_relevant(rel),
+            itself,
+        )
+
+    def greatest_average(self) -> Floats:
+        """Over all k, with the k highest unjudged documents relevant."""
+        number = np.cumsum(self.holes, axis=-1)
+        added = np.where(self.holes, self.inverse * (self.so_far + number - 1 + self.itself) + self.from_below, 0.0)
+        averages = quotient(self.total[:, None] + np.cumsum(added, axis=-1), self.known[:, None] + number)
+        return np.maximum(quotient(self.total, self.known), averages.max(axis=-1))
+
+    def least_average(self) -> Floats:
+        """Over all k, with the k lowest unjudged documents relevant."""
+        at_holes = np.where(self.holes, self.inverse, 0.0)
+        holes_below = at_holes.sum(axis=-1, keepdims=True) - np.cumsum(at_holes, axis=-1)
+        added = np.where(self.holes, self.inverse * (self.so_far + self.itself) + self.from_below + holes_below, 0.0)
+        number, total = (np.cumsum(array[..., ::-1], axis=-1)[..., ::-1] for array in (self.holes, added))
+        averages = quotient(self.total[:, None] + total, self.known[:, None] + number)
+        return np.minimum(quotient(self.total, self.known), averages.min(axis=-1))

@@ -10,6 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings import Rankings
+from rankbounds.ties import group_means
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class Unjudged(Measure):
     def value(self, rankings: Rankings) -> Floats:
         assert self.cutoff is not None
         return np.count_nonzero(rankings.holes[..., : self.depth(rankings)], axis=-1) / self.cutoff
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        assert self.cutoff is not None
+        return group_means(rankings, self.worth(rankings))[..., : self.depth(rankings)].sum(axis=-1) / self.cutoff
 
     def worth(self, rankings: Rankings) -> Floats:
         return rankings.holes.astype(np.float64)

@@ -1,0 +1,41 @@
+"""Draw the figures of docs/unjudged.md from a made-up evaluation: ``python docs/figures/incomplete.py``."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "tests"))
+
+from rankbounds import plots  # noqa: E402
+from rankbounds.plots.style import save  # noqa: E402
+from rankbounds.studies import (  # noqa: E402
+    agreement_by_judgment_rate,
+    change_by_leaving_a_group_out,
+    score_by_judgment_rate,
+)
+from shared_task import shared_task  # noqa: E402
+
+TASK = {"topics": 40, "documents": 400, "groups": 8, "length": 200, "depth": 30}
+MEASURES = ("AP", "nDCG", "RBP(p=0.8)", "AP'", "nDCG'", "RBP'(p=0.8)", "Bpref")
+
+
+def main() -> None:
+    """Draw all."""
+    qrels, runs, groups = shared_task(**TASK)
+    for study in (score_by_judgment_rate, agreement_by_judgment_rate):
+        draw(study, study.run(qrels, runs, measures=MEASURES))
+    alone = change_by_leaving_a_group_out.run(
+        qrels, runs, groups, measures=["AP", "RBP(p=0.8)", "AP'", "Bpref"], depth=TASK["depth"]
+    )
+    draw(change_by_leaving_a_group_out, alone)
+
+
+def draw(study, result) -> None:
+    """Save the figure of a study under its name."""
+    name = study.__name__.rpartition(".")[2]
+    save(getattr(plots, name)(result), str(HERE / f"{name}.png"))
+    print(name, result.answer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Draw the figures of docs/rbp.md from a simulated collection: ``python docs/figures/rbp.py``.
+
+Forty topics of 400 documents. "fast" finds its relevant documents early, "deep" finds more of them later, "new" did not
+take part in the pool, and "rounded" is "deep" with scores of one decimal, hence ties. Judged are the first 10
+documents of "fast" and "deep" (for the recall-precision curve the first 100). Lists have 200 documents, those of "new"
+20.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+
+import rankbounds as rb
+from rankbounds.plots.style import save
+
+matplotlib.rcParams["svg.hashsalt"] = "rankbounds"  # the same figure is the same file
+SEED = 2008
+
+
+def collection(pool: int):
+    """Judgments to a pool depth, and four runs as ``{name: {topic: {document: score}}}``."""
+    rng = np.random.default_rng(SEED)
+    runs = {name: {} for name in ("fast", "deep", "new", "rounded")}
+    qrels = {}
+    for topic in range(1, 41):
+        relevant = rng.random(400) < 0.1
+        sharp = np.where(relevant, rng.exponential(2.2, 400) * (rng.random(400) < 0.5), 0)
+        broad = np.where(relevant, rng.normal(1.75, 0.4, 400), 0)
+        scores = {"fast": sharp + rng.exponential(0.5, 400), "deep": broad + rng.exponential(0.55, 400)}
+        scores["new"] = 0.8 * broad + rng.exponential(0.6, 400)
+        scores["rounded"] = scores["deep"].round(1)
+        judged = set()
+        for name, score in scores.items():
+            best = np.argsort(-score, kind="stable")[: 20 if name == "new" else 200]
+            runs[name][str(topic)] = {f"d{doc:03d}": float(score[doc]) for doc in best}
+            if name in ("fast", "deep"):
+                judged |= set(best[:pool].tolist())
+        qrels[str(topic)] = {f"d{doc:03d}": int(relevant[doc]) for doc in sorted(judged)}
+    return qrels, runs
+
+
+def main(folder: Path) -> None:
+    """Write every figure into the folder."""
+    qrels, runs = collection(10)
+    two = {name: runs[name] for name in ("fast", "deep")}
+    save(rb.plots.contribution_of_ranks((0.5, 0.8, 0.95)), str(folder / "rbp-ranks.svg"))
+    save(rb.plots.bounds_by_depth(rb.bounds_by_depth(qrels, {"fast": runs["fast"]}, 60)), str(folder / "rbp-depth.svg"))
+    as_runs = [
+        rb.Run.from_columns(
+            *zip(*((q, d, s) for q, docs in run.items() for d, s in docs.items()), strict=True), name=name
+        )
+        for name, run in two.items()
+    ]
+    axes = rb.plots.bounds_by_persistence(rb.bounds_by_persistence(qrels, two), crossings=rb.crossings(*as_runs, qrels))
+    save(axes, str(folder / "rbp-persistence.svg"))
+    save(rb.plots.residual_parts(rb.evaluate(qrels, runs, "RBP(p=0.9)")), str(folder / "rbp-residual.svg"))
+    measures = [f"IPrec(recall={tenth / 10})" for tenth in range(11)]
+    save(
+        rb.plots.recall_precision(rb.evaluate(collection(100)[0], two, measures)), str(folder / "recall-precision.svg")
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)

@@ -1,0 +1,29 @@
+"""Draws the figures of docs/ties.md from runs made here: python docs/figures/ties.py (next to this file)."""
+
+from pathlib import Path
+
+import numpy as np
+
+import rankbounds as rb
+from rankbounds.plots.style import save
+from rankbounds.studies import change_by_banding, range_by_ties
+
+rng = np.random.default_rng(2016)
+docs = [f"d{at:03d}" for at in range(200)]
+worth = {f"t{topic}": rng.random(len(docs)) for topic in range(30)}
+qrels = {t: {doc: int(one > 0.9) for doc, one in zip(docs, values, strict=True)} for t, values in worth.items()}
+runs = []
+for number in range(24):
+    places = (6, 6, 6, 3, 2, 1)[number % 6]  # how many decimals the scores of this run have
+    rows = [
+        (topic, doc, round(float(score), places))
+        for topic, values in worth.items()
+        for doc, score in zip(docs, values + rng.normal(size=len(docs)) * (0.1 + 0.02 * number), strict=True)
+    ]
+    runs.append(rb.Run.from_columns(*zip(*rows, strict=True), name=f"run{number}"))
+
+here = Path(__file__).parent
+save(rb.plots.ranges_by_ties(range_by_ties.run(qrels, runs, "AP").rows), str(here / "ties-ranges.svg"))
+changes = change_by_banding.measure_changes(qrels, runs, ["AP"])
+save(rb.plots.changes_by_banding(changes), str(here / "ties-bands.svg"))
+save(rb.plots.p_values_by_banding(changes, treatment=2), str(here / "ties-p-values.png"))

@@ -1,0 +1,77 @@
+"""Plan an evaluation with RBP: the depth a persistence needs, or the persistence a depth supports.
+
+--p 0.95 --digits 4 says how deep to judge so that what lies below adds less than 0.0001.
+--depth 100 --digits 4 says up to which p judging to that depth is enough.
+With QRELS and runs, how many more documents must be judged for each p until every residual is that small.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from rankbounds.commands import options as shared
+from rankbounds.errors import UsageError
+from rankbounds.files.opening import expand
+from rankbounds.planning import expected_examined, judgments_needed, planned_depth, planned_persistence
+from rankbounds.tables import Table, number, render_rows
+
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
+DEFAULT_P = (0.5, 0.8, 0.95)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("qrels", metavar="QRELS", nargs="?", help="judgments made so far")
+    parser.add_argument("runs", metavar="RUN", nargs="*", help="runs: files, patterns in quotes, or folders")
+    parser.add_argument(
+        "--p",
+        metavar="P[,P...]",
+        action="append",
+        type=shared.numbers,
+        help=f"persistence; several with commas (default {', '.join(map(str, DEFAULT_P))})",
+    )
+    parser.add_argument("--digits", type=int, default=4, help="decimal digits that the residual leaves (default 4)")
+    parser.add_argument("--depth", type=int, metavar="D", help="the largest p that judging to this depth supports")
+    shared.add_ties(parser)
+    shared.add_output(parser, FORMATS)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Plan and print."""
+    shared.check_format(options)
+    if options.depth is not None and (options.p or options.qrels):
+        raise UsageError("--depth asks for p: give neither --p nor files with it.")
+    if options.qrels and not options.runs:
+        raise UsageError("Judgments alone do not say what is missing: name runs too.")
+    persistences = [p for several in options.p or [list(DEFAULT_P)] for p in several]
+    if options.qrels:
+        rows = judgments_needed(
+            options.qrels,
+            expand(options.runs),
+            persistences,
+            options.digits,
+            ties=options.ties,
+            score_precision=options.score_precision,
+            lenient=options.lenient,
+        )
+    elif options.depth is not None:
+        rows = [_row(planned_persistence(options.depth, options.digits), options.digits, options.depth)]
+    else:
+        rows = [_row(p, options.digits, planned_depth(p, options.digits)) for p in persistences]
+    if options.format in ("json", "jsonl", "csv", "tsv"):
+        shared.write_text(options, render_rows(rows, options.format, list(rows[0])))
+        return 0
+    words = {"expected_examined": "examined on average", "judgments": "judgments needed", "per_topic": "per topic",
+             "most": "most for a topic", "too_short": "lists too short"}  # fmt: skip
+    decimals = {"p": 6 if options.depth is not None else None, "expected_examined": 1, "per_topic": 1}
+    cells = [
+        [number(value, places) if (places := decimals.get(name)) else f"{value:g}" for name, value in row.items()]
+        for row in rows
+    ]
+    table = Table([words.get(name, name) for name in rows[0]], cells, frozenset())
+    shared.write_text(options, table.render(options.format))
+    return 0
+
+
+def _row(p: float, digits: int, depth: int) -> dict[str, float]:
+    return {"p": p, "digits": digits, "depth": depth, "expected_examined": expected_examined(p)}

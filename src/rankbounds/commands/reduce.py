@@ -1,0 +1,71 @@
+"""Draw smaller samples of judgments, to see what a cheaper test collection would have said.
+
+At a rate of j percent each topic keeps max(1, trunc(R j / 100)) of its R relevant and max(10, trunc(N j / 100)) of its
+N non-relevant documents. One seed shuffles once: the judgments of a smaller rate are among those of a larger one.
+
+Several rates need -o with {rate} in the name of the file, such as -o qrels.{rate}.txt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from rankbounds.commands import options as shared
+from rankbounds.errors import UsageError
+from rankbounds.judgments import read_qrels
+from rankbounds.pools import RATES, Reduction, only_pooled, subset
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("qrels", metavar="QRELS", help="judgments; - is stdin")
+    default = ",".join(f"{rate:g}" for rate in RATES)
+    parser.add_argument(
+        "--rate", metavar="J", default=default, help=f"percent, several with commas (default {default})"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the shuffle (default 0)")
+    parser.add_argument("--rel", type=float, default=1.0, help="the lowest grade that counts as relevant (default 1)")
+    parser.add_argument(
+        "--keep-pool", action="store_true", help="write what is not kept with grade -1 (pooled, not judged), for infAP"
+    )
+    parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there; {rate} in the name stands for the rate")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draw and write."""
+    rates = _rates(options.rate)
+    if len(rates) > 1 and "{rate}" not in (options.output or ""):
+        raise UsageError("Several rates need several files: name them with -o, such as -o qrels.{rate}.txt.")
+    if options.seed < 0:
+        raise UsageError(f"The seed must not be negative, but is {options.seed}.")
+    qrels = read_qrels(options.qrels, lenient=options.lenient)
+    reduction = Reduction(qrels, options.seed, options.rel)
+    reduced = {rate: reduction.kept(rate) for rate in rates}
+    for rate, kept in reduced.items():
+        sample = only_pooled(qrels, kept) if options.keep_pool else subset(qrels, kept)
+        if options.output:
+            sample.write(options.output.replace("{rate}", f"{rate:g}"))
+        else:
+            shared.write_text(options, sample.text())
+        relevant = int((qrels.grade[kept] >= options.rel).sum())
+        print(
+            f"rate {rate:g}%, seed {options.seed}: kept {int(kept.sum()):,} of {len(qrels):,} judgments "
+            f"({relevant:,} relevant).",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _rates(text: str) -> list[float]:
+    try:
+        rates = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f'The rates "{text}" are not percentages with commas between them, such as 90,50,10.'
+        ) from None
+    for rate in rates:
+        if not 0 < rate <= 100:
+            raise UsageError(f"A rate is a percentage above 0 and up to 100, not {rate:g}.")
+    return list(dict.fromkeys(rates))

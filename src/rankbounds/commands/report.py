@@ -1,0 +1,56 @@
+"""Make one HTML page that shows what the runs' scores say, to be opened in any browser.
+
+Leaderboard with intervals and bounds, RBP at any persistence, any two runs compared, rankings of a topic side by side,
+ties and coverage, agreement of measures. The page needs no network; it names the files, options and seed it comes from.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from rankbounds.commands import options as shared
+from rankbounds.evaluate import DEFAULT_MEASURES
+
+if TYPE_CHECKING:
+    from rankbounds.report import Choices
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    shared.add_inputs(parser)
+    add_choices(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", default="report.html", help="the page (default report.html)")
+
+
+def add_choices(parser: argparse.ArgumentParser) -> None:
+    """Everything that changes what a report says."""
+    shared.add_measures(parser)
+    parser.add_argument("--title", default="Evaluation report", help="the page's heading")
+    parser.add_argument("--test", default="t", help="t (default), randomization, wilcoxon, sign, bootstrap")
+    parser.add_argument(
+        "--correction", default="holm", help="for many pairs: holm (default), bonferroni, bh, tukey (randomised), none"
+    )
+    parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
+    parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
+    shared.add_resampling(parser, resamples=2000)
+    shared.add_assumptions(parser, reading=False)
+
+
+def choices_from(options: argparse.Namespace) -> Choices:
+    """The choices that the options state."""
+    from dataclasses import fields
+
+    from rankbounds.report import Choices
+
+    given = {one.name: getattr(options, one.name) for one in fields(Choices)}
+    return Choices(**given | {"measures": options.measures or DEFAULT_MEASURES})
+
+
+def run(options: argparse.Namespace) -> int:
+    """Gather, and write the page."""
+    from rankbounds.report import gather, page
+
+    content = gather(options.qrels, options.runs, choices_from(options), shared.progress_on_terminal("runs scored"))
+    shared.write_text(options, page(content))
+    return 0

@@ -1,0 +1,45 @@
+"""Show the report live in the browser, and judge the next documents there.
+
+The page follows its files: when one changes, scores are computed again. Under "What to judge next" a click judges a
+document; the judgment is added to QRELS, a plain TREC file, and the bounds close. Only requests from this machine are
+answered, unless --host says otherwise. Stop with Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from rankbounds.commands import options as shared
+from rankbounds.commands.report import add_choices, choices_from
+from rankbounds.errors import UsageError
+from rankbounds.files.opening import STANDARD_INPUT
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    shared.add_inputs(parser)
+    parser.add_argument("--port", type=int, default=8765, help="where to listen (default 8765; 0: any free port)")
+    parser.add_argument("--host", default="127.0.0.1", help="on which address (default 127.0.0.1, this machine alone)")
+    parser.add_argument("--documents", metavar="FILE", help="JSON lines with doc_id and text, shown to whoever judges")
+    parser.add_argument("--read-only", action="store_true", help="take no judgments")
+    add_choices(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    from rankbounds.report.live import LOCAL, Documents, Live, server
+
+    if STANDARD_INPUT in [options.qrels, *options.runs]:
+        raise UsageError("The page follows its files: give files, not standard input (-).")
+    documents = Documents(options.documents) if options.documents else None
+    live = Live(options.qrels, options.runs, choices_from(options), documents, judging=not options.read_only)
+    if live.judging:
+        live.judgments.check()
+    with server(live, options.host, options.port) as listening:
+        port = listening.server_address[1]
+        if options.host not in LOCAL:
+            print("rankbounds: warning: whoever reaches this address can read and judge.", file=sys.stderr)
+        print(f"rankbounds: open http://{options.host}:{port}/", file=sys.stderr, flush=True)
+        listening.serve_forever()
+    return 0

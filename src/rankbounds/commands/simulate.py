@@ -1,0 +1,56 @@
+"""Write a synthetic collection: runs, complete judgments, and those of a pool.
+
+Each system draws its lists from an urn: at relevance ratio 1 its ranking is random, near 0 relevant documents come
+first. The folder gets runs/*.txt (the best system first), qrels-complete.txt (the truth), qrels-pooled.txt (what a
+pool of the first documents would know) and settings.json. The same seed gives the same files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+
+from rankbounds.simulated_collections import simulate
+
+HELP = {
+    "runs": "how many systems",
+    "topics": "how many topics",
+    "documents": "documents in the collection",
+    "depth": "length of each ranked list",
+    "relevant": "share of relevant documents",
+    "variation": "how much that share differs by topic (sd of its log odds)",
+    "best": "relevance ratio of the best system",
+    "worst": "relevance ratio of the worst system",
+    "difficulty": "how much topics differ in difficulty (sd of the log relevance ratio)",
+    "agreement": "how much systems agree, from 0 to 1",
+    "ties": "share of documents tied with the one before",
+    "grades": "relevant documents have grades from 1 to this",
+    "pool_depth": "the pool takes so many documents of each list",
+    "pooled_runs": "so many runs, drawn at random, contribute to the pool (default: all)",
+    "seed": "where the random numbers start",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare an option for every parameter of ``simulate``."""
+    parser.add_argument("folder", metavar="FOLDER", help="a new or empty folder to write to")
+    for name, parameter in inspect.signature(simulate).parameters.items():
+        kind = int if parameter.default is None else type(parameter.default)
+        shown = "" if parameter.default is None else f" (default {parameter.default})"
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", type=kind, default=parameter.default, metavar="N", help=HELP[name] + shown
+        )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draw and write."""
+    chosen = {name: getattr(options, name) for name in inspect.signature(simulate).parameters}
+    collection = simulate(**chosen)
+    collection.write(options.folder)
+    print(
+        f"{options.folder}: {options.runs} runs, {options.topics} topics, {len(collection.pooled):,} of "
+        f"{len(collection.complete):,} documents judged in qrels-pooled.txt (seed {options.seed}).",
+        file=sys.stderr,
+    )
+    return 0

@@ -1,0 +1,127 @@
+"""How uncertain is the mean? Unjudged documents as probabilities.
+
+Every unjudged document is taken to be relevant with a probability (--q). The table shows the score of the judged
+documents alone, the mean with the unjudged ones, its standard deviation and an interval; the certain bounds hold
+whatever the unjudged documents turn out to be, those beyond the ends of the lists included. "normal off by" is the
+largest error of the probabilities that the normal interval rests on (--interval distribution avoids it).
+
+With --difference, runs are compared in pairs, shared unjudged documents counted once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from rankbounds.commands import options as shared
+from rankbounds.errors import UsageError
+from rankbounds.files.opening import expand
+from rankbounds.mean_uncertainty import INTERVALS, SOURCES, uncertainty
+from rankbounds.relevance_estimates import KINDS
+from rankbounds.run_differences import differences
+
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    shared.add_inputs(parser)
+    parser.add_argument(
+        "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
+        help="RBP(p=0.8) (the default), P@10, DCG@20: exact; AP, nDCG@10 and others: by draws; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--q", default="logistic", metavar="WHAT",
+        help="the probability that an unjudged document is relevant: a number; a file of probabilities (its columns "
+        "say by what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic "
+        "(default), isotonic, urn",
+    )  # fmt: skip
+    parser.add_argument("--otherwise", type=float, metavar="Q", help="the probability for whatever the file lacks")
+    parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of the interval (default 0.95)")
+    parser.add_argument("--tail", action="store_true", help="count what lies beyond the lists' ends in mean and sd too")
+    parser.add_argument(
+        "--sources", default="documents", metavar="WHICH",
+        help=f"what the interval covers: {', '.join(SOURCES)} (unjudged documents, topics being a sample, both; "
+        "default documents)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--interval", default="normal", metavar="KIND", help=f"{' or '.join(INTERVALS)} (default {INTERVALS[0]})"
+    )
+    parser.add_argument("--difference", action="store_true", help="compare the runs in pairs")
+    parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
+    parser.add_argument("--samples", type=int, default=1000, help="draws for AP, nDCG and the like (default 1000)")
+    parser.add_argument("--seed", type=int, default=0, help="where the draws start (default 0)")
+    shared.add_ranking(parser)
+    shared.add_output(parser, FORMATS)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compute and print."""
+    shared.check_format(options)
+    shared.check_inputs(options)
+    q = _probability(options.q)
+    # The same file twice is a run against itself, so that each argument is expanded alone.
+    files = [path for given in options.runs for path in expand([given])]
+    reading = {
+        "q": q,
+        "otherwise": options.otherwise,
+        "ties": options.ties,
+        "gain": options.gain,
+        "topics": options.topics,
+        "score_precision": options.score_precision,
+        "lenient": options.lenient,
+    }
+    measures = options.measures or ["RBP(p=0.8)"]
+    if options.difference:
+        _reject_with_difference(options)
+        compared = differences(options.qrels, files, measures, **reading)
+        _tell(compared.notes())
+        shared.write_text(options, compared.render(options.format))
+        return 0
+    result = uncertainty(
+        options.qrels,
+        files,
+        measures,
+        confidence=options.confidence,
+        tail=options.tail,
+        sources=options.sources,
+        interval=options.interval,
+        samples=options.samples,
+        seed=options.seed,
+        **reading,
+    )
+    _tell(result.notes())
+    shared.write_text(options, result.render(options.format, per_topic=options.per_topic))
+    return 0
+
+
+def _probability(given: str) -> float | str:
+    """A number, or the name of a way to estimate, or that of a file."""
+    try:
+        return float(given)
+    except ValueError:
+        if given not in KINDS and not os.path.exists(given):
+            raise UsageError(
+                f'--q "{given}" is neither a number, nor a file that exists, nor one of {", ".join(KINDS)}.'
+            ) from None
+        return given
+
+
+def _reject_with_difference(options: argparse.Namespace) -> None:
+    for name, changed in (
+        ("--tail", options.tail),
+        ("--per-topic", options.per_topic),
+        ("--sources", options.sources != "documents"),
+        ("--interval", options.interval != "normal"),
+    ):
+        if changed:
+            raise UsageError(
+                f"{name} does not go with --difference: mean and sd of a difference are those of the retrieved "
+                "documents over all topics."
+            )
+
+
+def _tell(notes: list[str]) -> None:
+    for note in notes:
+        print(f"rankbounds: {note}", file=sys.stderr)

@@ -1,0 +1,185 @@
+"""Exact bounds of a published score at another persistence, by an integer program (HiGHS through SciPy).
+
+The mean of n binary lists is one list whose rank i holds c_i / n, where c_i counts the topics with a relevant
+document there. Topics do not constrain each other, so c_i may be any whole number from 0 to n: the program for n
+topics is that for one list with n + 1 gain levels.
+
+Every rank that the printed digits could notice is a whole number. All below is relaxed in both directions: it may add
+anything from nothing to p^N to the score, and anything to the score at the other persistence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+
+FINER = 1000
+"""The ranks below the last integer one weigh less than this part of the rounding interval."""
+MOST_COLUMNS = 4000
+"""Beyond, the solver would overrun any time limit, for whole documents that hardly weigh anything."""
+OBJECTIVE_SCALE = 1e4
+"""The solver's absolute tolerances (1e-6 and finer) are then below 1e-10 of a score."""
+MARGIN = 1e-7
+"""Given away at either end for the solver's arithmetic."""
+LARGEST_COEFFICIENT = 100.0
+"""Of a row; the solver takes 0.000001 for a whole number, and that times the coefficient must stay small."""
+FEASIBILITY = 1e-6
+"""Rows are widened by this much in the solver's units, ten times its tolerance, so that no true list is cut off."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is known of a list, or of a mean over lists, in numbers."""
+
+    p: float
+    score: tuple[float, float]
+    """Least and greatest score at p that round to the printed one."""
+    residual: tuple[float, float] | None
+    """The same of the residual; None: unjudged documents count as non-relevant."""
+    topics: int
+    gains: tuple[float, ...]
+    """The gains that a document may have, 0 and 1 among them, ascending."""
+    depth: int | None
+    """No relevant document stands below this rank."""
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a range."""
+
+    bound: float
+    """No list passes it."""
+    reached: bool
+    """Whether the solver finished, so that no tighter bound exists."""
+    feasible: bool = True
+
+
+def solve(problem: Problem, to: float, *, highest: bool, time_limit: float) -> End:
+    """The least or the greatest score at persistence ``to``.
+
+    The greatest counts unjudged documents as relevant, the least as non-relevant.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    columns = _Columns(problem, to)
+    sign = -1.0 if highest else 1.0
+    if len(columns.upper) > MOST_COLUMNS:
+        return End(-sign * np.inf, reached=False)
+    cost = sign * OBJECTIVE_SCALE * (columns.at_other_p(with_unjudged=highest))
+    solution = milp(
+        cost,
+        integrality=np.ones(len(cost)),
+        bounds=Bounds(0, columns.upper),
+        constraints=[LinearConstraint(*rows) for rows in columns.constraints()],
+        options={"time_limit": time_limit, "mip_rel_gap": 0.0},
+    )
+    if solution.status == 2:
+        return End(-sign * np.inf, reached=False, feasible=False)
+    dual = solution.mip_dual_bound
+    if solution.status == 0 and (dual is None or not np.isfinite(dual)):
+        dual = solution.fun  # without integers left after presolve there is no branching and no dual bound
+    if dual is None or not np.isfinite(dual):
+        return End(-sign * np.inf, reached=False)
+    bound = sign * dual / OBJECTIVE_SCALE + (columns.tail_at_other_p if highest else 0.0) - sign * MARGIN
+    return End(float(bound), reached=solution.status == 0)
+
+
+@contextlib.contextmanager
+def muted() -> Iterator[None]:
+    """Keep what the solver prints away from standard output: HiGHS has a line of debugging that no option turns off.
+
+    For a program that owns its standard output; what other threads print meanwhile is lost.
+    """
+    sys.stdout.flush()
+    try:
+        kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    except OSError:  # there is no standard output
+        yield
+        return
+    os.dup2(nothing, 1)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError, AttributeError, TypeError):
+            ctypes.CDLL(None).fflush(None)  # the line waits in C's own buffer
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nothing)
+
+
+class _Columns:
+    """The program's variables: for each rank the gain (by steps, or by level), the unjudged documents, the tail."""
+
+    def __init__(self, problem: Problem, to: float) -> None:
+        self.problem = problem
+        n, p = problem.topics, problem.p
+        half = min((known[1] - known[0]) / 2 for known in (problem.score, problem.residual) if known is not None)
+        finest = max(half, 1e-12) / FINER
+        needed = 1 if p == 0 else int(np.ceil(np.log(finest) / np.log(p)))
+        depth = needed if problem.depth is None else problem.depth
+        ranks = min(needed, depth) if problem.residual is None else needed  # unjudged documents may stand below depth
+        weight, weight_there = ((1 - q) * q ** np.arange(ranks) for q in (p, to))
+        self.ranks = ranks
+
+        # Even gains need one column for each rank, which counts steps over all topics; others one for each level,
+        # which counts topics. One more counts the topics whose document at this rank is unjudged.
+        even = even_steps(problem.gains)
+        levels, self.steps = ([1.0 / even], even) if even else (list(problem.gains[1:]), 1)
+        self.gain_blocks = len(levels)
+        worth = np.array([*levels, *([] if problem.residual is None else [1.0])]) / n
+        most = [n * self.steps] * self.gain_blocks + ([] if problem.residual is None else [n])
+        self.score_weights = np.outer(worth, weight).ravel()
+        self.other_weights = np.outer(worth, weight_there).ravel()
+        self.upper = np.repeat(np.array(most, dtype=np.float64), ranks)
+        self.upper.reshape(-1, ranks)[: self.gain_blocks, depth:] = 0.0
+        # What lies below the last rank can take this much of the score and of the residual upon itself. No variable
+        # stands for it: rows that reach lower do, and leave the solver nothing but whole numbers.
+        gain_ends = problem.depth is not None and problem.depth <= ranks
+        self.tail = p**ranks
+        self.tail_of_score = 0.0 if gain_ends else self.tail
+        self.tail_at_other_p = 0.0 if gain_ends and problem.residual is None else to**ranks
+
+    def at_other_p(self, *, with_unjudged: bool) -> Floats:
+        """The score at the other persistence of each column's unit, the tail left out."""
+        gain = self.other_weights.copy()
+        if not with_unjudged:
+            gain[self.gain_blocks * self.ranks :] = 0.0
+        return gain
+
+    def constraints(self) -> list[tuple[Any, Any, Any]]:
+        """Rows as (matrix, low, high): the score, the residual, and that a document is one thing only."""
+        from scipy.sparse import csr_array, eye_array, hstack
+
+        gains = self.gain_blocks * self.ranks
+        rows = [self._known(self.problem.score, slice(0, gains), self.tail_of_score)]
+        if self.problem.residual is not None:
+            rows.append(self._known(self.problem.residual, slice(gains, None), self.tail))
+        if self.gain_blocks > 1 or self.problem.residual is not None:
+            one = eye_array(self.ranks)
+            parts = [one] * self.gain_blocks
+            if self.problem.residual is not None:
+                parts.append(one * self.steps)
+            rows.append((csr_array(hstack(parts)), -np.inf, float(self.problem.topics * self.steps)))
+        return rows
+
+    def _known(self, known: tuple[float, float], columns: slice, tail: float) -> tuple[Any, float, float]:
+        """The row that holds a printed number to its rounding interval."""
+        row = np.zeros(len(self.upper))
+        row[columns] = self.score_weights[columns]
+        scale = max((known[1] - known[0]) / 2, row.max(initial=0.0) / LARGEST_COEFFICIENT, 1e-300)
+        return row[None] / scale, (known[0] - tail) / scale - FEASIBILITY, known[1] / scale + FEASIBILITY
+
+
+def even_steps(gains: tuple[float, ...]) -> int | None:
+    """Into how many equal steps the gains divide [0, 1]; None where they are uneven."""
+    steps = len(gains) - 1
+    return steps if np.allclose(gains, np.linspace(0, 1, steps + 1), atol=1e-9, rtol=0) else None

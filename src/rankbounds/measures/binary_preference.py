@@ -1,0 +1,206 @@
+"""bpref and those of its variants that count non-relevant documents up to a limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.errors import UsageError
+from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.rankings import Rankings
+from rankbounds.ties import before_and_within
+
+LimitAndDivisor = tuple[Ints, Ints]
+
+
+@dataclass(frozen=True)
+class LimitedPenalty(Measure):
+    """(1/R) * sum over relevant documents retrieved of 1 - min(limit, non-relevant documents above) / divisor."""
+
+    rel: float = 1.0
+
+    judged_only: ClassVar[bool] = True
+
+    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:
+        """How many non-relevant documents count, and what their number is divided by, for each list."""
+        raise NotImplementedError
+
+    def value(self, rankings: Rankings) -> Floats:
+        condensed = rankings.condensed()
+        relevant, nonrelevant = _relevant_and_not(condensed, self.rel)
+        limit, divisor = self._of_topics(condensed, nonrelevant)
+        penalty = np.minimum(limit[:, None], np.cumsum(nonrelevant, axis=-1))
+        return self._averaged(condensed, relevant, penalty, divisor)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        """Of n non-relevant documents tied with a relevant one, 0, 1, ..., n stand above it with equal chance."""
+        condensed = rankings.condensed()
+        relevant, nonrelevant = _relevant_and_not(condensed, self.rel)
+        limit, divisor = self._of_topics(condensed, nonrelevant)
+        before, within = before_and_within(condensed, nonrelevant.astype(np.float64))
+        total = _limited_sum(before + within, limit[:, None]) - _limited_sum(before - 1, limit[:, None])
+        return self._averaged(condensed, relevant, total / (within + 1), divisor)
+
+    def _of_topics(self, condensed: Rankings, nonrelevant: Flags) -> LimitAndDivisor:
+        facts, topic = condensed.facts, condensed.topic
+        number = facts.relevant(self.rel)[topic]
+        return self.limit_and_divisor(number, facts.judged[topic] - number, np.count_nonzero(nonrelevant, axis=-1))
+
+    def _averaged(self, condensed: Rankings, relevant: Flags, penalty: Floats | Ints, divisor: Ints) -> Floats:
+        terms = np.where(relevant, 1 - quotient(penalty, divisor[:, None]), 0.0)
+        # Added one after the other, as trec_eval does: values half way between two printed ones then round alike.
+        return quotient(np.cumsum(terms, axis=-1)[:, -1], condensed.num_relevant(self.rel))
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        """Exact over the judgments that the retrieved unjudged documents may get.
+
+        A relevant document that moves up never lowers the value. So with k of the unjudged documents relevant and the
+        others not, the best case has the k highest and the worst the k lowest; the extremes over k are the bounds.
+        """
+        relevant, nonrelevant = _relevant_and_not(rankings, self.rel)
+        holes = rankings.holes
+        count = rankings.num_holes[:, None]
+        turned = np.minimum(np.arange(int(count.max(initial=0)) + 1), count)
+        rest = count - turned
+        number = rankings.facts.relevant(self.rel)[rankings.topic][:, None]
+        judged = rankings.facts.judged[rankings.topic][:, None]
+        limit, divisor = self.limit_and_divisor(
+            number + turned, judged - number + rest, np.count_nonzero(nonrelevant, axis=-1)[:, None] + rest
+        )
+        nonrelevant_above, holes_above = (np.cumsum(marks, axis=-1, dtype=np.int64) for marks in (nonrelevant, holes))
+
+        best, worst = (np.zeros(turned.shape) for _ in range(2))
+        found = np.count_nonzero(relevant, axis=-1)[:, None]
+        above, open_above = (_first_to_last(relevant, one) for one in (nonrelevant_above, holes_above))
+        for nth in range(above.shape[-1]):  # the known relevant documents, one of each list at a time
+            here, surely, open_here = nth < found, above[:, nth, None], open_above[:, nth, None]
+            best += np.where(here, np.minimum(limit, surely + np.maximum(open_here - turned, 0)), 0)
+            worst += np.where(here, np.minimum(limit, surely + np.minimum(open_here, rest)), 0)
+
+        # The unjudged documents turned relevant. Their numbers of non-relevant documents above rise down the list, so
+        # that those within the limit are the first so many, and prefix sums give the rest.
+        at_holes = _first_to_last(holes, nonrelevant_above)
+        up_to = _number_up_to(holes, nonrelevant_above)
+        sums = np.concatenate((np.zeros((len(at_holes), 1)), np.cumsum(at_holes, axis=-1)), axis=-1)
+        sum_of = partial(np.take_along_axis, sums, axis=-1)
+        within = np.minimum(turned, _look_up(up_to, limit))
+        best += (sum_of(within) + (turned - within) * limit).astype(np.float64)
+        within = np.clip(_look_up(up_to, limit - rest), rest, count)
+        beyond = (within - rest) * rest + (count - within) * limit
+        worst += (sum_of(within) - sum_of(rest) + beyond).astype(np.float64)
+
+        low, high = (quotient(found + turned - quotient(total, divisor), number + turned) for total in (worst, best))
+        return low.min(axis=-1), high.max(axis=-1)
+
+
+def _relevant_and_not(rankings: Rankings, rel: float) -> tuple[Flags, Flags]:
+    """Which documents are judged relevant, and which judged not to be."""
+    relevant = rankings.grade >= rel
+    return relevant, rankings.present & ~rankings.holes & ~relevant
+
+
+def _limited_sum(upper: Floats, limit: Ints) -> Floats:
+    """The sum of min(limit, x) over x = 0, 1, ..., upper."""
+    rising = np.minimum(upper, limit)
+    total: Floats = rising * (rising + 1) / 2 + (upper - rising) * limit
+    return total
+
+
+def _first_to_last(marked: Flags, counts: Ints) -> Ints:
+    """For each list the counts at its marked documents, zeros behind the last."""
+    row, column = np.nonzero(marked)
+    number = np.count_nonzero(marked, axis=-1)
+    place = np.arange(row.size) - np.repeat(np.cumsum(number) - number, number)
+    found = np.zeros((len(marked), int(number.max(initial=0))), dtype=np.int64)
+    found[row, place] = counts[row, column]
+    return found
+
+
+def _number_up_to(marked: Flags, counts: Ints) -> Ints:
+    """For each list how many marked documents have a count of at most 0, 1, 2, ..."""
+    row, column = np.nonzero(marked)
+    width = marked.shape[-1] + 1
+    found = np.bincount(row * width + counts[row, column], minlength=len(marked) * width)
+    return np.cumsum(found.reshape(-1, width), axis=-1)
+
+
+def _look_up(up_to: Ints, limit: Ints) -> Ints:
+    """``up_to`` at these counts; 0 below 0."""
+    at = np.clip(limit, 0, up_to.shape[-1] - 1)
+    return np.where(limit < 0, 0, np.take_along_axis(up_to, at, axis=-1))
+
+
+@dataclass(frozen=True)
+class Bpref(LimitedPenalty):
+    """How rarely judged non-relevant documents stand above relevant ones; unjudged documents are not seen at all.
+
+    Each relevant document retrieved counts for 1, less the share of the first R judged non-relevant documents that
+    stand above it; one that is not retrieved counts for 0. So it stays level while judgments grow fewer, where AP
+    falls; but a system whose documents nobody judged is scored on the few that somebody did. ``low`` and ``high`` are
+    exact extremes over all judgments that the retrieved unjudged documents could get, widened where needed to hold
+    the value itself.
+
+    Without judged non-relevant documents it is the share of the relevant ones retrieved; without relevant ones, or
+    when nothing judged is retrieved, it is 0. ``k=10`` counts the first R + 10 non-relevant documents (BPref-10).
+
+    bpref = (1/R) * sum over relevant documents of 1 - min(R + k, non-relevant above) / min(R + k, N).
+
+    Sources: Buckley and Voorhees, SIGIR 2004; Sakai, Alternatives to Bpref, SIGIR 2007, equation 9.
+    """
+
+    k: int = 0
+
+    name: ClassVar[str] = "Bpref"
+    examples: ClassVar[tuple[str, ...]] = ("Bpref", "Bpref(k=10)", "Bpref(k=1)", "Bpref(rel=2)")
+    trec_names: ClassVar[tuple[str, ...]] = ("bpref",)
+
+    def check(self) -> None:
+        if self.k < 0:
+            raise UsageError(f"Bpref: k must not be negative, but is {self.k}.")
+
+    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
+        limit = relevant + self.k
+        return limit, np.minimum(limit, nonrelevant)
+
+
+@dataclass(frozen=True)
+class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
+    """Bpref divided by R even where fewer than R documents are judged non-relevant (Sakai 2007, equation 10)."""
+
+    name: ClassVar[str] = "Bpref_R"
+    examples: ClassVar[tuple[str, ...]] = ("Bpref_R",)
+
+    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
+        return relevant, relevant
+
+
+@dataclass(frozen=True)
+class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
+    """Bpref with every judged non-relevant document counted, not only the first R (bpref_allnonrel; equation 11).
+
+    Where many documents are judged non-relevant, what stands near the top hardly counts.
+    """
+
+    name: ClassVar[str] = "Bpref_N"
+    examples: ClassVar[tuple[str, ...]] = ("Bpref_N",)
+
+    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
+        return nonrelevant, nonrelevant
+
+
+@dataclass(frozen=True)
+class Bpref_old(LimitedPenalty):  # noqa: N801 (the paper's name)
+    """The first bpref of trec_eval, kept for old results: N counts the retrieved non-relevant documents only.
+
+    It can rise when a system retrieves one more non-relevant document far down, which is why it was replaced.
+    """
+
+    name: ClassVar[str] = "Bpref_old"
+    examples: ClassVar[tuple[str, ...]] = ("Bpref_old",)
+
+    def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
+        return relevant, np.minimum(relevant, nonrelevant_retrieved)

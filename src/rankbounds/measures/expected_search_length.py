@@ -1,0 +1,68 @@
+"""Expected search length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import DataError, UsageError
+from rankbounds.measures.measure import Measure
+from rankbounds.measures.tied_draws import TiedGroup, groups_reaching
+from rankbounds.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class ESL(Measure):
+    """How many non-relevant documents a user looks through before n relevant ones are found: the lower, the better.
+
+    Where the list holds fewer than n, the search does not end within it: the value is infinite, and so is a mean over
+    topics that holds such a one. With ``collection=N``, the number of documents in the collection, the documents that
+    were not retrieved stand behind the list in no particular order, as Cooper has it, and the search goes on among
+    them (through all of them, if there are not enough relevant ones). ``ties=expected`` is Cooper's treatment of tied
+    documents: q wanted of r relevant ones among s others cost q * s / (r + 1).
+
+    Source: Cooper, Expected Search Length, American Documentation 19(1), 1968.
+    """
+
+    n: int = 1
+    collection: int | None = None
+    rel: float = 1.0
+
+    name: ClassVar[str] = "ESL"
+    examples: ClassVar[tuple[str, ...]] = ("ESL(n=1)", "ESL(n=2)", "ESL(n=2,collection=40)", "ESL(n=4,collection=40)")
+    always_shown: ClassVar[tuple[str, ...]] = ("n",)
+    monotone: ClassVar[bool] = True
+    lower_is_better: ClassVar[bool] = True
+
+    def check(self) -> None:
+        if self.n < 1 or (self.collection is not None and self.collection < 1):
+            raise UsageError("ESL: n and collection must be whole numbers from 1 on.")
+
+    def value(self, rankings: Rankings) -> Floats:
+        relevant = rankings.relevant(self.rel)
+        so_far = rankings.relevant_so_far(self.rel)
+        rank = np.argmax(so_far >= self.n, axis=-1) + 1.0
+        return np.where(so_far[:, -1] >= self.n, rank - self.n, self._behind_list(rankings, relevant.sum(axis=-1)))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats | None:
+        if not rankings.certain:
+            return None
+        relevant = rankings.relevant(self.rel)
+        last: TiedGroup = groups_reaching(rankings, relevant, self.n)
+        among = last.wanted * (last.size - last.relevant) / (last.relevant + 1)
+        found = last.first - last.above + among
+        return np.where(last.reached, found, self._behind_list(rankings, relevant.sum(axis=-1)))
+
+    def _behind_list(self, rankings: Rankings, found: Floats) -> Floats:
+        """The length of a search that goes on among the documents that were not retrieved."""
+        if self.collection is None:
+            return np.full(found.shape, np.inf)
+        relevant = rankings.num_relevant(self.rel) - found
+        others = self.collection - rankings.length - relevant
+        if (others < 0).any():
+            raise DataError(f"{self}: a topic has more documents than the collection.")
+        among = np.where(relevant >= self.n - found, (self.n - found) * others / (relevant + 1), others)
+        return rankings.length - found + among

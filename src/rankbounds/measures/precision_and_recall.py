@@ -1,0 +1,103 @@
+"""Precision and recall at a depth in one number: F and Shaw's combination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.errors import UsageError
+from rankbounds.measures.measure import Bounds, Measure, RankWeighted, quotient
+from rankbounds.measures.tied_draws import chance_of_number, groups_at_cut
+from rankbounds.rankings import Rankings
+
+
+def _read(cutoff: int | None, rankings: Rankings) -> Ints:
+    """How many documents precision is taken over: the depth, or without one the whole list."""
+    return rankings.length if cutoff is None else np.full(rankings.length.size, cutoff)
+
+
+def _found_and_open(measure: Measure, rel: float, rankings: Rankings) -> tuple[Floats, Floats, Ints, Ints]:
+    """Relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
+    judged, depth = rankings.assume(0.0), measure.depth(rankings)
+    found = judged.relevant(rel)[..., :depth].sum(axis=-1)
+    within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
+    return found, judged.num_relevant(rel), within, rankings.num_holes - within
+
+
+@dataclass(frozen=True)
+class F(RankWeighted):
+    """The weighted harmonic mean of precision and recall among the first k documents (without a depth: of the list).
+
+    ``beta`` is how many times as much recall matters as precision. As with recall, relevant documents that nobody has
+    found do not count. ``low`` and ``high``: unjudged documents above the depth raise it when relevant, those below
+    lower it.
+
+    Source: van Rijsbergen, Information Retrieval, 1979, chapter 7 (F = 1 - E).
+    """
+
+    beta: float = 1.0
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "F"
+    examples: ClassVar[tuple[str, ...]] = ("F@3", "F(beta=2)@2", "F", "F@10")
+    trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
+    monotone: ClassVar[bool] = False
+    multilinear: ClassVar[bool] = False
+    list_only: ClassVar[bool] = False
+
+    def check(self) -> None:
+        if not 0 <= self.beta < np.inf:
+            raise UsageError(f"F: beta must not be negative, and finite, not {self.beta}.")
+
+    def weights(self, n: int) -> Floats:
+        return np.full(n, 1 + self.beta**2)
+
+    def divisor(self, rankings: Rankings) -> Floats:
+        return self.beta**2 * rankings.num_relevant(self.rel) + _read(self.cutoff, rankings)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        found, known, within, below = _found_and_open(self, self.rel, rankings)
+        factor, read = self.beta**2, _read(self.cutoff, rankings)
+        low = quotient((1 + factor) * found, factor * (known + below) + read)
+        return low, quotient((1 + factor) * (found + within), factor * (known + within) + read)
+
+
+@dataclass(frozen=True)
+class Shaw(Measure):
+    """1 / (1/precision + 1/recall - 1) among the first k documents: of the documents that are among them or relevant
+    or both, the share that are both.
+
+    Source: Shaw, On the Foundation of Evaluation, JASIS 37(5), 1986; reviewed by Moffat and Zobel 2008, section 3.3.
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "Shaw"
+    examples: ClassVar[tuple[str, ...]] = ("Shaw@3", "Shaw@10", "Shaw")
+
+    def value(self, rankings: Rankings) -> Floats:
+        found = rankings.relevant(self.rel)[..., : self.depth(rankings)].sum(axis=-1)
+        return quotient(found, _read(self.cutoff, rankings) + rankings.num_relevant(self.rel) - found)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        found, known, within, below = _found_and_open(self, self.rel, rankings)
+        read = _read(self.cutoff, rankings)
+        return quotient(found, read + known + below - found), quotient(found + within, read + known - found)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats | None:
+        if rankings.tied is None:
+            return self.value(rankings)
+        if not rankings.certain:
+            return None
+        at_cut = groups_at_cut(rankings, rankings.relevant(self.rel), self.depth(rankings))
+        number = np.arange(int(at_cut.relevant.max(initial=0)) + 1).astype(np.float64)
+        found: Floats = at_cut.above[:, None] + number
+        either = (_read(self.cutoff, rankings) + rankings.num_relevant(self.rel))[:, None] - found
+        chances = chance_of_number(at_cut, number.size - 1)
+        values: Floats = quotient(found, np.maximum(either, 0.0))
+        return np.einsum("ln,ln->l", chances, values)

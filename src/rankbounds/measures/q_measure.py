@@ -1,0 +1,120 @@
+"""Q-measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import UsageError
+from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.rankings import Rankings
+from rankbounds.ties import before_and_within, group_means, reordered, share_above
+
+
+@dataclass(frozen=True)
+class Q(Measure):
+    """Average precision for grades: at each relevant document, what was gained so far against an ideal ranking.
+
+    Documents with a positive gain are relevant. ``beta`` is how much gains count beside ranks: with 0 it is AP; with
+    large values a document that comes late costs less.
+
+    Q = (1/R) * sum over relevant ranks r of (beta * cg(r) + count(r)) / (beta * ideal cg(r) + r).
+
+    ``low`` and ``high`` hold every value that judging the retrieved unjudged documents could give, but may be wider
+    than needed; bounds over ties too are known for binary gains only.
+
+    Source: Sakai, Alternatives to Bpref, SIGIR 2007, equation 21.
+    """
+
+    beta: float = 1.0
+
+    name: ClassVar[str] = "Q"
+    examples: ClassVar[tuple[str, ...]] = ("Q", "Q(beta=10)", "Q(beta=0)")
+    graded: ClassVar[bool] = True
+    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "outer"
+
+    def check(self) -> None:
+        if not self.beta >= 0:
+            raise UsageError(f"Q: beta must not be negative, but is {self.beta:g}.")
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return rankings.gain()
+
+    def value(self, rankings: Rankings) -> Floats:
+        credit = self._credit(rankings)
+        terms = np.cumsum(credit, axis=-1) * self._inverse(rankings)
+        return quotient(np.where(credit > 0, terms, 0.0).sum(axis=-1), self._num_relevant(rankings))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        """A tied document is equally likely in every place; in each, all others of the group are above it alike."""
+        credit = self._credit(rankings)
+        before, within = before_and_within(rankings, credit)
+        inverse = self._inverse(rankings)
+        of_surely = group_means(rankings, inverse)
+        of_tied = group_means(rankings, inverse * share_above(rankings))
+        terms = (before + credit) * of_surely + (within - credit) * of_tied
+        return quotient(np.where(credit > 0, terms, 0.0).sum(axis=-1), self._num_relevant(rankings))
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        """Outer bounds, for every number k of unjudged documents that may turn out relevant.
+
+        Above, the k highest have the largest gain, yet the ideal ranking is that of the judged documents. Below, the
+        k lowest count as documents of no gain, while the ideal ranking holds all unjudged ones at the largest gain.
+        """
+        judged = rankings.assume(0.0)
+        holes = rankings.holes
+        credit = self._credit(judged)
+        known = self._num_relevant(judged)[:, None]
+        so_far = np.cumsum(credit, axis=-1)
+        largest = self.beta * rankings.facts.max_gain + 1
+
+        inverse = self._inverse(judged)
+        at_known = np.where(credit > 0, inverse, 0.0)
+        number_down = np.cumsum(holes, axis=-1)
+        added = np.where(holes, inverse * (so_far + number_down * largest) + _below(at_known) * largest, 0.0)
+        start = (at_known * so_far).sum(axis=-1, keepdims=True)
+        high = quotient(start + np.cumsum(added, axis=-1), known + number_down).max(axis=-1)
+        high = np.minimum(np.maximum(high, quotient(start, known)[:, 0]), 1.0)
+
+        inverse = self._inverse(rankings.assume(1.0))
+        at_known = np.where(credit > 0, inverse, 0.0)
+        found = np.cumsum(credit > 0, axis=-1)
+        beneath = _below(at_known) + _below(np.where(holes, inverse, 0.0))
+        added = np.where(holes, inverse * (found + 1) + beneath, 0.0)
+        number_up = np.cumsum(holes[..., ::-1], axis=-1)[..., ::-1]
+        start = (at_known * so_far).sum(axis=-1, keepdims=True)
+        low = quotient(start + np.cumsum(added[..., ::-1], axis=-1)[..., ::-1], known + number_up).min(axis=-1)
+        low = np.minimum(low, quotient(start, known)[:, 0])
+        return low, high
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds:
+        if rankings.tied is not None and rankings.facts.levels.size > 1:
+            unknown = rankings.tied.any(axis=-1)
+            low, high = (np.where(unknown, np.nan, bound) for bound in self.bounds(rankings))
+            return low, high
+        # Unjudged documents stand between the others: those that turn out relevant can join the ones that are.
+        between = rankings.assume(0.5).gain()
+        worst, best = (self.bounds(reordered(rankings, between, best=best)) for best in (False, True))
+        return worst[0], best[1]
+
+    def _credit(self, rankings: Rankings) -> Floats:
+        """What each document adds to the numerators at and below it: beta * gain + 1 for a relevant one."""
+        gain = rankings.gain()
+        return np.where(gain > 0, self.beta * gain + 1, 0.0)
+
+    def _inverse(self, rankings: Rankings) -> Floats:
+        ideal = np.cumsum(rankings.ideal(rankings.width), axis=-1)
+        return 1 / (self.beta * ideal + np.arange(1, rankings.width + 1))
+
+    def _num_relevant(self, rankings: Rankings) -> Floats:
+        turned = np.where(rankings.holes, rankings.gain() > 0, 0).sum(axis=-1)
+        return rankings.facts.positive[rankings.topic] + turned
+
+
+def _below(worth: Floats) -> Floats:
+    """At every rank, the worth of all ranks below."""
+    below: Floats = worth.sum(axis=-1, keepdims=True) - np.cumsum(worth, axis=-1)
+    return below

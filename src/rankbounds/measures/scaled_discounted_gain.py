@@ -1,0 +1,40 @@
+"""Discounted gain as the rate of a user who reads to a depth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.continuation import Continuing
+from rankbounds.measures.discounted_gain import check_discount, discounts
+
+
+@dataclass(frozen=True)
+class SDCG(Continuing):
+    """Discounted gain of relevant documents to depth k, divided by that of k relevant documents: between 0 and 1.
+
+    Unlike nDCG it asks nothing of documents that were not retrieved. As a user it looks past rank i with probability
+    log(i + 1) / log(i + 2), and never past k. The scale depends on the depth: with ``base=2`` the divisor is 21.79 at
+    depth 100 and 123.99 at depth 1000, so that only scores at one depth compare. If the list is shorter than k, the
+    ranks behind it are unknown.
+
+    Source: Moffat and Zobel 2008, section 4.6; ``base`` as in DCG.
+    """
+
+    base: float | None = None
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "SDCG"
+    examples: ClassVar[tuple[str, ...]] = ("SDCG@3", "SDCG@10", "SDCG(base=2)@8")
+    needs_cutoff: ClassVar[bool] = True
+
+    def check(self) -> None:
+        check_discount(self, self.base, "linear")
+
+    def continuation(self, n: int) -> Floats:
+        weight = discounts(self.base, n + 1)
+        return np.where(np.arange(1, n + 1) == self.cutoff, 0.0, weight[1:] / weight[:-1])

@@ -1,0 +1,135 @@
+"""Figures on incomplete judgments. Each takes the result of the study of the same name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.studies import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKERS = "osD^vPX*<>"
+
+
+def by_rate(result: Result, name: str, ax: Axes | None) -> Axes:
+    """A column of the rows by the share of judgments kept, a line for each measure; bands hold 95% of the draws."""
+    axes = fresh_axes(ax, figsize=(6.4, 3.8))
+    for at, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
+        rows = [row for row in result.rows if row["measure"] == measure]
+        rate = [row["rate"] for row in rows]
+        # The palette has fewer colours than there may be measures: the second time round lines are dashed.
+        style: dict[str, Any] = {"color": COLOURS[at % len(COLOURS)], "linestyle": "-" if at < len(COLOURS) else "--"}
+        axes.plot(rate, [row[name] for row in rows], marker=MARKERS[at % len(MARKERS)], label=measure, **style)
+        axes.fill_between(
+            rate,
+            [row["low_draw"] for row in rows],
+            [row["high_draw"] for row in rows],
+            color=style["color"],
+            alpha=0.1,
+            linewidth=0,
+        )
+    axes.invert_xaxis()
+    axes.set_xlabel("judgments kept (%)")
+    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    return axes
+
+
+def score_by_judgment_rate(result: Result, ax: Axes | None = None) -> Axes:
+    """Each measure's mean over runs as judgments grow fewer; the bands hold 95% of the draws."""
+    axes = by_rate(result, "value", ax)
+    axes.set_ylabel("mean over topics and runs")
+    axes.set_ylim(bottom=0)
+    return axes
+
+
+def agreement_by_judgment_rate(result: Result, ax: Axes | None = None) -> Axes:
+    """How well fewer judgments keep the order of runs; the bands hold 95% of the draws."""
+    axes = by_rate(result, "tau", ax)
+    axes.set_ylabel("Kendall's tau with all judgments")
+    axes.set_ylim(top=1.0)
+    return axes
+
+
+def agreement_by_measure(result: Result, ax: Axes | None = None) -> Axes:
+    """Kendall's tau between the orders of runs by every two measures, as a table of shades."""
+    axes = fresh_axes(ax, figsize=(6.4, 5.2))
+    names = list(dict.fromkeys([row["measure"] for row in result.rows] + [row["other"] for row in result.rows]))
+    tau = np.eye(len(names))
+    for row in result.rows:
+        a, b = names.index(row["measure"]), names.index(row["other"])
+        tau[a, b] = tau[b, a] = row["tau"]
+    axes.imshow(tau, cmap="Blues", vmin=min(0.0, float(tau.min())), vmax=1.0)
+    for a in range(len(names)):
+        for b in range(len(names)):
+            dark = tau[a, b] > 0.6
+            axes.text(
+                b, a, f"{tau[a, b]:.2f}", ha="center", va="center", fontsize=6, color="white" if dark else "black"
+            )
+    axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=7)
+    axes.set_yticks(range(len(names)), names, fontsize=7)
+    axes.set_title("Kendall's tau between orders of runs", fontsize=9)
+    return axes
+
+
+def score_by_pool_depth(result: Result, ax: Axes | None = None) -> Axes:
+    """Each run's score under a shallow pool's judgments against that under all judgments."""
+    axes = fresh_axes(ax, figsize=(4.8, 4.4))
+    series = list(dict.fromkeys((row["measure"], row["depth"]) for row in result.rows))
+    top = 0.0
+    for at, (measure, depth) in enumerate(series):
+        rows = [row for row in result.rows if (row["measure"], row["depth"]) == (measure, depth)]
+        shallow, full = ([row[name] for row in rows] for name in ("value", "full"))
+        colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
+        axes.plot(shallow, full, marker, color=colour, markersize=3, alpha=0.7, label=f"{measure}, pool depth {depth}")
+        top = max(top, *shallow, *full)
+    axes.plot([0, top], [0, top], ":", color="grey", label="_no change")
+    axes.set_xlabel("mean with the pool of this depth")
+    axes.set_ylabel("mean with all judgments")
+    axes.legend(fontsize="x-small", frameon=False)
+    return axes
+
+
+def change_by_leaving_a_group_out(result: Result, ax: Axes | None = None) -> Axes:
+    """What each run gains or loses when its group is left out of the pool, against the residual that warns of it."""
+    axes = fresh_axes(ax, figsize=(6.4, 3.8))
+    for at, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
+        rows = [row for row in result.rows if row["measure"] == measure]
+        colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
+        axes.plot(
+            [row["residual"] for row in rows],
+            [row["change"] for row in rows],
+            marker,
+            color=colour,
+            markersize=3.5,
+            alpha=0.7,
+            label=measure,
+        )
+    axes.axhline(0, color="grey", linewidth=0.8, linestyle=":")
+    axes.set_xlabel(f"residual of {result.settings['warning']} without the group's own documents")
+    axes.set_ylabel("change of the run's mean")
+    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    return axes
+
+
+def residual_by_judging_strategy(result: Result, ax: Axes | None = None) -> Axes:
+    """What is left open on average after so many judgments, for pools of growing depth and for targeted strategies."""
+    axes = fresh_axes(ax)
+    labels: dict[str, Any] = {"depth": "pool to a depth"}
+    for at, strategy in enumerate(dict.fromkeys(row["strategy"] for row in result.rows)):
+        rows = sorted((row for row in result.rows if row["strategy"] == strategy), key=lambda row: row["judgments"])
+        axes.plot(
+            [row["judgments"] for row in rows],
+            [row["residual"] for row in rows],
+            marker=MARKERS[at],
+            color=COLOURS[at],
+            label=labels.get(strategy, f"strategy {strategy}"),
+        )
+    axes.set_xlabel("judgments made")
+    axes.set_ylabel(f"mean residual of {result.settings['measure']}")
+    axes.set_ylim(bottom=0)
+    axes.legend(fontsize="small", frameon=False)
+    return axes

@@ -1,0 +1,165 @@
+"""Figures of RBP: weights of ranks, bounds by depth and by persistence, crossings, what residuals are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.errors import UsageError
+from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.scores import ALL, Scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STYLES = ("-", "--", ":", "-.")
+
+
+def contribution_of_ranks(p: Sequence[float] = (0.5, 0.8, 0.95), depth: int = 20, *, ax: Axes | None = None) -> Axes:
+    """What a relevant document at each rank adds to RBP, for several p."""
+    axes = fresh_axes(ax)
+    from matplotlib.ticker import MaxNLocator
+
+    ranks = np.arange(1, depth + 1)
+    for at, one in enumerate(p):
+        axes.plot(
+            ranks, RBP(p=one).weights(depth), STYLES[at % 4], marker="o", markersize=3,
+            color=COLOURS[at % len(COLOURS)], label=f"p = {one:g}",
+        )  # fmt: skip
+    axes.set_xlabel("rank")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_ylabel("contribution to RBP")
+    axes.set_xlim(0.5, depth + 0.5)
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+    return axes
+
+
+def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """Low and high of one run's mean RBP as its lists are read deeper: ``rankbounds.bounds_by_depth`` drawn."""
+    axes = fresh_axes(ax)
+    mean, at_run = scores.mean(), _run(scores, run)
+    families: dict[float, list[tuple[int, int]]] = {}
+    for at, measure in enumerate(mean.measures):
+        if not isinstance(measure, RBP) or measure.cutoff is None:
+            raise UsageError("This figure shows RBP at several depths: give it the result of bounds_by_depth.")
+        families.setdefault(measure.p, []).append((measure.cutoff, at))
+    for number, (p, places) in enumerate(families.items()):
+        depth, at = np.array(sorted(places)).T
+        _band(axes, depth, mean, at_run, at, number, f"p = {p:g}")
+    axes.set_xlabel("depth (documents read)")
+    axes.set_ylabel("mean RBP, low to high")
+    axes.set_title(mean.runs[at_run], fontsize="medium")
+    axes.set_ylim(0, 1)
+    axes.legend(frameon=False)
+    return axes
+
+
+def bounds_by_persistence(
+    scores: Scores,
+    runs: Sequence[str] | None = None,
+    *,
+    crossings: Sequence[dict[str, Any]] = (),
+    ax: Axes | None = None,
+) -> Axes:
+    """Low and high of runs' mean RBP by p, crossings marked: ``rankbounds.bounds_by_persistence`` drawn.
+
+    ``crossings`` are rows of ``rankbounds.crossings``; those of the mean over topics are marked: a line where the
+    winner changes, a dotted one where it becomes sure or unsure.
+    """
+    axes = fresh_axes(ax)
+    mean = scores.mean()
+    p = np.array([getattr(measure, "p", np.nan) for measure in mean.measures])
+    if np.isnan(p).any():
+        raise UsageError("This figure shows RBP at several p: give it the result of bounds_by_persistence.")
+    order = np.argsort(p)
+    for number, name in enumerate(runs or mean.runs):
+        _band(axes, p[order], mean, _run(mean, name), order, number, name)
+    for row in crossings:
+        if row["query_id"] == ALL and p.min() <= row["p"] <= p.max():
+            sure = row["change"] == "certainty"
+            axes.axvline(row["p"], color="0.4", linestyle=":" if sure else "-", linewidth=0.8, zorder=0)
+            if not sure:
+                axes.annotate(
+                    f"{row['p']:.3f}", (row["p"], 1), xycoords=("data", "axes fraction"), xytext=(2, -8),
+                    textcoords="offset points", fontsize="small", color="0.3",
+                )  # fmt: skip
+    axes.set_xlabel("persistence p")
+    axes.set_ylabel("mean RBP, low to high")
+    axes.set_xlim(p.min(), p.max())
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+    return axes
+
+
+def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
+    """A bar for each run: its sure mean RBP, and on top what unjudged documents and the lists' ends leave open.
+
+    Where the bounds do not cover ties, how far their order moves the score stands below as a thin bar of its own.
+    """
+    mean = scores.mean()
+    at = next((number for number, one in enumerate(mean.measures) if one.has_residual), None)
+    if at is None or mean.parts is None or mean.bounds == "ties":
+        raise UsageError(
+            "This figure needs a measure with a residual, such as RBP, with bounds for unjudged documents."
+        )
+    axes = fresh_axes(ax, figsize=(5.0, max(2.0, 0.3 * len(mean.runs) + 1.2)))
+    unjudged, tail, ties = mean.parts[:, :, 0, at]
+    place, left = np.arange(len(mean.runs)), mean.low[:, 0, at]
+    stack = [(left, 0), (unjudged, 1), (tail, 4)]
+    labels = ["sure", "unjudged documents", "beyond the list"]
+    if mean.bounds == "both":
+        stack, labels = [*stack, (ties, 5)], [*labels, "order of ties"]
+    start = np.zeros(len(mean.runs))
+    for (width, colour), label in zip(stack, labels, strict=True):
+        axes.barh(place, width, left=start, height=0.7, color=COLOURS[colour], label=label)
+        start = start + width
+    if mean.bounds != "both" and (ties > 0).any():
+        axes.barh(place + 0.43, ties, left=left, height=0.12, color="black", label="order of ties (width)")
+    axes.set_yticks(place, mean.runs)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.set_xlabel(f"mean {mean.measures[at]}")
+    axes.legend(frameon=False, fontsize="small", ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return axes
+
+
+def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
+    """Recall-precision curves: mean interpolated precision at points of recall (measures ``IPrec(recall=...)``)."""
+    axes = fresh_axes(ax)
+    mean = scores.mean()
+    points = [(measure.recall, at) for at, measure in enumerate(mean.measures) if hasattr(measure, "recall")]
+    if len(points) < 2:
+        raise UsageError("A recall-precision curve needs IPrec at several points of recall.")
+    recall, at = zip(*sorted(points), strict=True)
+    for number, name in enumerate(mean.runs):
+        axes.plot(
+            recall, mean.value[number, 0, list(at)], STYLES[number % 4], marker="o", markersize=3,
+            color=COLOURS[number % len(COLOURS)], label=name,
+        )  # fmt: skip
+    axes.set_xlabel("recall")
+    axes.set_ylabel("interpolated precision")
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+    axes.legend(frameon=False)
+    return axes
+
+
+def _run(scores: Scores, name: str | None) -> int:
+    if name is None:
+        return 0
+    if name not in scores.runs:
+        raise UsageError(f'There is no run "{name}" in these scores.')
+    return scores.runs.index(name)
+
+
+def _band(axes: Axes, x: Any, mean: Scores, at_run: int, at: Any, number: int, label: str) -> None:
+    """A band from low to high with its two edges."""
+    low, high = mean.low[at_run, 0, at], mean.high[at_run, 0, at]
+    colour, style = COLOURS[number % len(COLOURS)], STYLES[number % 4]
+    axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+    axes.plot(x, low, style, color=colour, label=label)
+    axes.plot(x, high, style, color=colour)

@@ -1,0 +1,120 @@
+"""What a published RBP score may be at every other persistence: figures 2, 3 and 4 of Zhang, Park and Moffat.
+
+The paper's two vectors are drawn as lines over the bounds that hold, so that it shows where the lines fall short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import DataError
+from rankbounds.persistence import BINARY, Published, greedy_vectors, transferred
+from rankbounds.plots.style import COLOURS, fresh_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+EVERY = ("relaxed", "exact", "greedy")
+BLUE, RED = COLOURS[0], COLOURS[1]
+
+
+def draw_range(
+    published: Published,
+    ax: Axes | None = None,
+    *,
+    persistences: Sequence[float] | Floats | None = None,
+    methods: Sequence[str] = EVERY,
+    time_limit: float = 0.5,
+    marks: Sequence[float] = (),
+    legend: bool = True,
+) -> Axes:
+    """The range of a published score over all persistences: a band for relaxed, one for exact, lines for greedy."""
+    axes = fresh_axes(ax)
+    grid = _grid(published.p, persistences, marks)
+    for method, colour, alpha in (("relaxed", BLUE, 0.18), ("exact", BLUE, 0.45)):
+        if method not in methods:
+            continue
+        found = [transferred(published, to, method, time_limit) for to in grid.tolist()]  # type: ignore[arg-type]
+        low, high = ([getattr(one, end) for one in found] for end in ("low", "high"))
+        axes.fill_between(grid, low, high, color=colour, alpha=alpha, linewidth=0, label=method)
+    if "greedy" in methods and published.gains == BINARY and published.depth is None:
+        _draw_vectors(axes, published, grid)
+    if published.residual is None:
+        axes.plot([published.p], [published.values], "o", color="black", markersize=4, label="published", zorder=5)
+    else:
+        axes.plot(
+            [published.p] * 2,
+            [published.score_range[0], published.total_range[1]],
+            "o-",
+            color="black",
+            markersize=4,
+            label="published",
+            zorder=5,
+        )
+    for mark in marks:
+        axes.axvline(mark, color="grey", linewidth=0.8, linestyle=":")
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="persistence p", ylabel="RBP")
+    axes.set_title(f"RBP {published}", fontsize="medium")
+    if legend:
+        axes.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=4)
+    return axes
+
+
+def _draw_vectors(axes: Axes, published: Published, grid: Floats) -> None:
+    residual = 0.0 if published.open_values is None else float(published.open_values)
+    vectors = greedy_vectors(published.values, published.p, 10.0**-published.known_digits, residual)
+    curves = np.array([vectors.scores(to) for to in grid.tolist()]).T
+    names = ("greedy $R_G$", "greedy $R_L$", "greedy $R'_G$", "greedy $R'_L$")
+    for curve, name, dashes in zip(curves[: 4 if residual else 2], names, ("-", "--", "-.", ":"), strict=False):
+        axes.plot(grid, curve, dashes, color=RED, linewidth=1.2, label=name)
+
+
+def _grid(p: float, persistences: Sequence[float] | Floats | None, marks: Sequence[float]) -> Floats:
+    chosen = np.linspace(0.02, 0.98, 33) if persistences is None else np.asarray(persistences, dtype=np.float64)
+    return np.unique(np.concatenate([chosen, [p], np.asarray(marks, dtype=np.float64)]))
+
+
+def range_over_persistence(score: Any, p: float, ax: Axes | None = None, *, digits: int = 4, **options: Any) -> Axes:
+    """Figure 2: the range over all persistences of a score published at p."""
+    return draw_range(Published(score, p, digits=digits), ax, **options)
+
+
+def range_with_residual(
+    score: Any, p: float, residual: Any, ax: Axes | None = None, *, digits: int = 4, **options: Any
+) -> Axes:
+    """Figure 4: the range over all persistences of a score published at p with a residual."""
+    return draw_range(Published(score, p, residual, digits), ax, **options)
+
+
+def range_panel(
+    persistences: Sequence[float] = (0.2, 0.5, 0.8),
+    scores: Sequence[float] = (0.2, 0.5, 0.8),
+    axes: Any = None,
+    *,
+    digits: int = 4,
+    **options: Any,
+) -> Any:
+    """Figure 3: a panel for every p (columns) and score (rows, the lowest at the bottom); returns its array of Axes.
+
+    A score that cannot occur at its p leaves a panel that says so.
+    """
+    if axes is None:
+        figure: Any = fresh_axes(None, figsize=(2.3 * len(persistences), 2.1 * len(scores))).get_figure()
+        figure.clear()
+        axes = figure.subplots(len(scores), len(persistences), sharex=True, sharey=True, squeeze=False)
+    for row, score in enumerate(sorted(scores, reverse=True)):
+        for column, p in enumerate(persistences):
+            ax = axes[row, column]
+            try:
+                range_over_persistence(score, p, ax, digits=digits, legend=False, **options)
+            except DataError:
+                ax.text(0.5, 0.5, "cannot occur", ha="center", va="center", color="grey")
+                ax.set_title(f"RBP {score:.{digits}f} at p={p:g}", fontsize="medium")
+            ax.label_outer()
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    axes[0, 0].get_figure().legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    return axes

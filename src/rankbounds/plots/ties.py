@@ -1,0 +1,99 @@
+"""Figures of ties: how far they move scores, and what ties on purpose change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.errors import UsageError
+from rankbounds.plots.style import COLOURS, fresh_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rankbounds.studies.change_by_banding import Changes
+
+LEAST_RANGE = 1e-6
+
+
+def ranges_by_ties(rows: Sequence[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
+    """For each run a line from its score with ties at worst to that with ties at best, by how far apart the two are.
+
+    ``rows`` are those of the study ``range_by_ties``. Circles are trec_eval's order, triangles the mean over all;
+    darker is more tied. Ranges below one in a million are drawn there.
+    """
+    if not rows:
+        raise UsageError("There is no run to draw.")
+    axes = fresh_axes(ax, figsize=(6.0, 4.0))
+    height = np.maximum([row["range"] for row in rows], LEAST_RANGE)
+    share = np.array([row["tied_documents"] / max(row["lines"], 1) for row in rows])
+    axes.hlines(
+        height,
+        [row["low"] for row in rows],
+        [row["high"] for row in rows],
+        colors="0.6",
+        linewidth=1,
+        label="worst to best",
+    )
+    points = axes.scatter(
+        [row["value"] for row in rows], height, c=share, cmap="viridis_r", vmin=0, vmax=1, s=22, zorder=3,
+        label="trec_eval's order",
+    )  # fmt: skip
+    axes.scatter(
+        [row["expected"] for row in rows], height, marker="^", s=14, facecolors="none", edgecolors=COLOURS[1], zorder=4,
+        label="mean over all orders",
+    )  # fmt: skip
+    axes.set_yscale("log")
+    axes.set_xlabel(f"mean {rows[0]['measure']}")
+    axes.set_ylabel("best less worst order of ties\n(at $10^{-6}$: that or less)")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize="small", frameon=False)
+    figure: Any = axes.get_figure()
+    figure.colorbar(points, ax=axes, label="share of documents tied to the one before")
+    return axes
+
+
+def changes_by_banding(changes: Changes, ax: Axes | None = None, *, measure: int = 0) -> Axes:
+    """Box plots of the score lost on each topic of each run, by treatment. Whiskers end within 1.5 box lengths."""
+    axes = fresh_axes(ax)
+    lost = [changes.differences(at, measure) for at in range(len(changes.treatments))]
+    axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+    boxes = axes.boxplot(lost, whis=1.5, widths=0.6, patch_artist=True, flierprops={"markersize": 2, "alpha": 0.3})
+    for box in boxes["boxes"]:
+        box.set(facecolor="white", edgecolor=COLOURS[0])
+    for line in boxes["medians"]:
+        line.set(color=COLOURS[1])
+    axes.set_xticks(range(1, len(lost) + 1), changes.treatments, rotation=30 if len(lost) > 6 else 0)
+    axes.set_ylabel(f"{changes.measures[measure]} lost on a topic")
+    return axes
+
+
+def p_values_by_banding(
+    changes: Changes, ax: Axes | None = None, *, measure: int = 0, treatment: int = 0, alpha: float = 0.05
+) -> Axes:
+    """The p-values of all pairs of runs before (across) and after (up), and the share of pairs in each quadrant."""
+    axes = fresh_axes(ax, figsize=(4.2, 4.0))
+    before, after = changes.p_values(measure), changes.p_values(measure, treatment)
+    least = 1e-10  # smaller ones are drawn there
+    axes.scatter(np.maximum(before, least), np.maximum(after, least), s=6, alpha=0.4, color=COLOURS[0], linewidths=0)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(least / 2, 2)
+    axes.set_ylim(least / 2, 2)
+    axes.axvline(alpha, color="0.4", linestyle=":")
+    axes.axhline(alpha, color="0.4", linestyle=":")
+    quadrants = (
+        (0.04, 0.96, "left", "top", (before <= alpha) & (after > alpha)),
+        (0.96, 0.96, "right", "top", (before > alpha) & (after > alpha)),
+        (0.04, 0.04, "left", "bottom", (before <= alpha) & (after <= alpha)),
+        (0.96, 0.04, "right", "bottom", (before > alpha) & (after <= alpha)),
+    )
+    for x, y, across, along, flags in quadrants:
+        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}
+        axes.text(
+            x, y, f"{flags.mean():.1%}", transform=axes.transAxes, ha=across, va=along, bbox=box, fontsize="small"
+        )
+    axes.set_xlabel(f"p of {changes.measures[measure]}, exact")
+    axes.set_ylabel(f"p of {changes.measures[measure]}, {changes.treatments[treatment]}")
+    return axes

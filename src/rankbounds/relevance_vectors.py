@@ -1,0 +1,308 @@
+"""Which relevance vectors may stand behind a published RBP score: the greatest, the least, all of them.
+
+The method of Zhang, Park and Moffat, Parameter Sensitivity in Rank-Biased Precision, ADCS 2008, as printed. A vector
+is built from rank 1 down. A rank must be 0 where a relevant document would exceed the score, and 1 where all that
+follows could no longer reach it; every other rank is a choice point. Always choosing 1 gives the lexicographically
+greatest vector R_G, always choosing 0 the least, R_L.
+
+These two need *not* be the extremes at another persistence (see ``docs/errata.md``): for bounds that hold, use
+``rankbounds.transfer``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankbounds.arrays import Flags, Floats
+from rankbounds.errors import DataError, UsageError
+
+EQUAL = 1e-6
+"""Sums that differ by less than this share of the precision are equal: 0.8 + 0.2 is not quite 1 in floating point."""
+ENUMERABLE = 1_000_000
+"""How many vectors ``enumerate_vectors`` hands out without being asked twice, and ``count_vectors`` counts exactly."""
+GRID = 2.0**-22
+"""Cell width of the counting table."""
+
+
+def check_persistence(p: float) -> float:
+    """The persistence as a number, if it is one."""
+    if not 0 <= p < 1:
+        raise UsageError(f"The persistence p must be at least 0 and below 1, not {p}.")
+    return float(p)
+
+
+def significant_ranks(p: float, precision: float = 1e-4) -> int:
+    """How many ranks matter at this precision: the fewest that leave less than half of it to all ranks below."""
+    check_persistence(p)
+    if not 0 < precision <= 1:
+        raise UsageError(f"The precision must lie above 0 and at most at 1, not {precision}.")
+    if p == 0:
+        return 1
+    rank = max(1, int(np.log(precision / 2) / np.log(p)) - 1)
+    while not p**rank < precision / 2:
+        rank += 1
+    return rank
+
+
+def contribution(rank: int, p: float) -> float:
+    """What a relevant document at this rank adds: con(i)."""
+    return (1 - p) * p ** (rank - 1)
+
+
+def remaining(rank: int, p: float, length: int | None = None) -> float:
+    """What all ranks below this one could add at most: rem(i), to the end of the list or without end."""
+    return p**rank - (0.0 if length is None else p ** max(length, rank))
+
+
+def accumulated(vector: ArrayLike, p: float) -> Floats:
+    """RBP of vectors whose last axis is rank: acc(i) for a prefix, the score for a whole vector."""
+    relevance = np.asarray(vector, dtype=np.float64)
+    weighted: Floats = relevance @ ((1 - p) * p ** np.arange(relevance.shape[-1]))
+    return weighted
+
+
+def possible_relevance(prefix: ArrayLike, score: float, p: float, length: int | None = None) -> tuple[int, ...]:
+    """What the rank behind this prefix may hold for the score to come out; both 0 and 1 at a choice point."""
+    rank = np.asarray(prefix).shape[-1] + 1
+    acc = float(accumulated(prefix, p))
+    slack = EQUAL * 1e-4
+    may_be_0 = acc <= score + slack and acc + remaining(rank, p, length) >= score - slack
+    may_be_1 = acc + contribution(rank, p) <= score + slack
+    return (*([0] if may_be_0 else []), *([1] if may_be_1 else []))
+
+
+def first_relevance(score: float, p: float) -> int | None:
+    """Whether the first document is relevant, where the score alone says so; else None.
+
+    It is relevant for every score above p and not relevant for every score below 1 - p; at equality either may be.
+    """
+    choices = possible_relevance([], score, p)
+    if not choices:
+        raise DataError(cannot_occur(score, p))
+    return choices[0] if len(choices) == 1 else None
+
+
+def cannot_occur(score: float | str, p: float, length: int | None = None) -> str:
+    """The sentence for a score in one of the gaps that p < 0.5 leaves, or that the greedy rules run into."""
+    if p >= 0.5:
+        return f"The greedy rules find no vector of {length} ranks with the score {score} at p={p:g}."
+    return (
+        f"No ranking has the score {score} at p={p:g}: with p below 0.5 one document weighs more than all below it, "
+        f"so that scores between {p:g} and {1 - p:g}, and in smaller gaps elsewhere, cannot occur. "
+        "Is it a mean over topics, or are the judgments graded?"
+    )
+
+
+@dataclass(frozen=True)
+class GreedyVectors:
+    """R_G and R_L of one or many scores, with the ranks that R'_G and R'_L hold for unjudged; rank is the last axis."""
+
+    p: float
+    precision: float
+    greatest: Floats
+    least: Floats
+    choices_greatest: Flags
+    """Where R_G had a choice; ``choices_least`` the same for R_L."""
+    choices_least: Flags
+    unjudged_greatest: Flags
+    """The NA positions of R'_G, shifted to early ranks."""
+    unjudged_least: Flags
+    """The NA positions of R'_L, shifted to late ranks."""
+
+    def scores(
+        self, to: float, tails: Literal["printed", "extreme"] = "printed"
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """RBP at persistence ``to`` of R_G, R_L, and of R'_G and R'_L with their unjudged documents relevant.
+
+        For ``to`` above p the vectors are too short. As printed, R_G goes on with ones and R_L with zeros to the ranks
+        that are significant there. With ``extreme`` tails it is the other way about and without end, which is what
+        the extremes of the range need.
+        """
+        n = self.greatest.shape[-1]
+        ones = zeros = 0.0
+        if to > self.p:
+            ones = to**n - to ** max(n, significant_ranks(to, self.precision)) if tails == "printed" else to**n
+        tail_greatest, tail_least = (ones, zeros) if tails == "printed" else (zeros, ones)
+        return (
+            accumulated(self.greatest, to) + tail_greatest,
+            accumulated(self.least, to) + tail_least,
+            accumulated(self.greatest + self.unjudged_greatest, to) + tail_greatest,
+            accumulated(self.least + self.unjudged_least, to) + tail_least,
+        )
+
+    def range(self, to: float, tails: Literal["printed", "extreme"] = "printed") -> tuple[Floats, Floats]:
+        """The paper's range at persistence ``to``: R_L to R'_G below p, R_G to R'_L above it. It can be violated."""
+        greatest, least, greatest_open, least_open = self.scores(to, tails)
+        ends = (least, greatest_open) if to <= self.p else (greatest, least_open)
+        return np.minimum(*ends), np.maximum(*ends)
+
+
+def greedy_vectors(
+    score: ArrayLike, p: float, precision: float = 1e-4, residual: ArrayLike = 0.0, length: int | None = None
+) -> GreedyVectors:
+    """The lexicographically greatest and least vectors behind each score, by the paper's rules.
+
+    ``length`` is the list's, where it is known to end there. Otherwise the vectors have as many ranks as are
+    significant at ``precision``, and what lies below may still contribute.
+    """
+    check_persistence(p)
+    wanted, open_ = np.broadcast_arrays(np.asarray(score, dtype=np.float64), np.asarray(residual, dtype=np.float64))
+    n = significant_ranks(p, precision) if length is None else length
+    slack = EQUAL * precision
+    built = [_build(wanted, open_, p, n, length, precision, greatest=greatest) for greatest in (True, False)]
+    (greatest, choices_greatest), (least, choices_least) = built
+    return GreedyVectors(
+        p,
+        precision,
+        greatest,
+        least,
+        choices_greatest,
+        choices_least,
+        _unjudged(greatest, open_, p, length, slack, early=True),
+        _unjudged(least, open_, p, length, slack, early=False),
+    )
+
+
+def _build(
+    score: Floats, residual: Floats, p: float, n: int, length: int | None, precision: float, *, greatest: bool
+) -> tuple[Floats, Flags]:
+    slack, rounding = EQUAL * precision, precision / 2 + EQUAL * precision
+    vector, choices = np.zeros((*score.shape, n)), np.zeros((*score.shape, n), dtype=bool)
+    acc, acc_of_zeros = np.zeros(score.shape), np.zeros(score.shape)
+    for rank in range(1, n + 1):
+        con, rem = contribution(rank, p), remaining(rank, p, length)
+        must_be_0 = acc + con > score + slack
+        must_be_1 = acc + rem < score - slack
+        stuck = must_be_0 & must_be_1
+        if stuck.any():
+            # The printed score is rounded: what comes closest from below, or else from above, may round to it.
+            below, above = acc + rem >= score - rounding, acc + con <= score + rounding
+            if (stuck & ~below & ~above).any():
+                raise DataError(cannot_occur(f"{score[stuck & ~below & ~above].flat[0]:.12g}", p, length))
+            must_be_1 = np.where(stuck, ~below, must_be_1)
+        choice = ~must_be_0 & ~must_be_1
+        if greatest:
+            chosen = ~(acc_of_zeros + rem < score - (con + acc) + residual - slack)
+        else:
+            chosen = acc + rem < score + residual - slack
+        one = np.where(choice, chosen, must_be_1)
+        vector[..., rank - 1], choices[..., rank - 1] = one, choice
+        acc += one * con
+        acc_of_zeros += ~one * con
+    return vector, choices
+
+
+def _unjudged(vector: Floats, residual: Floats, p: float, length: int | None, slack: float, *, early: bool) -> Flags:
+    """Which zeros of the vector are unjudged (NA), as early or as late as the residual allows."""
+    n = vector.shape[-1]
+    free = (1 - vector) * ((1 - p) * p ** np.arange(n))
+    below = np.cumsum(free[..., ::-1], axis=-1)[..., ::-1] - free + (p**n if length is None else 0.0)
+    unjudged = np.zeros(vector.shape, dtype=bool)
+    acc = np.zeros(residual.shape)
+    for at in range(n):
+        needed = acc + below[..., at] < residual - slack
+        fits = acc + free[..., at] <= residual + slack
+        marked = (vector[..., at] == 0) & (residual > slack) & (fits & (early | needed))
+        unjudged[..., at] = marked
+        acc += marked * free[..., at]
+    return unjudged
+
+
+class Count(NamedTuple):
+    """How many vectors: exact, or from a table whose cells merge sums that are nearly equal."""
+
+    number: float
+    exact: bool
+
+
+def count_vectors(score: float, p: float, precision: float = 1e-4, length: int | None = None) -> Count:
+    """How many vectors ``enumerate_vectors`` has, without building them.
+
+    Up to a million they are counted exactly, one rank after the other. Beyond, a table counts sums by dynamic
+    programming, deepest rank first, with weights rounded to whole cells.
+    """
+    if p < 0.5 and length is None:
+        greedy_vectors(score, p, precision)  # raises where the score cannot occur
+        return Count(1, exact=True)
+    vectors = _Search.of(score, p, precision, length)
+    sums = np.zeros(1)
+    for rank in range(1, vectors.n + 1):
+        sums = np.concatenate([sums, sums + contribution(rank, p)])
+        sums = sums[(sums <= vectors.high) & (sums + remaining(rank, p, vectors.n) >= vectors.low)]
+        if len(sums) > ENUMERABLE:
+            return Count(vectors.estimate(), exact=False)
+    return Count(len(sums), exact=True)
+
+
+def enumerate_vectors(
+    score: float, p: float, precision: float = 1e-4, length: int | None = None, at_most: float = ENUMERABLE
+) -> Iterator[Floats]:
+    """All relevance vectors behind a score, from the greatest (R_G) to the least (R_L), one at a time.
+
+    Without ``length`` these are the beginnings, down to the last significant rank, of all endless vectors that score
+    exactly this; with it, the vectors of that length whose score is this to half the precision. More than ``at_most``
+    of them are refused before the first is built. Below p = 0.5 there is one vector at most.
+    """
+    count = count_vectors(score, p, precision, length)
+    if count.number > at_most:
+        about = f"{count.number:,.0f}" if count.exact else f"about {count.number:.1g}"
+        raise UsageError(
+            f"There are {about} vectors behind {score} at p={p:g}, more than {at_most:g}. Ask for a coarser precision, "
+            "or raise at_most if you want to wait; the bounds of rankbounds.transfer need none of them."
+        )
+    if p < 0.5 and length is None:
+        return iter([greedy_vectors(score, p, precision).greatest])
+    return _Search.of(score, p, precision, length).vectors()
+
+
+@dataclass(frozen=True)
+class _Search:
+    """All vectors of n ranks with a score between low and high."""
+
+    p: float
+    n: int
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, score: float, p: float, precision: float, length: int | None) -> _Search:
+        check_persistence(p)
+        n = significant_ranks(p, precision) if length is None else length
+        slack = EQUAL * precision
+        if length is None:
+            # Below the last rank lies anything from nothing to p^n.
+            return cls(p, n, score - p**n - slack, score + slack)
+        return cls(p, n, score - precision / 2 - slack, score + precision / 2 + slack)
+
+    def vectors(self) -> Iterator[Floats]:
+        vector = np.zeros(self.n)
+        waiting = [(0, 0.0, 0.0)]
+        while waiting:
+            rank, value, acc = waiting.pop()
+            if rank:
+                vector[rank - 1] = value
+                vector[rank:] = 0.0
+            if rank == self.n:
+                yield vector.copy()
+                continue
+            con, rem = contribution(rank + 1, self.p), remaining(rank + 1, self.p, self.n)
+            if acc + rem >= self.low:
+                waiting.append((rank + 1, 0.0, acc))
+            if acc + con <= self.high and acc + con + rem >= self.low:
+                waiting.append((rank + 1, 1.0, acc + con))
+
+    def estimate(self) -> float:
+        cells = np.ones(1)
+        for rank in range(self.n, 0, -1):
+            shift = round(contribution(rank, self.p) / GRID)
+            longer = np.zeros(len(cells) + shift)
+            longer[: len(cells)] = cells
+            longer[shift:] += cells
+            cells = longer
+        first, last = (round(min(max(end, 0.0), 1.0) / GRID) for end in (self.low, self.high))
+        return float(cells[first : last + 1].sum())

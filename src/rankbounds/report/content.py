@@ -1,0 +1,399 @@
+"""Everything a report holds, computed once and packed for the page."""
+
+from __future__ import annotations
+
+import base64
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rankbounds
+from rankbounds.arrays import Floats
+from rankbounds.comparison import compare
+from rankbounds.comparison.agreement import agreement
+from rankbounds.comparison.evidence import Inputs, certain_bounds
+from rankbounds.comparison.significance import minimum_detectable_effect, pairs_of
+from rankbounds.comparison.verdict import CertainBounds
+from rankbounds.comparison.wording import POWER
+from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.evaluate import DEFAULT_MEASURES, Assumptions, evaluate, judgments_from
+from rankbounds.files.opening import STANDARD_INPUT, checksum, expand
+from rankbounds.gains import gain_rule
+from rankbounds.judging import judge_next
+from rankbounds.judgments import Qrels
+from rankbounds.measures import parse_measures
+from rankbounds.report.observed import COVERAGE_DEPTHS, Lists, Observed
+from rankbounds.report.summary import sentences
+from rankbounds.runs import Run, read_run, unique_names
+from rankbounds.scores import Scores
+from rankbounds.tables import plain
+from rankbounds.threads import in_threads, processors
+from rankbounds.unjudged import UnjudgedRule
+
+LARGEST = 9_000_000
+"""How many bytes the packed arrays may take, so that the page stays below 10 MB."""
+STRIP_DEPTHS = (100, 50, 20, 10, 0)
+FEWEST_RUNS, FEWEST_TOPICS = 20, 50
+"""Thinning stops here."""
+LARGEST_IN_MEMORY = 500_000_000
+"""Runs of more bytes than this are read one after the other, and what to judge next is left out."""
+SHARED_RUNS = 20
+"""For more runs, bounds of a difference are one run's low less the other's high."""
+LEAST_WEIGHT = 1e-4
+"""What to judge next is not looked for where all ranks below together weigh less than this."""
+NEXT_DOCUMENTS = 20
+PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the reader of a report should be told was chosen."""
+
+    measures: Sequence[str] = DEFAULT_MEASURES
+    ties: str = "trec"
+    ties_key: str | None = None
+    unjudged: str = "nonrelevant"
+    q: float | None = None
+    bounds: str = "unjudged"
+    gain: str | None = None
+    topics: str = "judged"
+    score_precision: str = "double"
+    lenient: bool = False
+    test: str = "t"
+    correction: str = "holm"
+    alpha: float = 0.05
+    confidence: float = 0.95
+    resamples: int = 2000
+    seed: int = 0
+    title: str = "Evaluation report"
+
+    def assumptions(self) -> Assumptions:
+        """The part of the choices that is settled before a measure sees a ranking."""
+        rule = UnjudgedRule(self.unjudged, self.q)
+        return Assumptions(self.ties, rule, self.bounds, gain_rule(self.gain), score_precision=self.score_precision)  # type: ignore[arg-type]
+
+
+@dataclass
+class Thinning:
+    """How much of the input a page holds, and what to say of the rest."""
+
+    runs: list[int]
+    topics: list[int]
+    depth: int = STRIP_DEPTHS[0]
+    notes: list[str] = field(default_factory=list)
+
+
+def gather(
+    qrels: str | os.PathLike[str],
+    runs: Sequence[str | os.PathLike[str]],
+    choices: Choices | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Evaluate, compare and pack what a page shows of these files."""
+    choices = choices or Choices()
+    files = expand(runs)
+    if [os.fspath(qrels), *files].count(STANDARD_INPUT):
+        raise UsageError("A report names the files it was made from: give files, not standard input (-).")
+    measures = parse_measures(choices.measures)
+    observed = Observed(measures, choices.assumptions())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        judgments = judgments_from(qrels, choices.lenient, processors(), observed.assumptions.gain)
+        systems = _read(files, choices.lenient)
+        scores = evaluate(
+            judgments,
+            systems or files,
+            measures,
+            ties=choices.ties,
+            ties_key=choices.ties_key,
+            unjudged=choices.unjudged,
+            q=choices.q,
+            bounds=choices.bounds,
+            gain=choices.gain,
+            topics=choices.topics,
+            score_precision=choices.score_precision,
+            lenient=choices.lenient,
+            progress=progress,
+            observe=observed,
+        )
+    told = list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, RankboundsWarning)))
+    for message in told:
+        warnings.warn(message, RankboundsWarning, stacklevel=2)
+    thinning = thinned(scores, len(measures))
+    leaderboard, p_adjusted = _leaderboard(
+        scores, choices, thinning, _shared_bounds(judgments, systems, scores, choices)
+    )
+    content = {
+        "version": rankbounds.__version__,
+        "title": choices.title,
+        "measures": [{"label": str(one), "digits": 0 if one.total == "sum" else 4} for one in measures],
+        "warnings": told,
+        **leaderboard,
+        **_lists(scores, observed, thinning),
+        "persistence": _persistence(observed, thinning),
+        "agreement": _agreement(scores),
+        "next": _next(judgments, systems, observed, choices),
+        "identity": _identity(os.fspath(qrels), files, judgments, scores, choices),
+        "thinned": thinning.notes,
+    }
+    content["summary"] = sentences(content, scores, thinning.runs, p_adjusted)
+    return content
+
+
+def thinned(scores: Scores, measures: int, largest: int = LARGEST) -> Thinning:
+    """What fits: shorter strips first, then fewer topics one by one, then only the best runs by the first measure."""
+    runs, topics, depth = len(scores.runs), len(scores.query_ids), STRIP_DEPTHS[0]
+
+    def size() -> float:
+        by_list = runs * topics * (24 * measures + depth)
+        by_pair = runs * (runs - 1) / 2 * 8 * len(PAIR_COLUMNS) * measures
+        return (by_list + by_pair + runs * 8000) * 4 / 3
+
+    for depth in STRIP_DEPTHS:  # noqa: B007 (read by size)
+        if size() <= largest:
+            break
+    while size() > largest and topics > FEWEST_TOPICS:
+        topics = max(FEWEST_TOPICS, topics // 2)
+    while size() > largest and runs > FEWEST_RUNS:
+        runs = max(FEWEST_RUNS, runs * 3 // 4)
+    notes = []
+    if depth != STRIP_DEPTHS[0]:
+        notes.append(f"Rankings are shown to rank {depth}." if depth else "Rankings are not shown one by one.")
+    every = len(scores.query_ids) / topics
+    if every > 1:
+        notes.append(
+            f"{topics} of {len(scores.query_ids)} topics, evenly spread, are shown one by one; means are of all."
+        )
+    mean = scores.mean().value[:, 0, 0]
+    kept = np.sort(np.argsort(-mean, kind="stable")[:runs]).tolist()
+    if runs < len(scores.runs):
+        notes.append(f"The {runs} best of {len(scores.runs)} runs by {scores.measures[0]} are shown.")
+    return Thinning(kept, (np.arange(topics) * every).astype(int).tolist(), depth, notes)
+
+
+def packed(array: Any, kind: str = "<f8") -> dict[str, Any]:
+    """An array as the page reads it: type, shape, and its bytes in base64."""
+    held = np.ascontiguousarray(array, dtype=kind)
+    return {"type": kind[1:], "shape": list(held.shape), "data": base64.b64encode(held.tobytes()).decode("ascii")}
+
+
+def _leaderboard(
+    scores: Scores, choices: Choices, thinning: Thinning, certain: CertainBounds | None
+) -> tuple[dict[str, Any], Floats | None]:
+    """Means with intervals and bounds, all pairs, and the topics' values; and the pairs' p by the first measure."""
+    kept = np.ix_(thinning.runs, thinning.topics)
+    content: dict[str, Any] = {
+        "runs": [scores.runs[run] for run in thinning.runs],
+        "topics": [scores.query_ids[topic] for topic in thinning.topics],
+        "number_of_topics": len(scores.query_ids),
+        "values": {name: packed(getattr(scores, name)[kept]) for name in ("value", "low", "high")},
+    }
+    mean = scores.mean()
+    count = len(scores.runs)
+    if count < 2 or len(scores.query_ids) < 2:
+        rows = [
+            {
+                "mean": plain(mean.value[run, 0, at]),
+                "low": plain(mean.low[run, 0, at]),
+                "high": plain(mean.high[run, 0, at]),
+            }
+            | {"judged_at_10": plain(mean.judged[run, 0])}
+            for at in range(len(scores.measures))
+            for run in thinning.runs
+        ]
+        return content | {"systems": _by_measure(rows, len(thinning.runs)), "pairs": None, "comparison": None}, None
+    found = compare(
+        scores,
+        test=choices.test,
+        correction=choices.correction,
+        alpha=choices.alpha,
+        confidence=choices.confidence,
+        resamples=choices.resamples,
+        seed=choices.seed,
+        certain=certain,
+    )
+    first, second = pairs_of(count)
+    place = np.full(count, -1)
+    place[thinning.runs] = np.arange(len(thinning.runs))
+    both = np.flatnonzero((place[first] >= 0) & (place[second] >= 0))
+    number_of_pairs = first.size
+    columns = {
+        name: np.array([np.nan if row[name] is None else row[name] for row in found.pairs]).reshape(-1, number_of_pairs)
+        for name in PAIR_COLUMNS
+    }
+    if not _covers_unjudged(choices):  # then low and high tell nothing of judgments
+        columns["certain_low"] = columns["certain_high"] = np.full(columns["p_value"].shape, np.nan)
+    systems = [row for row in found.systems if scores.runs.index(row["run"]) in set(thinning.runs)]
+    keys = ("mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_won")
+    content |= {
+        "systems": _by_measure([{key: row[key] for key in keys} for row in systems], len(thinning.runs)),
+        "pairs": {name: packed(column[:, both]) for name, column in columns.items()},
+        "comparison": found.settings
+        | {"shared": certain is not None}
+        | {"power": POWER, "detectable": minimum_detectable_effect(1.0, len(scores.query_ids), choices.alpha, POWER)},
+    }
+    return content, columns["p_adjusted"][0, both]
+
+
+def _by_measure(rows: list[dict[str, Any]], runs: int) -> list[dict[str, list[Any]]]:
+    """Rows that run measure by measure as columns for each measure."""
+    parts = [rows[at : at + runs] for at in range(0, len(rows), runs)]
+    return [{key: [row[key] for row in part] for key in part[0]} for part in parts]
+
+
+def _lists(scores: Scores, observed: Observed, thinning: Thinning) -> dict[str, Any]:
+    """Strips of ranks, ties and coverage."""
+    strips = np.zeros((len(thinning.runs), len(thinning.topics), thinning.depth), dtype=np.uint8)
+    for at, run in enumerate(thinning.runs):
+        known = observed.runs[run].strips
+        for row, topic in enumerate(thinning.topics):
+            cells = known.get(topic, np.empty(0, dtype=np.uint8))[: thinning.depth]
+            strips[at, row, : cells.size] = cells
+    return {
+        "strips": packed(strips, "|u1"),
+        "grades": [f"{grade:g}" for grade in observed.grades.tolist()],
+        "coverage_depths": [*COVERAGE_DEPTHS, "all"],
+        "lists": [_of_run(scores, observed, run) for run in thinning.runs],
+    }
+
+
+def _of_run(scores: Scores, observed: Observed, run: int) -> dict[str, Any]:
+    lists, notes = observed.runs[run], scores.notes[run]
+    ranges = []
+    for at in range(len(scores.measures)):
+        value = scores.value[run, :, at]
+        least, most = value.copy(), value.copy()
+        for topic, (low, high) in observed.tie_ranges.get((run, at), {}).items():
+            least[topic], most[topic] = low, high
+        known = (run, at) in observed.tie_ranges or not notes.tied_topics
+        ranges.append([float(np.nanmean(least)), float(np.nanmean(most))] if known else None)
+    return {
+        "topics": len(lists.lengths),
+        "missing": len(notes.missing),
+        "tied_topics": notes.tied_topics,
+        "tied": [_share(lists.tied[0], lists.seen[0]), _share(lists.tied[1], lists.seen[-1])],
+        "judged": [_share(*parts) for parts in zip(lists.judged, lists.seen, strict=True)],
+        "tie_range": ranges,
+    }
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
+    """RBP of every run as coefficients of powers of p, so that the page can compute it at any p."""
+
+    def coefficients(lists: Lists) -> dict[str, Any]:
+        sums = np.stack([lists.sure, lists.most - lists.sure])
+        last = int(np.flatnonzero(sums.any(axis=0)).max(initial=0)) + 1
+        whole = bool((sums == np.rint(sums)).all()) and sums.max() < 1 << 16
+        return {
+            "sums": packed(sums[:, :last], "<u2" if whole else "<f8"),
+            "lengths": sorted(Counter(lists.lengths).items()),
+        }
+
+    return {
+        "measure": str(observed.rbp),
+        "p": observed.rbp.p,
+        "runs": [coefficients(observed.runs[run]) for run in thinning.runs],
+    }
+
+
+def _read(files: Sequence[str], lenient: bool) -> list[Run]:
+    """The runs, to be scored and asked for what to judge next; none where they would take too much memory."""
+    if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) > LARGEST_IN_MEMORY:
+        return []
+    read = list(in_threads(lambda file: read_run(file, lenient=lenient), files, processors()))
+    names = unique_names([run.name for run in read], list(files))
+    return [run.renamed(name) for run, name in zip(read, names, strict=True)]
+
+
+def _shared_bounds(judgments: Qrels, runs: list[Run], scores: Scores, choices: Choices) -> CertainBounds | None:
+    """Bounds of differences that count an unjudged document of both runs once; for many runs they take too long."""
+    if not 2 <= len(runs) <= SHARED_RUNS or choices.ties_key or not _covers_unjudged(choices):
+        return None
+    inputs = Inputs(judgments, runs, scores.runs, choices.ties, choices.gain, choices.topics, choices.score_precision)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankboundsWarning)  # said before
+        return certain_bounds(inputs, scores.measures)
+
+
+def _covers_unjudged(choices: Choices) -> bool:
+    return choices.bounds in ("unjudged", "both")
+
+
+def _next(judgments: Qrels, runs: list[Run], observed: Observed, choices: Choices) -> dict[str, Any] | None:
+    """The documents whose judgments would lower the summed residual of RBP most."""
+    if not runs or choices.ties_key or (choices.gain and observed.rbp.graded):  # what judge_next does not know of
+        return None
+    depth = int(np.ceil(np.log(LEAST_WEIGHT) / np.log(observed.rbp.p))) if observed.rbp.p > 0 else 1
+    assumptions = observed.assumptions
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankboundsWarning)  # said before
+        try:
+            plan = judge_next(
+                judgments,
+                runs,
+                budget=NEXT_DOCUMENTS,
+                measure=observed.rbp,
+                order=assumptions.order,
+                precision=assumptions.score_precision,
+                depth=depth,
+            )
+        except UsageError:
+            return None  # not for this kind of RBP
+    shares = plan.number_of_topics * plan.number_of_runs
+    return {
+        "measure": str(observed.rbp),
+        "documents": list(zip(plan.query_ids, plan.doc_ids, plan.weight.tolist(), strict=True)),
+        "open": plan.residual_before / shares,
+        "open_after": (plan.residual_after / shares).tolist(),
+        "depth": depth,
+    }
+
+
+def _agreement(scores: Scores) -> list[dict[str, Any]]:
+    if len(scores.runs) < 2 or len(scores.measures) < 2 or len(scores.query_ids) < 2:
+        return []
+    return [{key: plain(value) for key, value in row.items()} for row in agreement(scores)]
+
+
+def _identity(qrels: str, files: Sequence[str], judgments: Qrels, scores: Scores, choices: Choices) -> dict[str, Any]:
+    """What a reader needs to repeat the report."""
+    paths = [qrels, *files, *([choices.ties_key] if choices.ties_key else [])]
+    sums = list(in_threads(checksum, paths, processors()))
+    options = {
+        "ties": choices.ties,
+        "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
+        "bounds": choices.bounds,
+        "gain": choices.gain or "linear",
+        "topics": choices.topics,
+        "score precision": choices.score_precision,
+        "lenient": "yes" if choices.lenient else "no",
+        "test": choices.test,
+        "correction": choices.correction,
+        "alpha": f"{choices.alpha:g}",
+        "confidence": f"{choices.confidence:g}",
+        "resamples": f"{choices.resamples:,}",
+        "seed": str(choices.seed),
+    }
+    return {
+        "files": [
+            {"name": os.path.basename(path), "role": role, "bytes": Path(path).stat().st_size, "sha256": digest}
+            for path, role, digest in zip(paths, ["judgments", *scores.runs, "key of ties"], sums, strict=False)
+        ],
+        "counts": {
+            "judgments": len(judgments),
+            "judged topics": len(judgments.query_ids),
+            "runs": len(scores.runs),
+            "measures": len(scores.measures),
+        },
+        "options": options,
+    }

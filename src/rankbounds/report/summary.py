@@ -1,0 +1,85 @@
+"""The first thing a reader sees: what the report says, in a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.comparison.significance import pairs_of
+from rankbounds.scores import Scores
+
+LITTLE_JUDGED = 0.8
+"""Below this share of judged documents in the first ten, a score rests on documents that nobody looked at."""
+NAMED = 5
+
+
+def sentences(content: dict[str, Any], scores: Scores, shown: Sequence[int], p_adjusted: Floats | None) -> list[str]:
+    """Who leads, who cannot be told from the leader, which scores rest on unjudged documents, what ties do."""
+    mean = scores.mean()
+    runs = content["runs"]
+    values = mean.value[list(shown), 0, 0]
+    label = content["measures"][0]["label"]
+    leader = int(np.argmax(values))
+    told = [f"{runs[leader]} scores highest: {label} {values[leader]:.4f} over {content['number_of_topics']} topics."]
+    if p_adjusted is not None:
+        told += _separable(content, leader, p_adjusted, "runs" if len(shown) == len(scores.runs) else "the runs shown")
+    low, high = (bound[list(shown), 0, 0] for bound in (mean.low, mean.high))
+    could_lead = [at for at in range(len(runs)) if at != leader and high[at] > low[leader]]
+    # Bounds of AP, nDCG and the like do not cover what other runs' documents would do, if they were judged.
+    if scores.bounds in ("unjudged", "both") and scores.measures[0].list_only and len(runs) > 1:
+        told.append(
+            f"Whatever the unjudged documents are, {runs[leader]} stays first on these topics by {label}."
+            if not could_lead
+            else f"If the unjudged documents favour them, {_counted(could_lead, runs)} could score higher than "
+            f"{runs[leader]} surely does ({low[leader]:.4f})."
+        )
+    judged = mean.judged[list(shown), 0]
+    weak = [at for at in np.argsort(judged, kind="stable").tolist() if judged[at] < LITTLE_JUDGED]
+    if weak:
+        told.append(
+            f"{_counted(weak, runs)} {'rests' if len(weak) == 1 else 'rest'} on unjudged documents: less than "
+            f"{LITTLE_JUDGED:.0%} of the first ten are judged (least: {judged[weak[0]]:.0%})."
+        )
+    else:
+        told.append(f"At least {judged.min():.0%} of the first ten documents are judged in every run.")
+    moved = [
+        (one["tie_range"][0][1] - one["tie_range"][0][0], run)
+        for one, run in zip(content["lists"], runs, strict=True)
+        if one["tie_range"][0]
+    ]
+    widest, name = max(moved, default=(0.0, ""))
+    told.append(
+        f"The order of tied documents alone can move {name} by {widest:.4f}, the most of all runs."
+        if widest >= 0.00005
+        else "Tied scores move no run."
+    )
+    return told
+
+
+def _separable(content: dict[str, Any], leader: int, p_adjusted: Floats, what: str) -> list[str]:
+    runs, settings = content["runs"], content["comparison"]
+    first, second = pairs_of(len(runs))
+    separated = p_adjusted < settings["alpha"]
+    with_leader = (first == leader) | (second == leader)
+    not_separated = with_leader & ~separated
+    alike = (first[not_separated] + second[not_separated] - leader).tolist()
+    told = [
+        f"The topics separate {int(separated.sum()):,} of {separated.size:,} pairs of {what} "
+        f"({settings['correction']} correction, level {settings['alpha']:g})."
+    ]
+    if alike:
+        told.append(f"{_counted(alike, runs)} cannot be told from {runs[leader]}: such differences come by chance.")
+    else:
+        told.append(f"Every other run is significantly worse than {runs[leader]}.")
+    return told
+
+
+def _counted(chosen: Sequence[int], runs: Sequence[str]) -> str:
+    """Names of a few, the number of many."""
+    if len(chosen) <= NAMED:
+        names = [runs[at] for at in chosen]
+        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{len(chosen)} of {len(runs)} runs"

@@ -1,0 +1,149 @@
+"""The distribution of a sum of things that happen or not, each with its own weight and probability.
+
+Few of them are enumerated, which is exact. Many are put on a grid, whose error is stated.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+
+ENUMERATED = 15
+"""Up to so many weights, all sums are enumerated."""
+CELLS = 1 << 17
+BLOCK = 64
+MISSED = 1e-9
+"""The stated error of a grid is exceeded with at most this probability."""
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Values in ascending order and their probabilities.
+
+    ``error``: how far a value may be from the true one, except with probability ``MISSED``; 0 where the distribution
+    is exact, NaN where it was drawn.
+    """
+
+    value: Floats
+    probability: Floats
+    error: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """The expected value."""
+        return float(self.value @ self.probability)
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(max(0.0, float((self.value - self.mean) ** 2 @ self.probability)))
+
+    def cdf(self, x: Floats | float) -> Floats:
+        """The probability of values up to x."""
+        reached = np.append(0.0, np.cumsum(self.probability))
+        return np.minimum(reached[np.searchsorted(self.value, x, side="right")], 1.0)
+
+    def quantile(self, share: Floats | float) -> Floats:
+        """The least value that this share of the probability does not exceed."""
+        reached = np.cumsum(self.probability)
+        at = np.searchsorted(reached, np.asarray(share) - 1e-12)
+        return self.value[np.minimum(at, self.value.size - 1)]
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """The values that leave the same probability out on either side."""
+        low, high = self.quantile(np.array([(1 - confidence) / 2, (1 + confidence) / 2])).tolist()
+        return low, high
+
+    def above(self, x: float) -> float:
+        """The probability of more than x (differences below a billionth do not count as more)."""
+        return float(self.probability[self.value > x + 1e-9].sum())
+
+    def distance_from_normal(self) -> float:
+        """The largest difference between this distribution function and the normal one of the same mean and sd."""
+        from scipy.special import ndtr
+
+        if self.sd < 1e-12:
+            return 0.0
+        reached = np.cumsum(self.probability)
+        normal = ndtr((self.value - self.mean) / self.sd)
+        before = np.append(0.0, reached[:-1])
+        return float(max(np.abs(reached - normal).max(), np.abs(before - normal).max()))
+
+
+def distribution_of_sum(weight: Floats, chance: Floats, base: float = 0.0) -> Distribution:
+    """The distribution of ``base`` plus the sum of the weights that count, each with its own chance.
+
+    Weights may be negative.
+    """
+    certain = (chance == 0) | (chance == 1) | (np.abs(weight) < 1e-100)
+    base += float(weight[certain & (chance == 1)].sum())
+    weight, chance = weight[~certain], chance[~certain]
+    # A negative weight that counts with probability q is, less itself, a positive one that counts with 1 - q.
+    negative = weight < 0
+    base += float(weight[negative].sum())
+    weight, chance = np.abs(weight), np.where(negative, 1 - chance, chance)
+    if weight.size <= ENUMERATED:
+        return _enumerated(weight, chance, base)
+    return _on_grid(weight, chance, base)
+
+
+def _enumerated(weight: Floats, chance: Floats, base: float) -> Distribution:
+    value, probability = np.array([base]), np.ones(1)
+    for one, q in zip(weight.tolist(), chance.tolist(), strict=True):
+        value = np.concatenate((value, value + one))
+        probability = np.concatenate((probability * (1 - q), probability * q))
+    order = np.argsort(value, kind="stable")
+    return Distribution(value[order], probability[order])
+
+
+def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
+    """Weights rounded to a grid, convolved in blocks, the blocks joined by Fourier transforms.
+
+    The grid spans all sums, or where that is shorter a window around the mean which Hoeffding's inequality says the
+    sum leaves with a probability below 1e-12. Rounding moves the sum by a random amount with mean zero (the shift of
+    the mean is undone), and the same inequality bounds that amount.
+    """
+    window = 2 * math.sqrt(math.log(2e12) / 2 * float(weight @ weight))
+    length = min(float(weight.sum()), window)
+    step = length / (CELLS - 2 * weight.size if 4 * weight.size < CELLS else CELLS / 2)
+    steps = np.rint(weight / step).astype(np.int64)
+    rounding = weight - steps * step
+    error = min(float(np.abs(rounding).sum()), math.sqrt(math.log(2 / MISSED) / 2 * float(rounding @ rounding)))
+    transform = np.ones(CELLS // 2 + 1, dtype=np.complex128)
+    order = np.argsort(steps)
+    order = order[np.searchsorted(steps[order], 1) :]
+    for at in range(0, order.size, BLOCK):
+        mine = order[at : at + BLOCK]
+        transform *= np.fft.rfft(_convolved(steps[mine], chance[mine]))
+    probability = np.maximum(np.fft.irfft(transform, CELLS), 0.0)
+    # The grid is a circle: it is cut open opposite the mean.
+    center = float(steps @ chance)
+    first = math.floor(center) - CELLS // 2 if weight.sum() > length else 0
+    probability = np.roll(probability, -(first % CELLS))
+    value = base + float(rounding @ chance) + step * (first + np.arange(CELLS))
+    inside = np.flatnonzero(probability > 1e-18)
+    kept = slice(int(inside[0]), int(inside[-1]) + 1)
+    return Distribution(value[kept], probability[kept] / probability[kept].sum(), error)
+
+
+def _convolved(steps: Ints, chance: Floats) -> Floats:
+    """Probabilities of the sums of steps, on a circle of ``CELLS``."""
+    reach = int(steps.sum())
+    size = min(reach + 1, CELLS)
+    probability = np.zeros(size)
+    probability[0] = 1.0
+    top = 1
+    for step, q in zip(steps.tolist(), chance.tolist(), strict=True):
+        if top + step <= size:
+            moved = probability[:top] * q
+            probability[:top] *= 1 - q
+            probability[step : top + step] += moved
+            top += step
+        else:
+            probability = (1 - q) * probability + q * np.roll(np.pad(probability, (0, CELLS - size)), step)
+            size = top = CELLS
+    return np.pad(probability, (0, CELLS - size))

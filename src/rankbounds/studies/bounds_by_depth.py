@@ -1,0 +1,70 @@
+"""How deep must a list be judged before its RBP is known?
+
+Mean RBP of every run read to growing depths, all beyond counted as unknown: low rises and high falls towards the value
+with its residual at full depth. The more patient the user (the larger p), the deeper one must look.
+
+Source: Moffat and Zobel (TOIS 2008, Figure 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds import residuals
+from rankbounds.studies import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PERSISTENCES = (0.5, 0.8, 0.95)
+DEPTHS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
+
+
+def run(
+    qrels: Any,
+    runs: Any,
+    *,
+    persistences: Sequence[float] = PERSISTENCES,
+    depths: Sequence[int] = DEPTHS,
+    gain: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Result:
+    """Rows ``run, p, depth, low, high``, means over topics."""
+    mean = residuals.bounds_by_depth(qrels, runs, depths, persistences, gain=gain, progress=progress).mean()
+    cells = [(p, depth) for p in persistences for depth in depths]
+    rows = [
+        {"run": name, "p": p, "depth": depth, "low": mean.low[at, 0, number], "high": mean.high[at, 0, number]}
+        for at, name in enumerate(mean.runs)
+        for number, (p, depth) in enumerate(cells)
+    ]
+    width = (mean.high - mean.low)[:, 0].mean(axis=0).reshape(len(persistences), len(depths))
+    answer = " ".join(
+        f"At p = {p:g} a run's mean is open by {width[at, 0]:.3f} on average at depth {depths[0]} and by "
+        f"{width[at, -1]:.3f} at depth {depths[-1]}."
+        for at, p in enumerate(persistences)
+    )
+    return Result(rows, answer, {"persistences": list(persistences), "depths": list(depths)})
+
+
+def figure(result: Result, ax: Axes | None = None) -> Axes:
+    """Low and high by depth for each p, averaged over the runs."""
+    from rankbounds.plots.style import COLOURS, fresh_axes
+
+    axes = fresh_axes(ax)
+    for number, p in enumerate(result.settings["persistences"]):
+        depths = result.settings["depths"]
+        chosen = [[row for row in result.rows if row["p"] == p and row["depth"] == depth] for depth in depths]
+        low, high = ([float(np.mean([row[end] for row in rows])) for rows in chosen] for end in ("low", "high"))
+        axes.fill_between(depths, low, high, color=COLOURS[number], alpha=0.2, linewidth=0)
+        axes.plot(depths, low, color=COLOURS[number], label=f"p = {p:g}")
+        axes.plot(depths, high, color=COLOURS[number])
+    axes.set_xscale("log")
+    axes.set_xticks([1, 10, 100], ["1", "10", "100"])
+    axes.set_xlabel("depth read (ranks)")
+    axes.set_ylabel("bounds of mean RBP, average of runs")
+    axes.set_ylim(0, 1)
+    axes.legend(frameon=False)
+    return axes

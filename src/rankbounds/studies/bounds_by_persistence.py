@@ -1,0 +1,69 @@
+"""How do scores, and what the judgments leave open of them, depend on the user's persistence?
+
+Mean RBP of every run with its low and high over a range of p. Where bands overlap, unjudged documents could reverse
+the order of runs; where lines cross, the order depends on how patient the user is.
+
+Source: Moffat and Zobel (TOIS 2008, Figure 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rankbounds import residuals
+from rankbounds.studies import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PERSISTENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
+DRAWN = 3
+
+
+def run(
+    qrels: Any,
+    runs: Any,
+    *,
+    persistences: Sequence[float] = PERSISTENCES,
+    gain: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Result:
+    """Rows ``run, p, low, high``, means over topics."""
+    mean = residuals.bounds_by_persistence(qrels, runs, persistences, gain=gain, progress=progress).mean()
+    low, high = mean.low[:, 0], mean.high[:, 0]
+    rows = [
+        {"run": name, "p": p, "low": low[at, number], "high": high[at, number]}
+        for at, name in enumerate(mean.runs)
+        for number, p in enumerate(persistences)
+    ]
+    leaders = list(dict.fromkeys(mean.runs[at] for at in low.argmax(axis=0).tolist()))
+    width = (high - low).mean(axis=0)
+    answer = (
+        f"The best run by what is known: {', then '.join(leaders)}, as p grows from {persistences[0]:g} to "
+        f"{persistences[-1]:g}. A run's mean is open by {width[0]:.3f} on average at p = {persistences[0]:g} and by "
+        f"{width[-1]:.3f} at p = {persistences[-1]:g}."
+    )
+    return Result(rows, answer, {"persistences": list(persistences)})
+
+
+def figure(result: Result, ax: Axes | None = None) -> Axes:
+    """Bands from low to high: the runs that reach the highest low, and the one with the widest band."""
+    from rankbounds.plots.style import COLOURS, fresh_axes
+
+    axes = fresh_axes(ax)
+    names = list(dict.fromkeys(row["run"] for row in result.rows))
+    bands = {name: [row for row in result.rows if row["run"] == name] for name in names}
+    best = sorted(names, key=lambda name: -sum(row["low"] for row in bands[name]))[:DRAWN]
+    widest = max(names, key=lambda name: sum(row["high"] - row["low"] for row in bands[name]))
+    for number, name in enumerate(dict.fromkeys([*best, widest])):
+        p = [row["p"] for row in bands[name]]
+        low, high = ([row[end] for row in bands[name]] for end in ("low", "high"))
+        axes.fill_between(p, low, high, color=COLOURS[number], alpha=0.2, linewidth=0)
+        axes.plot(p, low, color=COLOURS[number], label=name)
+        axes.plot(p, high, color=COLOURS[number], linewidth=0.7)
+    axes.set_xlabel("persistence p")
+    axes.set_ylabel("bounds of mean RBP")
+    axes.set_ylim(0, 1)
+    axes.legend(frameon=False, title=f"{len(best)} best runs and the widest band", fontsize=8, title_fontsize=8)
+    return axes

@@ -1,0 +1,216 @@
+"""How exact must a ranking be? What happens to scores and comparisons when documents are ranked in bands only.
+
+Each run is scored as it is, and again with its documents in bands (or its scores rounded), taking the mean over all
+orders inside a band. Per topic the score changes a little; the questions are how much, for how many systems it can be
+ruled out that more than 1% or 3% of the score is lost (a one-sided paired t-test), and whether pairs of systems that
+differed significantly still do, and no others.
+
+Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 4 (Figures 3 and 4,
+Table 3).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.banding import Rho, banded, rounded
+from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.evaluate import evaluate
+from rankbounds.files.opening import expand
+from rankbounds.judgments import as_qrels
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.rankings import Order
+from rankbounds.runs import Run, as_run, read_run, unique_names
+from rankbounds.studies import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP")
+RHOS = ("1.1", "1.2", "1.4", "1.7", "2.0")
+LIMITS = (0.99, 0.97)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Scores before and after, by treatment, run, topic and measure."""
+
+    treatments: list[str]
+    runs: list[str]
+    measures: list[Measure]
+    before: Floats
+    """Axes: run, topic, measure."""
+    after: Floats
+    """Axes: treatment, run, topic, measure."""
+
+    def differences(self, treatment: int, measure: int) -> Floats:
+        """Before less after for every run and topic: positive where the treatment costs something."""
+        return (self.before[..., measure] - self.after[treatment, ..., measure]).ravel()
+
+    def runs_within(self, treatment: int, measure: int, limit: float, alpha: float = 0.05) -> int:
+        """For how many runs a one-sided paired t-test shows that at least this share of the score is kept."""
+        kept = self.after[treatment, ..., measure] - limit * self.before[..., measure]
+        return int(np.count_nonzero(_below(-_t(kept), kept.shape[-1]) <= alpha))
+
+    def p_values(self, measure: int, treatment: int | None = None) -> Floats:
+        """Of a two-sided paired t-test, for every pair of runs."""
+        scores = self.before[..., measure] if treatment is None else self.after[treatment, ..., measure]
+        statistics = [_t(one - scores[at + 1 :]) for at, one in enumerate(scores[:-1])]
+        if not statistics:
+            raise UsageError("p-values of pairs need at least two runs.")
+        return 2 * _below(-np.abs(np.concatenate(statistics)), scores.shape[-1])
+
+
+def _t(differences: Floats) -> Floats:
+    """The t statistic over the last axis; 0 where all differences are 0."""
+    mean = differences.mean(axis=-1)
+    error = differences.std(axis=-1, ddof=1) / np.sqrt(differences.shape[-1])
+    certain = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    return np.divide(mean, error, out=certain, where=error > 0)
+
+
+def _below(statistic: Floats, topics: int) -> Floats:
+    """The probability that Student's t is lower."""
+    from scipy.special import stdtr
+
+    below: Floats = stdtr(topics - 1, statistic)
+    return below
+
+
+def measure_changes(
+    qrels: Any,
+    runs: Any,
+    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    *,
+    rhos: Sequence[Rho] = RHOS,
+    bits: Sequence[str | int] = (),
+    digits: Sequence[int] = (),
+    order: Order = "trec",
+) -> Changes:
+    """Score every run as it is, in bands for each rho, and with its scores rounded to bits and to digits."""
+    judgments = as_qrels(qrels)
+    chosen = parse_measures(measures)
+    labels = [f"rho={rho}" for rho in rhos]
+    labels += [f"{one} bits" if str(one).isdigit() else str(one) for one in bits] + [f"{one} digits" for one in digits]
+    if not labels:
+        raise UsageError("Name at least one rho, number of bits or number of digits.")
+    given = [runs] if isinstance(runs, str | Run) else list(runs)
+    sources = [source for one in given for source in ([one] if not isinstance(one, str) else expand([one]))]
+    names, before, after = [], [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankboundsWarning)  # topics missing or without relevant documents count as 0
+        for source in sources:
+            run = read_run(source) if isinstance(source, str) else as_run(source)
+            treated = [banded(run, rho, order=order) for rho in rhos]
+            treated += [rounded(run, bits=one) for one in bits] + [rounded(run, digits=one) for one in digits]
+            names.append(run.name)
+            before.append(evaluate(judgments, run, chosen, ties=order, bounds="none").value[0])
+            after.append(evaluate(judgments, treated, chosen, ties="expected", bounds="none").value)
+    if before[0].shape[0] < 2:
+        raise UsageError("A t-test needs at least two topics.")
+    unique = unique_names(names, [one if isinstance(one, str) else "run" for one in sources])
+    return Changes(labels, unique, chosen, np.stack(before), np.stack(after, axis=1))
+
+
+def run(
+    qrels: Any,
+    runs: Any,
+    measures: str | Measure | Sequence[str | Measure] = MEASURES,
+    *,
+    best: int | None = None,
+    alpha: float = 0.05,
+    **treatments: Any,
+) -> Result:
+    """A row for each treatment and measure; ``treatments`` are ``rhos``, ``bits``, ``digits`` of ``measure_changes``.
+
+    ``best`` keeps so many of the runs that are best by the last measure.
+    """
+    changes = measure_changes(qrels, runs, measures, **treatments)
+    return summarise(changes if best is None else best_runs(changes, best), alpha=alpha)
+
+
+def best_runs(changes: Changes, count: int) -> Changes:
+    """The runs with the highest means of the last measure, as the paper leaves out the worst by AP."""
+    kept = np.argsort(-changes.before[..., -1].mean(axis=-1), kind="stable")[:count]
+    return replace(
+        changes, runs=[changes.runs[at] for at in kept], before=changes.before[kept], after=changes.after[:, kept]
+    )
+
+
+def summarise(changes: Changes, *, alpha: float = 0.05) -> Result:
+    """The numbers of Figures 3 and 4 and of Table 3."""
+    rows: list[dict[str, Any]] = []
+    for at, measure in enumerate(changes.measures):
+        before = changes.p_values(at) <= alpha if len(changes.runs) > 1 else np.zeros(0, dtype=bool)
+        for treatment, label in enumerate(changes.treatments):
+            difference = changes.differences(treatment, at)
+            after = changes.p_values(at, treatment) <= alpha if before.size else before
+            lower, median, upper = np.quantile(difference, (0.25, 0.5, 0.75))
+            row = {
+                "treatment": label,
+                "measure": str(measure),
+                "runs": len(changes.runs),
+                "mean_before": float(changes.before[..., at].mean()),
+                "mean_change": float(difference.mean()),
+                "lower_quartile": float(lower),
+                "median": float(median),
+                "upper_quartile": float(upper),
+                "largest": float(np.abs(difference).max()),
+            }
+            row |= {f"runs_within_{limit:.0%}": changes.runs_within(treatment, at, limit, alpha) for limit in LIMITS}
+            row |= {
+                name: float(flags.mean()) if flags.size else None
+                for name, flags in (
+                    ("significant_both", before & after),
+                    ("significant_before_only", before & ~after),
+                    ("significant_after_only", ~before & after),
+                    ("significant_neither", ~before & ~after),
+                )
+            }
+            rows.append(row)
+    return Result(rows, _answer(rows, alpha), {"alpha": alpha, "limits": LIMITS, "treatments": changes.treatments})
+
+
+def _answer(rows: list[dict[str, Any]], alpha: float) -> str:
+    """For each measure, which treatments lose no run more than 1%, and how many comparisons come out otherwise."""
+    told = []
+    for measure in dict.fromkeys(row["measure"] for row in rows):
+        mine = [row for row in rows if row["measure"] == measure]
+        safe = [row["treatment"] for row in mine if row["runs_within_99%"] == row["runs"]]
+        kept = (
+            f"with {', '.join(safe)} t-tests (p <= {alpha:g}) rule out for each run that more than 1% is lost"
+            if safe
+            else "no treatment lets t-tests rule out for each run that more than 1% is lost"
+        )
+        flipped = {
+            row["treatment"]: (row["significant_before_only"] or 0) + (row["significant_after_only"] or 0)
+            for row in mine
+        }
+        worst = max(flipped, key=lambda treatment: flipped[treatment])
+        told.append(
+            f"{measure}: {kept}; at most {flipped[worst]:.1%} of the pairs of runs (with {worst}) change between "
+            "significantly different and not."
+        )
+    return "\n".join(told)
+
+
+def figure(result: Result, ax: Axes | None = None) -> Axes:
+    """The mean change of each measure by treatment."""
+    from rankbounds.plots.style import COLOURS, fresh_axes
+
+    axes = fresh_axes(ax)
+    treatments = list(dict.fromkeys(row["treatment"] for row in result.rows))
+    axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+    for at, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
+        lost = [row["mean_change"] for row in result.rows if row["measure"] == measure]
+        axes.plot(treatments, lost, marker="o", color=COLOURS[at % len(COLOURS)], label=measure)
+    axes.set_xlabel("how documents are ranked")
+    axes.set_ylabel("score lost, mean over topics and runs")
+    axes.legend(frameon=False)
+    return axes

@@ -1,0 +1,141 @@
+"""Do 95% intervals for the mean hold the truth 95 times in 100, and what if q is not one constant?
+
+Collections are drawn from an urn, so that the truth is known: lists whose first ranks are judged and whose others are
+not. Each way to choose the probability of relevance gives an interval for the mean over the topics at hand; its
+coverage is the share of collections whose true mean it holds. The interval for topics and documents together is held
+against the mean over all topics there could be, which the urn gives exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.arrays import Flags
+from rankbounds.evaluate import Assumptions
+from rankbounds.holes import find_holes
+from rankbounds.judgments import Qrels
+from rankbounds.mean_uncertainty import exact_score
+from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.rankings import TopicFacts
+from rankbounds.relevance_estimates import estimate
+from rankbounds.relevance_probability import Constant
+from rankbounds.runs import Run
+from rankbounds.studies import Result
+from rankbounds.urn import fit_urn, sample_rankings, urn_moments
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WAYS = ("true share", "judged rate", "logistic", "urn", "both sources")
+
+
+def run(
+    *,
+    collections: int = 1000,
+    relevance_ratios: Sequence[float] = (1.0, 0.5, 0.2),
+    ways: Sequence[str] = WAYS,
+    q: float = 0.2,
+    n_documents: int = 100,
+    topics: int = 50,
+    p: float = 0.8,
+    judged_depth: int = 10,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Result:
+    """Coverage for every relevance ratio and way.
+
+    Ways: ``true share`` (constant q, the one that drew the collection), ``judged rate`` (constant, the rate among
+    judged documents), ``logistic`` (estimated by rank and topic), ``urn`` (an urn fitted to the judged ranks),
+    ``both sources`` (``logistic``, for topics and documents together).
+    """
+    rng = np.random.default_rng(seed)
+    measure = RBP(p=p)
+    weights = measure.weights(n_documents)
+    rows: list[dict[str, Any]] = []
+    for ratio in relevance_ratios:
+        everywhere = urn_moments(n_documents, q=q, relevance_ratio=ratio, p=p, judged_depth=0).mean
+        hits, widths, misses = ({way: [] for way in ways} for _ in range(3))  # type: ignore[var-annotated]
+        for _ in range(collections):
+            relevant = sample_rankings(n_documents, topics, q=q, relevance_ratio=ratio, seed=rng)
+            truth = float((relevant @ weights).mean())
+            for way in ways:
+                low, high = _interval(way, relevant, judged_depth, q, confidence, measure)
+                target = everywhere if way == "both sources" else truth
+                hits[way].append(low <= target <= high)
+                widths[way].append(high - low)
+                misses[way].append((low + high) / 2 - target)
+        for way in ways:
+            coverage = float(np.mean(hits[way]))
+            rows.append({
+                "relevance_ratio": ratio, "way": way, "coverage": coverage,
+                "standard_error": (coverage * (1 - coverage) / collections) ** 0.5,
+                "width": float(np.mean(widths[way])), "bias": float(np.mean(misses[way])),
+            })  # fmt: skip
+    return Result(rows, _answer(rows, confidence), {
+        "collections": collections, "q": q, "n_documents": n_documents, "topics": topics, "p": p,
+        "judged_depth": judged_depth, "confidence": confidence, "seed": seed,
+    })  # fmt: skip
+
+
+def _interval(
+    way: str, relevant: Flags, judged_depth: int, q: float, confidence: float, measure: RBP
+) -> tuple[float, float]:
+    if way == "urn":
+        from scipy.special import ndtri
+
+        fit = fit_urn(relevant[:, :judged_depth], relevant.shape[1])
+        weights = measure.weights(relevant.shape[1])
+        base = float((relevant[:, :judged_depth] @ weights[:judged_depth]).mean())
+        rest = fit.rest(weights)
+        half = float(ndtri((1 + confidence) / 2)) * rest.sd
+        return base + rest.mean - half, base + rest.mean + half
+    run, qrels = collection(relevant, judged_depth)
+    facts = TopicFacts(qrels)
+    holes = find_holes(run, facts, measure, Assumptions())
+    if way in ("logistic", "both sources"):
+        score = exact_score(holes, measure, estimate("logistic", [run], facts, Assumptions()))
+        return score.interval(confidence, "both" if way == "both sources" else "documents")
+    share = float(relevant[:, :judged_depth].mean()) if way == "judged rate" else q
+    return exact_score(holes, measure, Constant(share)).interval(confidence)
+
+
+def collection(relevant: Flags, judged_depth: int) -> tuple[Run, Qrels]:
+    """Lists of relevant (True) and other documents as a run, judged down to a depth."""
+    topics, n = relevant.shape
+    queries = np.repeat([f"t{at}" for at in range(topics)], n).reshape(topics, n)
+    names = np.tile([f"d{at}" for at in range(n)], (topics, 1))
+    run = Run.from_columns(queries.ravel().tolist(), names.ravel().tolist(), np.tile(-np.arange(n), topics).tolist())
+    judged = slice(0, judged_depth)
+    qrels = Qrels.from_columns(
+        queries[:, judged].ravel().tolist(), names[:, judged].ravel().tolist(),
+        relevant[:, judged].astype(int).ravel().tolist(),
+    )  # fmt: skip
+    return run, qrels
+
+
+def _answer(rows: list[dict[str, Any]], confidence: float) -> str:
+    good = [row for row in rows if abs(row["coverage"] - confidence) <= 0.02]
+    told = ", ".join(f"{row['way']} at w={row['relevance_ratio']:g} ({row['coverage']:.1%})" for row in good)
+    return f"Within two points of {confidence:.0%}: {told or 'none'}."
+
+
+def figure(result: Result, ax: Axes | None = None) -> Axes:
+    """How often each way's interval holds the truth, with two standard errors, by the quality of the system."""
+    from rankbounds.plots.style import COLOURS, fresh_axes
+
+    axes = fresh_axes(ax, figsize=(6.4, 3.6))
+    axes.axhline(result.settings["confidence"], color="0.5", linestyle=":")
+    for at, way in enumerate(dict.fromkeys(row["way"] for row in result.rows)):
+        rows = [row for row in result.rows if row["way"] == way]
+        ratio, coverage, error = (
+            [row[key] for row in rows] for key in ("relevance_ratio", "coverage", "standard_error")
+        )
+        style: dict[str, Any] = {"color": COLOURS[at % len(COLOURS)], "capsize": 3, "marker": "o"}
+        axes.errorbar(ratio, coverage, [2 * one for one in error], label=way, **style)
+    axes.set_xlabel("relevance ratio w (1: random order)")
+    axes.set_ylabel(f"intervals that hold the truth (p = {result.settings['p']:g})")
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return axes

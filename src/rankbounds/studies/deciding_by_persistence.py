@@ -1,0 +1,156 @@
+"""How often do two scores published at different persistences decide which system is better?
+
+Zhang, Park and Moffat end with this question. System A is published at one persistence, system B at another. A's
+score is taken to B's persistence, where B's printed score either lies inside A's range, and nothing can be said, or
+outside. Counted are the decisions of the greedy, relaxed and exact ranges, and how many of them are wrong, as the
+runs themselves show. Unjudged documents count as non-relevant; no residual is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.errors import UsageError
+from rankbounds.evaluate import evaluate
+from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.persistence import Published, transferred
+from rankbounds.studies import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def run(
+    qrels: Any,
+    runs: Any,
+    persistences: Sequence[float] = (0.5, 0.8, 0.95),
+    digits: Sequence[int] = (2, 4),
+    pairs: int = 300,
+    seed: int = 0,
+    time_limit: float = 0.5,
+) -> Result:
+    """Publish random pairs of runs at every two persistences, for one topic and for the mean over topics.
+
+    ``pairs`` pairs of runs are drawn (for single topics, each with a topic); there may be fewer of them for means.
+    """
+    if len(set(persistences)) < 2:
+        raise UsageError("The study needs two persistences at least.")
+    scores = evaluate(qrels, runs, [RBP(p=p) for p in persistences], bounds="none")
+    if len(scores.runs) < 2:
+        raise UsageError("The study needs two runs at least.")
+    values = scores.value[:, ~np.isnan(scores.value).any(axis=(0, 2))]
+    topics = values.shape[1]
+    if not topics:
+        raise UsageError("The runs share no judged topic.")
+    rng = np.random.default_rng(seed)
+    single = _drawn(rng, values.shape[0], pairs, topics)
+    means = _drawn(rng, values.shape[0], pairs, None)
+    rows = []
+    for count, (a, b, topic) in ((1, single), (topics, means)):
+        moved, met = (
+            (values[a, topic], values[b, topic]) if count == 1 else (values.mean(axis=1)[one] for one in (a, b))
+        )
+        for at_from, p in enumerate(persistences):
+            for at_to, to in enumerate(persistences):
+                for known in digits if at_from != at_to else ():
+                    published = Published(np.round(moved[:, at_from], known), p, digits=known, topics=count)
+                    truth = np.sign(moved[:, at_to] - met[:, at_to])
+                    found = _decisions(published, np.round(met[:, at_to], known), to, time_limit)
+                    rows.append(
+                        {"topics": count, "digits": known, "from": p, "to": to, "pairs": len(truth)}
+                        | {
+                            name: figure
+                            for method, decided in found.items()
+                            for name, figure in (
+                                (method, float(np.mean(decided != 0))),
+                                (f"{method}_wrong", float(np.mean((decided != 0) & (decided != truth)))),
+                            )
+                        }
+                    )
+    settings = {
+        "seed": seed,
+        "pairs": pairs,
+        "runs": len(scores.runs),
+        "topics": topics,
+        "persistences": list(persistences),
+        "digits": list(digits),
+        "time_limit": time_limit,
+    }
+    return Result(rows, _answer(rows), settings)
+
+
+def _drawn(rng: np.random.Generator, runs: int, pairs: int, topics: int | None) -> tuple[Ints, Ints, Ints]:
+    """Pairs of different runs, in random order, and a topic for each; without topics no pair comes twice."""
+    if topics is None:
+        first, second = np.divmod(rng.permutation(runs * runs), runs)
+        different = first != second
+        return first[different][:pairs], second[different][:pairs], np.zeros(0, dtype=np.int64)
+    first = rng.integers(runs, size=pairs)
+    return first, (first + rng.integers(1, runs, size=pairs)) % runs, rng.integers(topics, size=pairs)
+
+
+def _decisions(published: Published, met: Floats, to: float, time_limit: float) -> dict[str, Ints]:
+    """By method: 1 where the moved score is surely the higher, -1 where it is the lower, 0 where neither is sure."""
+    printed = Published(met, to, digits=published.known_digits, topics=published.topics)
+    greedy, relaxed = (transferred(published, to, method) for method in ("greedy", "relaxed"))
+    found = {
+        "greedy": _side(greedy.low, greedy.high, met, met),
+        "relaxed": _side(relaxed.low, relaxed.high, *printed.score_range),
+    }
+    # The exact range holds the greedy vectors and lies within the relaxed range: only between them is it needed.
+    between = (found["relaxed"] == 0) & (_side(greedy.low, greedy.high, *printed.score_range) != 0)
+    exact = found["relaxed"].copy()
+    scores = np.broadcast_to(published.values, met.shape)
+    for at in np.flatnonzero(between).tolist():
+        one = Published(scores[at], published.p, digits=published.known_digits, topics=published.topics)
+        range_ = transferred(one, to, "exact", time_limit)
+        exact[at] = _side(range_.low, range_.high, printed.score_range[0][at], printed.score_range[1][at])
+    return found | {"exact": exact}
+
+
+def _side(low: Floats, high: Floats, met_low: Floats, met_high: Floats) -> Ints:
+    higher: Flags = np.asarray(low > met_high)
+    return np.where(higher, 1, np.where(high < met_low, -1, 0))
+
+
+def _answer(rows: list[dict[str, Any]]) -> str:
+    told = []
+    for count in dict.fromkeys(row["topics"] for row in rows):
+        own = [row for row in rows if row["topics"] == count]
+        down, up = ([row for row in own if (row["to"] < row["from"]) == below] for below in (True, False))
+
+        def share(some: list[dict[str, Any]], name: str) -> str:
+            return f"{np.mean([row[name] for row in some]):.1%}"
+
+        wrong = sum(round(row[f"{method}_wrong"] * row["pairs"]) for row in own for method in ("relaxed", "exact"))
+        told.append(
+            f"{'One topic' if count == 1 else f'Mean over {count} topics'}: the relaxed range decides "
+            f"{share(down, 'relaxed')} and the exact one {share(down, 'exact')} of pairs where the score moves to a "
+            f"lower persistence, {share(up, 'relaxed')} and {share(up, 'exact')} where it moves to a higher one, "
+            f"{wrong} of them wrongly. Greedy decides {share(down, 'greedy')} and {share(up, 'greedy')}, and "
+            f"{share(down, 'greedy_wrong')} and {share(up, 'greedy_wrong')} of all pairs wrongly."
+        )
+    return " ".join(told)
+
+
+def figure(result: Result, ax: Axes | None = None) -> Axes:
+    """How many pairs the relaxed and the exact range decide on one topic, by where a score is taken."""
+    from rankbounds.plots.style import COLOURS, fresh_axes
+
+    axes = fresh_axes(ax, figsize=(6.4, 4.4))
+    rows = [row for row in result.rows if row["topics"] == 1]
+    places = np.arange(len(rows))
+    for at, name in enumerate(("relaxed", "exact")):
+        decided = [100 * row[name] for row in rows]
+        axes.barh(places + 0.4 * at, decided, height=0.4, color=COLOURS[at], label=f"{name} range")
+    labels = [f"p = {row['from']:g} to {row['to']:g}, {row['digits']} digits" for row in rows]
+    axes.set_yticks(places + 0.2, labels, fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("pairs of runs decided on one topic (%)")
+    axes.legend(frameon=False)
+    return axes

@@ -1,0 +1,314 @@
+"""The urn that imitates ranked lists: relevant and non-relevant balls, drawn one after the other into a ranking.
+
+An urn holds N documents, M of them relevant. The next document of the ranking is drawn with chances proportional to
+weights: 1 for a relevant document, w for a non-relevant one. The relevance ratio w says how bad the system is (and how
+hard the topic): at w = 1 the ranking is random, near 0 relevant documents come first. M is fixed, or Binomial(N, q).
+
+Source: Park, Uncertainty in Rank-Biased Precision, ADCS 2016, section 3. The paper simulates; here mean and variance
+come from a recursion over the states of the urn (ranks drawn, relevant documents drawn), which is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.errors import UsageError
+
+_TINY = 1e-15
+_CERTAIN: Floats = np.ones((1, 1))
+
+
+class Moments(NamedTuple):
+    """Mean and standard deviation; arrays where the parameters were arrays."""
+
+    mean: Any
+    sd: Any
+
+
+def urn_moments(
+    n_documents: int,
+    q: Any = None,
+    relevance_ratio: Any = 1.0,
+    p: float = 0.8,
+    judged_depth: int = 10,
+    topics: int = 1,
+    *,
+    relevant: int | None = None,
+) -> Moments:
+    """Exact mean and sd of what the ranks below ``judged_depth`` add to the mean RBP over so many topics.
+
+    ``q``: M is Binomial(n_documents, q); ``relevant``: M is fixed. ``q`` and ``relevance_ratio`` may be arrays, which
+    are broadcast against each other.
+    """
+    _check(n_documents, p, judged_depth, topics)
+    if (q is None) == (relevant is None):
+        raise UsageError("An urn needs either q, the share of relevant documents, or relevant, their number.")
+    if relevant is not None and not 0 <= relevant <= n_documents:
+        raise UsageError(f"Of {n_documents} documents, {relevant} cannot be relevant.")
+    shares, ratios = np.broadcast_arrays(np.nan if q is None else np.asarray(q, float), _ratios(relevance_ratio))
+    if q is not None and not ((shares >= 0) & (shares <= 1)).all():
+        raise UsageError("The share q of relevant documents must lie between 0 and 1.")
+    weights = (1 - p) * p ** np.arange(_reach(n_documents, p))
+    weights[:judged_depth] = 0.0
+    mean, second = np.empty(shares.shape), np.empty(shares.shape)
+    for ratio in np.unique(ratios):
+        here = ratios == ratio
+        number, mixture = (np.array([relevant]), _CERTAIN) if q is None else _binomial(n_documents, shares[here])
+        for _, at_state, second_at_state in _backward(weights, n_documents, number, float(ratio)):
+            start, second_start = at_state[:, 0], second_at_state[:, 0]
+        mean[here], second[here] = mixture @ start, mixture @ second_start
+    sd = np.sqrt(np.maximum(second - mean**2, 0.0) / topics)
+    return Moments(float(mean), float(sd)) if shares.ndim == 0 else Moments(mean, sd)
+
+
+def sample_rankings(
+    n_documents: int,
+    lists: int,
+    *,
+    q: Any = None,
+    relevant: Any = None,
+    relevance_ratio: Any = 1.0,
+    seed: int | np.random.Generator = 0,
+) -> Flags:
+    """Draw ranked lists from the urn: True for a relevant document, a row for each list, the last axis is rank.
+
+    ``q``, ``relevant`` and ``relevance_ratio`` may differ by list. Every document arrives after a random time,
+    exponential with its weight for a rate; the order of arrival is the order of draws from the urn.
+    """
+    rng = np.random.default_rng(seed)
+    if (q is None) == (relevant is None):
+        raise UsageError("An urn needs either q, the share of relevant documents, or relevant, their number.")
+    number = rng.binomial(n_documents, q, lists) if relevant is None else np.broadcast_to(relevant, lists)
+    is_relevant = np.arange(n_documents) < number[:, None]
+    rate = np.where(is_relevant, 1.0, np.broadcast_to(_ratios(relevance_ratio), lists)[:, None])
+    arrival = rng.exponential(size=(lists, n_documents)) / rate
+    return np.take_along_axis(is_relevant, np.argsort(arrival, axis=-1), axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class UrnFit:
+    """The urn that makes the judged beginnings of some lists most likely.
+
+    ``prefix`` holds the judged beginnings (a row each: 1, 0, then NaN). ``posterior`` weighs every pair of
+    ``shares`` (values of q) and ``ratios`` (values of w) by its likelihood: q and w are hard to tell apart by the first
+    few ranks, and what is not known of them belongs to the uncertainty of what follows.
+    """
+
+    q: float
+    relevance_ratio: float
+    n_documents: int
+    log_likelihood: float
+    prefix: Floats
+    shares: Floats
+    ratios: Floats
+    posterior: Floats
+
+    @cached_property
+    def drawn(self) -> tuple[Ints, Ints]:
+        """For each list, how many ranks are judged, and how many of them hold relevant documents."""
+        return np.count_nonzero(~np.isnan(self.prefix), axis=-1), np.nansum(self.prefix, axis=-1).astype(np.int64)
+
+    def rest(self, weights: Floats) -> Moments:
+        """Mean and sd, averaged over the lists, of the weighted relevance below the judged beginnings.
+
+        ``weights`` are those of ranks 1, 2, ... The sd covers what the urn leaves to chance and what the judged
+        documents leave open about q and w. Lists are independent given q and w.
+        """
+        ranks, relevant = self.drawn
+        number, mixture = _binomial(self.n_documents, self.shares)
+        mean, variance = np.zeros(self.posterior.shape), np.zeros(self.posterior.shape)
+        weights = np.asarray(weights, dtype=float)[: self.n_documents]
+        depths = tuple(int(rank) for rank in np.unique(ranks) if rank <= weights.size)
+        for at, ratio in enumerate(self.ratios.tolist()):
+            evidence = np.exp(_log_likelihood(self.prefix, number, self.n_documents, ratio))
+            # By share, list and number of relevant documents: how likely that number is, given the judged beginning.
+            given = mixture[:, None, :] * evidence
+            given /= np.maximum(given.sum(axis=-1, keepdims=True), 1e-300)
+            states = _states(weights.tobytes(), self.n_documents, number.tobytes(), ratio, depths)
+            for rank, (at_state, second_at_state) in zip(depths, states, strict=True):
+                lists = np.flatnonzero(ranks == rank)
+                one = (given[:, lists] * at_state[:, relevant[lists]].T).sum(axis=-1)
+                two = (given[:, lists] * second_at_state[:, relevant[lists]].T).sum(axis=-1)
+                mean[:, at] += one.sum(axis=-1)
+                variance[:, at] += (two - one**2).sum(axis=-1)
+        lists_in_all = len(self.prefix)
+        mean, variance = mean / lists_in_all, variance / lists_in_all**2
+        middle = float((self.posterior * mean).sum())
+        spread = float((self.posterior * (variance + (mean - middle) ** 2)).sum())
+        return Moments(middle, math.sqrt(max(spread, 0.0)))
+
+    def chances(self, depth: int) -> Floats:
+        """For each list and rank, the probability of a relevant document given the list's judged beginning.
+
+        At the most likely q and w. Ranks of the judged beginning hold what was judged.
+        """
+        ranks, relevant = self.drawn
+        depth = min(depth, self.n_documents)
+        number, mixture = _binomial(self.n_documents, np.array([self.q]))
+        evidence = np.exp(_log_likelihood(self.prefix, number, self.n_documents, self.relevance_ratio))
+        given = mixture * evidence
+        given /= np.maximum(given.sum(axis=-1, keepdims=True), 1e-300)
+        chance = np.zeros((len(self.prefix), depth))
+        known = self.prefix[:, :depth]
+        chance[:, : known.shape[1]] = np.nan_to_num(known)
+        for state in set(zip(ranks.tolist(), relevant.tolist(), strict=True)):
+            lists = np.flatnonzero((ranks == state[0]) & (relevant == state[1]))
+            forward = _forward(*state, depth, self.n_documents, number, self.relevance_ratio)
+            chance[lists, state[0] :] = given[lists] @ forward
+        return chance
+
+
+def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
+    """Fit q and w by maximum likelihood to judged relevance: a row a list, NaN from the first unjudged rank on."""
+    from scipy.optimize import minimize
+
+    judged = np.atleast_2d(np.asarray(prefix, dtype=float))[:, :depth].copy()
+    judged[np.cumsum(np.isnan(judged), axis=-1) > 0] = np.nan
+    judged = judged[~np.isnan(judged).all(axis=-1)]
+    if not judged.size:
+        raise UsageError("An urn can be fitted only where the first document of some list is judged.")
+    if judged.shape[1] > n_documents:
+        raise UsageError(f"A list is longer than the urn's {n_documents} documents.")
+    different, copies = np.unique(judged, axis=0, return_counts=True)
+    shares = 1 / (1 + np.exp(-np.linspace(-6, 3, 37)))
+    ratios = np.geomspace(0.005, 4, 27)
+    number, mixture = _binomial(n_documents, shares)
+
+    def total(ratio: float, mixed: Floats, numbers: Ints) -> Floats:
+        logs = _log_likelihood(different, numbers, n_documents, ratio)
+        top = logs.max(axis=-1)
+        inside = np.exp(logs - top[:, None]) @ mixed.T
+        return copies @ (np.log(np.maximum(inside, 1e-300)) + top[:, None])
+
+    likelihood = np.stack([total(ratio, mixture, number) for ratio in ratios.tolist()], axis=-1)
+    best = np.unravel_index(np.argmax(likelihood), likelihood.shape)
+    start = (math.log(shares[best[0]] / (1 - shares[best[0]])), math.log(ratios[best[1]]))
+
+    def loss(point: Sequence[float]) -> float:
+        share = 1 / (1 + math.exp(-point[0]))
+        numbers, mixed = _binomial(n_documents, np.array([share]))
+        return -float(total(math.exp(point[1]), mixed, numbers)[0])
+
+    found = minimize(
+        loss, start, method="Nelder-Mead", bounds=[(-9, 6), (math.log(1e-3), math.log(20))], options={"xatol": 1e-4}
+    )
+    posterior = np.exp(likelihood - likelihood.max())
+    return UrnFit(
+        q=float(1 / (1 + math.exp(-found.x[0]))),
+        relevance_ratio=float(math.exp(found.x[1])),
+        n_documents=n_documents,
+        log_likelihood=-float(found.fun),
+        prefix=judged,
+        shares=shares,
+        ratios=ratios,
+        posterior=posterior / posterior.sum(),
+    )
+
+
+def _check(n_documents: int, p: float, judged_depth: int, topics: int) -> None:
+    if n_documents < 1 or topics < 1 or judged_depth < 0:
+        raise UsageError("An urn needs at least one document and one topic, and a judged depth from 0 on.")
+    if not 0 <= p < 1:
+        raise UsageError(f"The persistence p must be at least 0 and below 1, not {p}.")
+
+
+def _ratios(given: Any) -> Floats:
+    ratios = np.asarray(given, dtype=float)
+    if not (np.isfinite(ratios) & (ratios > 0)).all():
+        raise UsageError("The relevance ratio w must be positive.")
+    return ratios
+
+
+def _reach(n_documents: int, p: float) -> int:
+    """The rank behind which all weights together are too small to show."""
+    return n_documents if p in (0.0, 1.0) else min(n_documents, math.ceil(math.log(_TINY) / math.log(p)))
+
+
+def _binomial(n: int, shares: Floats) -> tuple[Ints, Floats]:
+    """The numbers of relevant documents that can be met, and a row a share with their probabilities."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    number = np.arange(n + 1)
+    share = np.ravel(shares)[:, None]
+    logs = gammaln(n + 1) - gammaln(number + 1) - gammaln(n - number + 1) + xlogy(number, share)
+    probability = np.exp(logs + xlog1py(n - number, -share))
+    met = probability.max(axis=0) > 1e-18
+    probability = probability[:, met]
+    return number[met], probability / probability.sum(axis=-1, keepdims=True)
+
+
+def _chance_of_relevant(left: Floats | Ints, others: Floats | Ints, ratio: float) -> Floats:
+    """The next draw is relevant with this probability, when so many relevant and other documents are left."""
+    left, others = np.maximum(left, 0), np.maximum(others, 0)
+    weight = left + ratio * others
+    return np.divide(left, weight, out=np.zeros(weight.shape), where=weight > 0)
+
+
+def _backward(weights: Floats, n: int, number: Ints, ratio: float) -> Iterator[tuple[int, Floats, Floats]]:
+    """From the last rank to the first: mean and mean square of the weighted relevance still to come.
+
+    Yields (ranks drawn, mean, mean square) with a row for each number of relevant documents in the urn and a column
+    for each count of relevant documents drawn.
+    """
+    depth = weights.size
+    mean, second = np.zeros((number.size, depth + 1)), np.zeros((number.size, depth + 1))
+    yield depth, mean, second
+    for rank in range(depth - 1, -1, -1):
+        drawn = np.arange(rank + 1)
+        left = number[:, None] - drawn
+        chance = _chance_of_relevant(left, n - number[:, None] - (rank - drawn), ratio)
+        gain = weights[rank]
+        hit, miss = slice(1, rank + 2), slice(0, rank + 1)
+        second = chance * (gain**2 + 2 * gain * mean[:, hit] + second[:, hit]) + (1 - chance) * second[:, miss]
+        mean = chance * (gain + mean[:, hit]) + (1 - chance) * mean[:, miss]
+        yield rank, mean, second
+
+
+@lru_cache(maxsize=64)
+def _states(
+    weights: bytes, n: int, number: bytes, ratio: float, depths: tuple[int, ...]
+) -> list[tuple[Floats, Floats]]:
+    """What ``_backward`` yields at these depths. It does not depend on any judgment, so that fits may share it."""
+    found = {}
+    for rank, mean, second in _backward(np.frombuffer(weights), n, np.frombuffer(number, dtype=np.int64), ratio):
+        if rank in depths:
+            found[rank] = (mean, second)
+    return [found[rank] for rank in depths]
+
+
+def _forward(rank: int, relevant: int, depth: int, n: int, number: Ints, ratio: float) -> Floats:
+    """For each number of relevant documents in the urn and each rank behind this one: the chance of a relevant one."""
+    state = np.zeros((number.size, depth - rank + 1))
+    state[:, 0] = 1.0
+    chances = np.empty((number.size, max(depth - rank, 0)))
+    for at in range(rank, depth):
+        drawn = np.arange(at - rank + 1)
+        left = number[:, None] - relevant - drawn
+        others = n - number[:, None] - (at - relevant - drawn)
+        hit = state[:, : at - rank + 1] * _chance_of_relevant(left, others, ratio)
+        chances[:, at - rank] = hit.sum(axis=-1)
+        state[:, : at - rank + 1] -= hit
+        state[:, 1 : at - rank + 2] += hit
+    return chances
+
+
+def _log_likelihood(prefix: Floats, number: Ints, n: int, ratio: float) -> Floats:
+    """For each judged beginning (row) and number of relevant documents (column), how likely the urn draws it."""
+    total = np.zeros((len(prefix), number.size))
+    drawn = np.zeros(len(prefix))
+    for rank in range(prefix.shape[1]):
+        seen = prefix[:, rank]
+        left = number - drawn[:, None]
+        chance = _chance_of_relevant(left, n - number - (rank - drawn[:, None]), ratio)
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.where(seen[:, None] == 1, chance, 1 - chance))
+        total += np.where(np.isnan(seen)[:, None], 0.0, logs)
+        drawn = drawn + np.nan_to_num(seen)
+    return np.maximum(total, -1e4)

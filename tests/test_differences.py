@@ -1,0 +1,196 @@
+"""Differences between runs that share unjudged documents: enumeration, soundness beyond the lists, the command."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import rankbounds as rb
+from rankbounds import run_differences
+from rankbounds.cli import main
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+DOCS = "abcdefgh"
+
+
+def rbp(ranking, relevance, p=0.7):
+    return sum((1 - p) * p**rank * relevance[doc] for rank, doc in enumerate(ranking))
+
+
+@st.composite
+def pairs_of_runs(draw, topics=2):
+    """Two runs over the same documents, some judged, each run with a list of its own length."""
+    several = []
+    for _ in range(draw(st.integers(1, topics))):
+        orders = [draw(st.permutations(DOCS)) for _ in range(2)]
+        lengths = [draw(st.integers(1, 5)) for _ in range(2)]
+        judged = draw(st.dictionaries(st.sampled_from(DOCS), st.sampled_from([0, 1]), min_size=1))
+        several.append((orders, lengths, judged))
+    return several
+
+
+def inputs(several):
+    qrels = {f"t{at}": judged for at, (_, _, judged) in enumerate(several)}
+    runs = {
+        name: {
+            f"t{at}": {doc: -rank for rank, doc in enumerate(orders[which][: lengths[which]])}
+            for at, (orders, lengths, _) in enumerate(several)
+        }
+        for which, name in enumerate("AB")
+    }
+    return qrels, runs
+
+
+def all_differences(several, q, *, whole_lists=False):
+    """Every way to judge the unjudged retrieved documents: the mean difference and its probability.
+
+    With ``whole_lists`` the documents go on in their full order, every unjudged document is either, and A and B are
+    scored to the end.
+    """
+    outcomes = [(0.0, 1.0)]
+    for orders, lengths, judged in several:
+        lists = orders if whole_lists else [order[:length] for order, length in zip(orders, lengths, strict=True)]
+        holes = [doc for doc in DOCS if doc not in judged and any(doc in one for one in lists)]
+        mine = []
+        for turned in itertools.product((0, 1), repeat=len(holes)):
+            relevance = judged | dict(zip(holes, turned, strict=True))
+            weight = math.prod(q if t else 1 - q for t in turned)
+            mine.append(((rbp(lists[0], relevance) - rbp(lists[1], relevance)) / len(several), weight))
+        outcomes = [(a + b, p * r) for a, p in outcomes for b, r in mine]
+    return outcomes
+
+
+@LAW
+@given(pairs_of_runs(), st.sampled_from([0.1, 0.5, 0.8]))
+def test_moments_and_probabilities_are_those_of_all_judgments(several, q):
+    (found,) = rb.differences(*inputs(several), "RBP(p=0.7)", q=q).pairs
+    outcomes = all_differences(several, q)
+    mean = sum(value * weight for value, weight in outcomes)
+    variance = sum(value**2 * weight for value, weight in outcomes) - mean**2
+    assert found.difference == pytest.approx(mean, abs=1e-12)
+    assert found.sd == pytest.approx(math.sqrt(max(0, variance)), abs=1e-7)
+    better = sum(weight for value, weight in outcomes if value > 1e-9)
+    worse = sum(weight for value, weight in outcomes if value < -1e-9)
+    assert found.probability_a_better == pytest.approx(better, abs=1e-9)
+    assert found.probability_b_better == pytest.approx(worse, abs=1e-9)
+
+
+@LAW
+@given(pairs_of_runs())
+def test_certain_bounds_are_attained_and_never_violated(several):
+    (found,) = rb.differences(*inputs(several), "RBP(p=0.7)", q=0.5).pairs
+    values = [value for value, _ in all_differences(several, 0.5)]
+    tails = [np.mean([0.7 ** lengths[which] for _, lengths, _ in several]) for which in range(2)]
+    assert found.certain_high == pytest.approx(max(values) + tails[0], abs=1e-9)
+    assert found.certain_low == pytest.approx(min(values) - tails[1], abs=1e-9)
+    # the lists go on in their full order, so that documents beyond one list's end stand in the other
+    if len(several) == 1:
+        for value, _ in all_differences(several, 0.5, whole_lists=True):
+            assert found.certain_low - 1e-9 <= value <= found.certain_high + 1e-9
+
+
+@LAW
+@given(pairs_of_runs())
+def test_certain_bounds_are_within_the_difference_of_the_intervals(several):
+    qrels, runs = inputs(several)
+    (found,) = rb.differences(qrels, runs, "RBP(p=0.7)", q=0.5).pairs
+    a, b = (row for row in rb.uncertainty(qrels, runs, "RBP(p=0.7)", q=0.5).rows())
+    assert found.certain_low >= a["low"] - b["high"] - 1e-9
+    assert found.certain_high <= a["high"] - b["low"] + 1e-9
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    return rb.simulate(runs=4, topics=20, pooled_runs=2, seed=21)
+
+
+@pytest.mark.parametrize("q", [0.2, "logistic", "urn", [0.5, 0.4, 0.1]])
+def test_a_run_against_itself_differs_by_nothing(simulated, q):
+    run = simulated.runs[3]
+    (found,) = rb.differences(simulated.pooled, [run, run], q=q).pairs
+    assert (found.difference, found.sd, found.certain_low, found.certain_high) == (0, 0, 0, 0)
+    assert (found.probability_a_better, found.probability_b_better) == (0, 0)
+    assert found.verdict == "no difference"
+    twin = rb.runs.as_run(run.to_dict(), "twin")  # another system with the same lists may go on differently
+    (found,) = rb.differences(simulated.pooled, [run, twin], q=q).pairs
+    assert (found.difference, found.sd, found.probability_a_better) == (0, 0, 0)
+    assert found.certain_high == -found.certain_low == pytest.approx(0.8**100)
+
+
+def test_shared_documents_make_the_difference_surer(simulated):
+    alike = rb.simulate(runs=2, topics=30, agreement=0.99, best=0.2, worst=0.25, pooled_runs=1, pool_depth=2, seed=3)
+    (found,) = rb.differences(alike.pooled, alike.runs, q=0.3).pairs
+    apart = [row["sd"] for row in rb.uncertainty(alike.pooled, alike.runs, q=0.3).rows()]
+    assert found.sd < 0.7 * math.hypot(*apart)
+
+
+def test_many_pairs_agree_with_few(simulated, monkeypatch):
+    for q in (0.2, "logistic"):
+        few = rb.differences(simulated.pooled, simulated.runs, q=q)
+        assert few.exact
+        monkeypatch.setattr(run_differences, "MANY_PAIRS", 0)
+        many = rb.differences(simulated.pooled, simulated.runs, q=q)
+        monkeypatch.undo()
+        assert not many.exact
+        assert "normal approximation" in many.notes()[0]
+        for one, other in zip(few.pairs, many.pairs, strict=True):
+            assert (one.difference, one.sd) == (other.difference, other.sd)
+            assert one.probability_a_better == pytest.approx(other.probability_a_better, abs=0.03)
+        truth = rb.evaluate(simulated.complete, simulated.runs, "RBP(p=0.8)").mean().value[:, 0, 0]
+        names = [run.name for run in simulated.runs]
+        for one in few.pairs:
+            true = truth[names.index(one.run_a)] - truth[names.index(one.run_b)]
+            assert one.certain_low <= true <= one.certain_high
+            alone = rb.differences(
+                simulated.pooled, [simulated.runs[names.index(n)] for n in (one.run_a, one.run_b)], q=0.2
+            )
+            assert alone.pairs[0].certain_low == pytest.approx(one.certain_low)
+
+
+def test_shared_topics_are_those_of_all_runs():
+    qrels = {"1": {"a": 1}, "2": {"a": 1}}
+    runs = {"A": {"1": {"a": 1.0}, "2": {"b": 1.0}}, "B": {"1": {"b": 1.0}}}
+    (found,) = rb.differences(qrels, runs, "P@1", q=0.5, topics="shared").pairs
+    assert (found.difference, found.certain_low, found.certain_high) == (0.5, 0, 1)
+    (found,) = rb.differences(qrels, runs, "P@1", q=0.5).pairs
+    assert found.difference == pytest.approx(0.5)  # (1 - 0.5)/2 + (0.5 - 0)/2
+    assert found.certain_high == pytest.approx(1)
+
+
+def write(tmp_path, name, lines):
+    (tmp_path / name).write_text("".join(f"1 Q0 {doc} {rank} {-rank} {name}\n" for rank, doc in enumerate(lines, 1)))
+    return str(tmp_path / name)
+
+
+def test_command_and_verdicts(tmp_path, capfd):
+    (tmp_path / "qrels").write_text("".join(f"1 0 r{at} 1\n1 0 n{at} 0\n" for at in range(30)))
+    good = write(tmp_path, "good", [f"r{at}" for at in range(30)])
+    bad = write(tmp_path, "bad", [f"n{at}" for at in range(30)])
+    open_ = write(tmp_path, "open", [f"u{at}" for at in range(30)])
+    half = write(tmp_path, "half", ["u0", "n1", "u2", "n3", "u4", "n5", *(f"u{at}" for at in range(6, 30))])
+
+    def difference(*runs, q=0.2):
+        code = main(["uncertainty", str(tmp_path / "qrels"), *runs, "--difference", "--q", str(q), "--format", "json"])
+        out, err = capfd.readouterr()
+        assert code == 0
+        assert "for unjudged documents" in err
+        return json.loads(out)[0]
+
+    row = difference(good, bad)
+    assert {"difference", "sd", "probability_a_better", "certain_low", "certain_high"} <= set(row)
+    assert row["verdict"] == "good is better whatever the unjudged documents turn out to be"
+    assert difference(bad, good)["verdict"].startswith("good is better whatever")
+    assert difference(good, open_)["verdict"] == "good is better with probability above 0.999 (q=0.2)"
+    assert difference(open_, half)["verdict"] == "the unjudged documents decide"
+    assert difference(open_, half, q=0.5)["verdict"].startswith("open is better with probability 0.")
+    assert difference(good, good)["verdict"] == "no difference"
+    for arguments in (["--tail"], ["-q"], ["--sources", "both"], ["-m", "AP"]):
+        assert main(["uncertainty", str(tmp_path / "qrels"), good, bad, "--difference", "--q", "0.2", *arguments]) == 2
+        assert len(capfd.readouterr().err.splitlines()) == 1

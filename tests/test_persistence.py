@@ -1,0 +1,444 @@
+"""Published scores at another persistence: laws against full enumeration and against random lists."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankbounds as rb
+from rankbounds.persistence import Published, compare_published, first_relevance, relaxed_range, transfer
+from rankbounds.relevance_vectors import accumulated, contribution, possible_relevance, remaining
+
+LAW = settings(max_examples=60, deadline=None)
+GAINS = {"binary": (0, 1), "thirds": (0, 1 / 3, 2 / 3, 1), "uneven": (0, 0.3, 1), "any": "any"}
+
+
+def plain_rbp(gains, p):
+    return sum((1 - p) * gain * p**rank for rank, gain in enumerate(gains))
+
+
+def random_list(rng, gains, longest=200):
+    """A list of any density and order: gains, and which documents are unjudged."""
+    n = int(rng.integers(1, longest))
+    relevant = rng.random(n) < rng.random() ** 2
+    worth = rng.random(n) if gains == "any" else rng.choice(gains[1:], n)
+    found = np.where(relevant, worth, 0.0)
+    order = rng.random()
+    if order < 0.4:
+        found = np.sort(found)[:: -1 if order < 0.2 else 1]
+    unjudged = rng.random(n) < rng.random() ** 3
+    return np.where(unjudged, 0.0, found), unjudged
+
+
+def random_case(rng, kind):
+    """A published score, and what the list behind it really scores at p', at least and at most."""
+    p, to = rng.uniform(0.1, 0.99, 2)
+    digits = int(rng.integers(1, 6))
+    topics = int(rng.choice([1, 1, 3, 10]))
+    lists = [random_list(rng, GAINS[kind]) for _ in range(topics)]
+    open_ = rng.random() < 0.5
+
+    def mean(function):
+        return sum(map(function, lists)) / topics
+
+    score = mean(lambda one: plain_rbp(one[0], p))
+    residual = mean(lambda one: plain_rbp(one[1], p) + p ** len(one[1]))
+    low = mean(lambda one: plain_rbp(one[0], to))
+    high = low + (mean(lambda one: plain_rbp(one[1], to) + to ** len(one[1])) if open_ else 0.0)
+    known = {"residual": f"{residual:.{digits}f}"} if open_ else {}
+    return (f"{score:.{digits}f}", p, to), {**known, "topics": topics, "gains": GAINS[kind]}, low, high
+
+
+def holds(found, low, high):
+    return found.low <= low + 1e-12 and high - 1e-12 <= found.high
+
+
+class TestSoundness:
+    @pytest.mark.parametrize("kind", GAINS)
+    def test_relaxed_range_holds_the_truth(self, kind):
+        rng = np.random.default_rng(11)
+        for _ in range(500):
+            arguments, options, low, high = random_case(rng, kind)
+            assert holds(transfer(*arguments, method="relaxed", **options), low, high), (arguments, options)
+
+    @pytest.mark.parametrize(("kind", "cases"), [("binary", 40), ("thirds", 25), ("uneven", 12)])
+    def test_exact_range_holds_the_truth_and_lies_within_the_relaxed(self, kind, cases):
+        rng = np.random.default_rng(12)
+        for _ in range(cases):
+            arguments, options, low, high = random_case(rng, kind)
+            exact = transfer(*arguments, method="exact", time_limit=0.2, **options)
+            relaxed = transfer(*arguments, method="relaxed", **options)
+            assert holds(exact, low, high), (arguments, options)
+            assert relaxed.low <= exact.low
+            assert exact.high <= relaxed.high
+
+    def test_many_lists_at_once(self):
+        rng = np.random.default_rng(13)
+        ranks = np.arange(300)
+        for p, to in rng.uniform(0.1, 0.99, (40, 2)):
+            vectors = rng.random((100, 300)) < rng.random((100, 1)) ** 2
+            score, there = (vectors @ ((1 - q) * q**ranks) for q in (p, to))
+            found = transfer(np.round(score, 4), p, to, digits=4)
+            assert ((found.low <= there + 1e-12) & (there - 1e-12 <= found.high)).all()
+
+    @LAW
+    @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=30), st.floats(0, 0.99), st.floats(0, 0.99))
+    def test_twelve_digits(self, gains, p, to):
+        found = transfer(f"{plain_rbp(gains, p):.12f}", p, to, gains="any")
+        assert holds(found, plain_rbp(gains, to), plain_rbp(gains, to))
+
+    def test_fifteen_digits_of_a_score_near_one(self):
+        """All but rank 15 relevant, endlessly: at p=0.1 that weighs 10^-14, at p'=0.99 it shows."""
+        missing = 0.9 * 0.1**14
+        found = transfer(f"{1 - missing:.15f}", 0.1, 0.99, method="relaxed")
+        assert found.low <= 1 - 0.01 * 0.99**14 <= found.high
+        assert found.low < 0.2
+
+    @pytest.mark.parametrize("p", [0.0, 0.3, 0.8])
+    def test_the_ends_of_the_scale(self, p):
+        assert transfer("0.0000", p, 0.5, method="relaxed").low == 0
+        assert transfer("1.0000", p, 0.5, method="relaxed").high == 1
+        assert transfer("0.0000", 0.5, 0.0).high < 1e-6
+        assert transfer("1.0000", 0.0, 0.9, method="relaxed").low == pytest.approx(0.1, abs=1e-4)
+
+
+class TestRelaxed:
+    @LAW
+    @given(st.floats(0.05, 0.95), st.floats(0.1, 0.95), st.floats(0.1, 0.95))
+    def test_is_the_linear_program(self, score, p, to):
+        """The extreme lists written out: filled from the top, and from the bottom."""
+        if p == to:
+            return
+        weights, there = ([(1 - q) * q**rank for rank in range(2000)] for q in (p, to))
+        ends = []
+        for order in (range(2000), range(1999, -1, -1)):
+            left, value = score, 0.0
+            for rank in order:
+                share = min(1.0, left / weights[rank]) if weights[rank] > 0 else 1.0
+                left -= share * weights[rank]
+                value += share * there[rank]
+                if left <= 0:
+                    break
+            ends.append(value)
+        # Endless lists: beyond rank 2000 is what the truncated sum lacks.
+        assert relaxed_range(score, p, to) == pytest.approx((min(ends), max(ends)), abs=1e-6 + 2 * to**2000)
+
+    def test_with_a_depth_it_is_the_linear_program_of_that_depth(self):
+        from scipy.optimize import linprog
+
+        rng = np.random.default_rng(3)
+        for _ in range(30):
+            p, to, depth = *rng.uniform(0.2, 0.95, 2), int(rng.integers(1, 12))
+            weights, there = ((1 - q) * q ** np.arange(depth) for q in (p, to))
+            score = float(rng.random() * weights.sum())
+            low, high = (
+                sign * linprog(sign * there, A_eq=weights[None], b_eq=[score], bounds=(0, 1)).fun for sign in (1, -1)
+            )
+            assert relaxed_range(score, p, to, depth) == pytest.approx((low, high), abs=1e-7)
+
+    def test_takes_microseconds(self):
+        scores = np.random.default_rng(0).random(20_000).round(4)
+        start = time.perf_counter()
+        found = transfer(scores, 0.95, 0.8, digits=4)
+        assert (time.perf_counter() - start) / len(scores) < 20e-6
+        assert found.low.shape == found.high.shape == (20_000,)
+
+    def test_an_array_is_each_score_by_itself(self):
+        scores = [0.1, 0.25, 0.8125]
+        for method in ("relaxed", "exact", "greedy"):
+            many = transfer(scores, 0.9, 0.7, digits=4, method=method)
+            each = [transfer(one, 0.9, 0.7, digits=4, method=method) for one in scores]
+            assert many.low == pytest.approx([one.low for one in each])
+            assert many.high == pytest.approx([one.high for one in each])
+
+
+def enumerated(score, p, to, depth, *, digits, levels=(0, 1), topics=1):
+    """Least and greatest score at ``to`` over all lists, or means over lists, that print like this."""
+    pairs = [(plain_rbp(one, p), plain_rbp(one, to)) for one in itertools.product(levels, repeat=depth)]
+    found = []
+    for chosen in itertools.combinations_with_replacement(pairs, topics):
+        at_p, there = (sum(one) / topics for one in zip(*chosen, strict=True))
+        if abs(at_p - score) <= 0.5 * 10**-digits:
+            found.append(there)
+    return min(found), max(found)
+
+
+class TestExact:
+    @pytest.mark.parametrize(
+        ("depth", "levels", "topics"), [(9, (0, 1), 1), (6, (0, 0.5, 1), 1), (6, (0, 0.3, 1), 1), (4, (0, 1), 3)]
+    )
+    def test_is_full_enumeration_on_short_lists(self, depth, levels, topics):
+        rng = np.random.default_rng(depth)
+        for _ in range(8):
+            p, to = rng.uniform(0.3, 0.9, 2)
+            lists = rng.choice(levels, (topics, depth))
+            score = round(float(np.mean([plain_rbp(one, p) for one in lists])), 2)
+            expected = enumerated(score, p, to, depth, digits=2, levels=levels, topics=topics)
+            found = transfer(score, p, to, digits=2, gains=levels, topics=topics, depth=depth, method="exact")
+            assert found.proven
+            assert (found.low, found.high) == pytest.approx(expected, abs=1e-6)
+
+    def test_with_a_residual_it_is_full_enumeration(self):
+        """Relevant documents in the first five ranks, unjudged ones down to where they no longer weigh."""
+        rng = np.random.default_rng(8)
+        p, to, depth, below = 0.4, 0.3, 5, 6
+        ranks = np.arange(depth + below)
+        lists = np.array([*itertools.product((0, 1, 2), repeat=depth)])
+        holes_below = np.array([*itertools.product((0, 2), repeat=below)])
+        lists = np.hstack([np.repeat(lists, len(holes_below), axis=0), np.tile(holes_below, (len(lists), 1))])
+        at_p, there = (((lists == 1) @ ((1 - q) * q**ranks), (lists == 2) @ ((1 - q) * q**ranks)) for q in (p, to))
+        for at in rng.integers(len(lists), size=10):
+            score, residual = (round(float(one[at]), 1) for one in at_p)
+            same = (abs(at_p[0] - score) <= 0.05) & (abs(at_p[1] - residual) <= 0.05)
+            low, high = there[0][same].min(), (there[0] + there[1])[same].max()
+            found = transfer(score, p, to, residual=residual, digits=1, depth=depth, method="exact")
+            assert (found.low, found.high) == pytest.approx((low, high), abs=1e-5)
+            assert found.low <= low
+            assert high <= found.high
+
+    def test_more_topics_widen_it_towards_the_relaxed_range(self):
+        found = [transfer("0.4321", 0.9, 0.7, topics=topics, method="exact") for topics in (1, 2, 10, 100)]
+        relaxed = transfer("0.4321", 0.9, 0.7, method="relaxed")
+        widths = [one.width for one in found]
+        assert widths[0] < widths[1] < widths[2] < widths[3] < relaxed.width
+        assert relaxed.width - widths[3] < 0.02 * (relaxed.width - widths[0])
+
+    def test_finer_gains_widen_it_towards_the_relaxed_range(self):
+        widths = [transfer("0.4321", 0.9, 0.7, gains=np.linspace(0, 1, n + 1)).width for n in (1, 2, 4, 20)]
+        assert widths == sorted(widths)
+        assert widths[-1] < transfer("0.4321", 0.9, 0.7, gains="any").width
+
+    def test_a_time_limit_leaves_a_range_that_holds(self):
+        rushed = transfer("0.3111", 0.95, 0.99, residual="0.0512", topics=3, time_limit=1e-3, method="exact")
+        relaxed = transfer("0.3111", 0.95, 0.99, residual="0.0512", topics=3, method="relaxed")
+        assert not rushed.proven
+        assert relaxed.low <= rushed.low
+        assert rushed.high <= relaxed.high
+
+    def test_ranks_below_the_last_whole_one_still_count(self, monkeypatch):
+        """With few ranks as whole numbers, a list that is relevant only below them must stay possible."""
+        from rankbounds import integer_program
+
+        monkeypatch.setattr(integer_program, "FINER", 0.02)
+        score, truth = (q**10 for q in (0.8, 0.5))
+        for known in ({}, {"residual": "0.00"}):
+            assert transfer(f"{score:.2f}", 0.8, 0.5, method="exact", **known).low <= truth
+        # Ten relevant documents, and everything below them unjudged.
+        unjudged_below = transfer(f"{1 - score:.2f}", 0.8, 0.5, residual=f"{score:.2f}", method="exact")
+        assert unjudged_below.low <= 1 - truth < 1 <= unjudged_below.high
+
+    def test_too_many_ranks_for_the_solver_leave_the_relaxed_range(self):
+        found, relaxed = (transfer("0.4321", 0.9999, 0.999, method=method) for method in ("exact", "relaxed"))
+        assert (found.low, found.high, found.proven) == (relaxed.low, relaxed.high, False)
+
+    def test_at_a_high_persistence(self):
+        found = transfer("0.4321", 0.95, 0.8)
+        assert (found.method, found.proven) == ("exact", True)
+        assert (found.low, found.high) == pytest.approx((0.028082, 0.914101), abs=2e-6)
+
+    def test_combinations_of_score_and_residual_that_no_list_has(self):
+        """At p=0.5 a score says which ranks are relevant, and 0.75 + 0.25 leaves room for nothing else."""
+        assert transfer("0.7500", 0.5, 0.8, residual="0.2500").proven
+        with pytest.raises(rb.DataError, match="No list has the score"):
+            transfer("0.333333", 0.3, 0.8, residual="0.333333", gains=(0, 0.7, 1))
+
+
+class TestGreedy:
+    def test_worked_example(self):
+        assert accumulated([1, 0, 0, 0, 1], 0.8) == pytest.approx(0.28192)
+        assert remaining(6, 0.8, length=8) == pytest.approx(0.09437, abs=5e-6)
+        assert possible_relevance([1, 0, 0, 0, 1], 0.4, 0.8, length=8) == (1,)
+        assert possible_relevance([1, 0, 0, 0, 1], 0.4, 0.8) == (0, 1)
+        assert possible_relevance([1], 0.1, 0.8) == ()
+        assert contribution(1, 0.8) == pytest.approx(0.2)
+
+    def test_vectors_score_as_published(self):
+        rng = np.random.default_rng(2)
+        for p in rng.uniform(0.5, 0.97, 15):
+            scores = rng.random(50).round(4)
+            vectors = rb.greedy_vectors(scores, p)
+            n = rb.significant_ranks(p)
+            assert vectors.greatest.shape == (50, n)
+            for found in (vectors.greatest, vectors.least):
+                assert (accumulated(found, p) <= scores + 1e-9).all()
+                assert (accumulated(found, p) >= scores - p**n - 1e-9).all()
+            different = (vectors.greatest != vectors.least).any(axis=-1)
+            assert (vectors.choices_greatest.any(axis=-1) | ~different).all()
+
+    def test_is_within_the_relaxed_range(self):
+        rng = np.random.default_rng(4)
+        for _ in range(60):
+            p, to = rng.uniform(0.5, 0.97, 2)
+            scores = rng.random(40).round(3)
+            greedy, relaxed = (transfer(scores, p, to, digits=3, method=method) for method in ("greedy", "relaxed"))
+            assert (relaxed.low <= greedy.low + 1e-9).all()
+            assert (greedy.high <= relaxed.high + 1e-9).all()
+
+    def test_is_within_the_exact_range(self):
+        rng = np.random.default_rng(6)
+        for _ in range(10):
+            p, to, score = *rng.uniform(0.5, 0.9, 2), round(rng.random(), 3)
+            greedy, exact = (transfer(score, p, to, digits=3, method=method) for method in ("greedy", "exact"))
+            assert exact.low <= greedy.low + 1e-6
+            assert greedy.high <= exact.high + 1e-6
+
+    def test_unjudged_ranks_make_up_the_residual(self):
+        vectors = rb.greedy_vectors([0.4, 0.3, 0.25], 0.8, residual=[0.15, 0.02, 0.3])
+        for vector, unjudged in (
+            (vectors.greatest, vectors.unjudged_greatest),
+            (vectors.least, vectors.unjudged_least),
+        ):
+            assert not (unjudged & (vector == 1)).any()
+            assert accumulated(unjudged, 0.8) == pytest.approx([0.15, 0.02, 0.3], abs=1e-3)
+        early, late = (np.argmax(one, axis=-1) for one in (vectors.unjudged_greatest, vectors.unjudged_least))
+        assert (early <= late).all()
+
+    def test_first_document(self):
+        assert [first_relevance(score, 0.8) for score in (0.19, 0.5, 0.81)] == [0, None, 1]
+        with pytest.raises(rb.DataError, match="cannot occur"):
+            first_relevance(0.5, 0.2)
+
+    def test_rounded_scores_below_one_half(self):
+        """The printed score itself lies in a gap; the one that rounds to it does not."""
+        true = [1, 0, 1, 1, 0, 1]
+        vectors = rb.greedy_vectors(round(plain_rbp(true, 0.3), 3), 0.3, precision=1e-3)
+        assert vectors.greatest[:6].tolist() == true
+
+
+class TestEnumeration:
+    def test_all_vectors_in_order(self):
+        vectors = list(rb.enumerate_vectors(0.4321, 0.6))
+        as_tuples = [tuple(vector) for vector in vectors]
+        ends = rb.greedy_vectors(0.4321, 0.6)
+        assert as_tuples == sorted(set(as_tuples), reverse=True)
+        assert as_tuples[0] == tuple(ends.greatest)
+        assert as_tuples[-1] == tuple(ends.least)
+        assert rb.count_vectors(0.4321, 0.6) == (len(vectors), True)
+
+    def test_is_every_vector_of_a_length(self):
+        found = {tuple(vector) for vector in rb.enumerate_vectors(0.52, 0.7, 1e-2, length=10)}
+        everything = itertools.product((0.0, 1.0), repeat=10)
+        assert found == {vector for vector in everything if abs(plain_rbp(vector, 0.7) - 0.52) <= 0.005}
+        assert len(found) > 3
+
+    def test_count_by_table_agrees_with_exact_count(self, monkeypatch):
+        from rankbounds import relevance_vectors
+
+        exact = rb.count_vectors(0.4321, 0.7)
+        monkeypatch.setattr(relevance_vectors, "ENUMERABLE", 10)
+        table = rb.count_vectors(0.4321, 0.7)
+        assert (exact.exact, table.exact) == (True, False)
+        assert table.number == pytest.approx(exact.number, rel=0.02)
+
+    def test_nobody_asks_for_billions_by_accident(self):
+        with pytest.raises(rb.UsageError, match="about 3e\\+09 vectors"):
+            rb.enumerate_vectors(0.4321, 0.8)
+        assert len(list(itertools.islice(rb.enumerate_vectors(0.4321, 0.8, at_most=math.inf), 3))) == 3
+
+    def test_below_one_half_there_is_one(self):
+        assert [vector.tolist() for vector in rb.enumerate_vectors(0.8, 0.2)] == [[1, 0, 0, 0, 0, 0, 0]]
+        with pytest.raises(rb.DataError, match="cannot occur"):
+            rb.count_vectors(0.5, 0.2)
+
+
+class TestPublished:
+    @pytest.mark.parametrize(
+        ("score", "digits", "low", "high"),
+        [
+            ("0.4320", None, 0.43195, 0.43205),
+            (0.432, None, 0.4315, 0.4325),
+            (0.432, 4, 0.43195, 0.43205),
+            ("1", 2, 0.995, 1),
+        ],
+    )
+    def test_stands_for_all_that_rounds_to_it(self, score, digits, low, high):
+        found = Published(score, 0.8, digits=digits).score_range
+        assert [float(end) for end in found] == pytest.approx([low, high], abs=1e-9)
+
+    @pytest.mark.parametrize("p", [0.1, 0.2, 0.3, 0.45])
+    def test_scores_that_occur_are_never_denied(self, p):
+        rng = np.random.default_rng(1)
+        for topics, levels in ((1, (0, 1)), (3, (0, 1)), (1, (0, 0.5, 1))):
+            for _ in range(60):
+                gains = rng.choice(levels, (topics, 30))
+                Published(f"{np.mean([plain_rbp(one, p) for one in gains]):.4f}", p, topics=topics, gains=levels)
+
+    def test_gaps(self):
+        for score, options in (("0.5", {}), ("0.30", {}), ("0.3", {"topics": 2}), ("0.1", {"p": 0.05})):
+            with pytest.raises(rb.DataError, match="cannot occur"):
+                Published(score, **{"p": 0.2, "digits": 4} | options)
+        assert Published("0.5", 0.2, topics=2).topics == 2
+        assert Published("0.5", 0.2, gains="any").gains == "any"
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            ({"score": "high"}, "must be a number"),
+            ({"score": 1.2}, "between 0 and 1"),
+            ({"p": 1.0}, "below 1"),
+            ({"topics": 0}, "topics"),
+            ({"depth": 0}, "depth"),
+            ({"digits": 0}, "digits"),
+            ({"gains": (0, 2)}, "Divide grades"),
+            ({"gains": ("a",)}, "Gains are numbers"),
+            ({"residual": "0.9"}, "more than 1"),
+            ({"depth": 1, "score": 0.9}, "is the depth right"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(self, arguments, told):
+        with pytest.raises(rb.RankboundsError, match=told):
+            Published(**{"score": "0.4321", "p": 0.8} | arguments)
+
+    def test_per_topic_scores_narrow_the_range_of_a_mean(self):
+        rng = np.random.default_rng(9)
+        scores = rng.random(50).round(4)
+        alone = transfer(f"{scores.mean():.4f}", 0.9, 0.7, topics=50, method="relaxed")
+        each = transfer(scores, 0.9, 0.7, digits=4)
+        assert alone.low <= each.low.mean()
+        assert each.high.mean() <= alone.high
+        assert each.width.mean() < 0.8 * alone.width
+
+
+class TestComparison:
+    def test_verdicts(self):
+        good, bad = Published("0.9000", 0.95), Published("0.2000", 0.8)
+        assert compare_published(good, bad).verdict == "A"
+        assert compare_published(bad, good).verdict == "B"
+        assert compare_published(good, bad).advice == ()
+        assert [meeting.p for meeting in compare_published(good, bad, to=0.9).meetings] == [0.9, 0.8, 0.95]
+
+    def test_overlap_is_undecided_and_says_what_would_decide(self):
+        found = compare_published(
+            Published("0.4321", 0.95, residual="0.0200", topics=50),
+            Published("0.4100", 0.8, topics=50),
+            method="relaxed",
+        )
+        assert found.verdict == "undecided"
+        told = " ".join(found.advice)
+        for word in ("Judging", "digits", "single topics", "score of A at p=0.8"):
+            assert word in told
+        assert "undecided" in str(found)
+
+    def test_equal_printed_scores_at_one_persistence_need_digits(self):
+        found = compare_published(Published("0.43", 0.8), Published("0.43", 0.8))
+        assert found.verdict == "undecided"
+        assert "More printed digits could decide it." in found.advice
+
+    def test_a_residual_that_decides(self):
+        found = compare_published(Published("0.40", 0.8, residual="0.30"), Published("0.50", 0.8))
+        assert "could decide it (for B" in found.advice[0]
+
+    def test_six_steps_of_the_paper(self):
+        """The score at the higher p moves to the lower one, and R_L or R_G decide."""
+        b = Published("0.8000", 0.95)
+        vectors = rb.greedy_vectors(0.8, 0.95)
+        low, high = (float(accumulated(vector, 0.8)) for vector in (vectors.least, vectors.greatest))
+        for score, verdict in ((low - 0.001, "B"), (low + 0.001, "undecided"), (high + 0.0001, "A")):
+            a = Published(f"{min(score, 1):.5f}", 0.8)
+            assert compare_published(a, b, method="greedy").verdict == (verdict if score <= 1 else "undecided")

@@ -1,0 +1,196 @@
+"""Planning depths and judgments, choosing p, and contributions of documents."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankbounds as rb
+from rankbounds.persistence_fit import best_agreement
+from test_laws import LAW
+from test_papers import LIST, collection
+from test_residuals import collection as random_collection
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+
+
+@pytest.mark.parametrize(
+    ("p", "digits", "depth"),
+    [(0.5, 4, 14), (0.8, 4, 42), (0.95, 4, 180), (0.1, 4, 5), (0, 4, 1), (0.01, 2, 2)],
+)
+def test_depths_of_section_4_4(p, digits, depth):
+    assert rb.planned_depth(p, digits) == depth
+
+
+@LAW
+@given(st.integers(0, 990), st.integers(1, 6))
+def test_planned_depth_is_the_smallest_that_will_do(thousandths, digits):
+    p, goal = Fraction(thousandths, 1000), Fraction(1, 10**digits)
+    depth = rb.planned_depth(float(p), digits)
+    assert p**depth < goal
+    assert depth == 1 or p ** (depth - 1) >= goal
+
+
+def test_a_pool_of_100_supports_persistence_up_to_091():
+    assert rb.planned_persistence(100, 4) == pytest.approx(0.91, abs=0.005)
+    for depth, digits in ((1, 1), (4, 4), (10, 2), (100, 4), (1000, 3)):
+        p = rb.planned_persistence(depth, digits)
+        assert rb.planned_depth(p, digits) <= depth < rb.planned_depth(p + 2e-6, digits)
+
+
+def test_judgments_needed_bring_every_residual_down():
+    rng = np.random.default_rng(8)
+    docs = [f"d{at}" for at in range(150)]
+    runs = {
+        f"r{n}": {f"t{t}": {d: -at for at, d in enumerate(rng.permutation(docs)[:80])} for t in range(3)}
+        for n in range(3)
+    }
+    qrels = {f"t{t}": {d: int(rng.integers(0, 2)) for d in docs if rng.random() < 0.5} for t in range(3)}
+    p = (0.5, 0.8, 0.9)
+    rows = rb.judgments_needed(qrels, runs, p, digits=2)
+    for row in rows:
+        wanted = {
+            (topic, doc)
+            for run in runs.values()
+            for topic, ranked in run.items()
+            for doc in _slowly_needed(ranked, qrels[topic], row["p"])
+        }
+        assert row["judgments"] == len(wanted)
+        assert row["per_topic"] == pytest.approx(len(wanted) / 3)
+        assert row["too_short"] == 0
+        judged = {t: dict(grades) for t, grades in qrels.items()}
+        for topic, doc in wanted:
+            judged[topic][doc] = 0
+        scores = rb.evaluate(judged, runs, rb.RBP(p=row["p"]))
+        assert (scores.high - scores.low).max() < 0.01
+    assert rb.judgments_needed(qrels, runs, 0.99, digits=2)[0]["too_short"] == 9
+
+
+def _slowly_needed(ranked, judged, p):
+    """Judge the highest unjudged document until the residual is below 0.01."""
+    docs = sorted(ranked, key=lambda doc: -ranked[doc])
+    unjudged = [at for at, doc in enumerate(docs) if doc not in judged]
+    needed = []
+    while unjudged and p ** len(docs) + sum((1 - p) * p**at for at in unjudged) >= 0.01:
+        needed.append(docs[unjudged.pop(0)])
+    return needed
+
+
+def test_contributions_of_tables_1_and_2():
+    measures = ["AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "SP"]
+    rows = rb.contributions(*collection(LIST), "q", measures)
+    table = {(row["measure"], row["rank"]): row for row in rows if row["relevance"]}
+    ranks = (1, 2, 6, 11, 17)
+    assert [table["AP", rank]["contribution"] for rank in ranks] == pytest.approx(
+        [0.3633, 0.1633, 0.0633, 0.0299, 0.0118], abs=5e-5
+    )
+    assert [round(100 * table["AP", rank]["share"]) for rank in ranks] == [58, 26, 10, 5, 2]
+    assert [table["SP", rank]["contribution"] for rank in ranks] == pytest.approx(
+        [1.8164, 0.8164, 0.3164, 0.1497, 0.0588], abs=5e-5
+    )
+    for p, column in (
+        (0.5, [1, 0.5, 0.0313, 0.001, 0]),
+        (0.8, [1, 0.8, 0.3277, 0.1074, 0.0281]),
+        (0.95, [1, 0.95, 0.7738, 0.5987, 0.4401]),
+    ):
+        found = [table[f"RBP(p={p})", rank]["contribution"] / (1 - p) for rank in ranks]
+        assert found == pytest.approx(column, abs=5.1e-5)
+
+
+SUMS = ["RBP(p=0.8)", "RBP(p=0.7,graded=true)@4", "AP", "AP@5", "AP*", "SP", "P@5", "DCG", "nDCG@7", "Recall@6"]
+SUMS += ["SDCG@9", "F@4"]
+
+
+@pytest.mark.parametrize("measure", SUMS)
+def test_contributions_sum_to_the_score(measure):
+    qrels, runs = random_collection(9, tied=False)
+    rows = rb.contributions(qrels, runs["run0"], "t0", measure)
+    expected = rb.evaluate(qrels, runs["run0"], measure)
+    assert sum(row["contribution"] for row in rows) == pytest.approx(expected.value[0, 0, 0])
+    assert sum(row["share"] for row in rows) == pytest.approx(1)
+    assert [row["rank"] for row in rows] == list(range(1, len(runs["run0"]["t0"]) + 1))
+    if measure == "RBP(p=0.8)":
+        could = sum(row["could_add"] or 0 for row in rows)
+        assert could == pytest.approx(expected.parts[0, 0, 0, 0])
+        assert all((row["could_add"] is None) == (row["relevance"] is not None) for row in rows)
+
+
+def test_contributions_name_what_is_missing():
+    qrels, runs = random_collection(9)
+    with pytest.raises(rb.DataError, match="no topic"):
+        rb.contributions(qrels, runs["run0"], "t99")
+    with pytest.raises(rb.UsageError, match="no sum over documents"):
+        rb.contributions(qrels, runs["run0"], "t0", "RR")
+
+
+def log_likelihood(p, ended, unseen):
+    return sum(n * (np.log(1 - p) + (rank - 1) * np.log(p)) for rank, n in ended) + sum(
+        n * (rank - 1) * np.log(p) for rank, n in unseen
+    )
+
+
+def test_fitted_persistence_is_the_most_likely():
+    counts = {1: 50, 2: 30, 3: 10, "4+": 25}
+    found = rb.fit_persistence(counts)
+    grid = np.linspace(0.001, 0.999, 9981)
+    best = grid[np.argmax([log_likelihood(p, [(1, 50), (2, 30), (3, 10)], [(4, 25)]) for p in grid])]
+    assert found["p"] == pytest.approx(best, abs=1e-4)
+    assert found["ci_low"] < found["p"] < found["ci_high"]
+    assert found["expected_examined"] == pytest.approx(1 / (1 - found["p"]))
+    examined = rb.fit_persistence([(1, 115), (2, 65), (3, 35), (4, 25)], kind="examined")
+    assert examined["p"] == pytest.approx(found["p"])
+
+
+def test_interval_holds_the_true_persistence_as_often_as_it_says():
+    rng = np.random.default_rng(4)
+    held = 0
+    for _ in range(300):
+        ranks, counts = np.unique(rng.geometric(1 - 0.7, 40), return_counts=True)
+        found = rb.fit_persistence(zip(ranks.tolist(), counts.tolist(), strict=True))
+        held += found["ci_low"] <= 0.7 <= found["ci_high"]
+    assert held >= 0.93 * 300
+
+
+def test_misfit_tells_geometric_from_other_readers():
+    geometric = {rank: 1000 * 0.5**rank for rank in range(1, 9)} | {"9+": 1000 * 0.5**8}
+    assert rb.fit_persistence(geometric)["misfit"] > 0.9
+    assert rb.fit_persistence({1: 500, 2: 10, 9: 10, 10: 480})["misfit"] < 1e-6
+    assert rb.fit_persistence({1: 3})["misfit"] is None
+    assert rb.fit_persistence({1: 3})["p"] == 0
+
+
+@pytest.mark.parametrize(
+    ("counts", "kind", "told"),
+    [
+        ({}, "depths", "no counts"),
+        ({"5+": 3}, "depths", "cannot be told from 1"),
+        ({0: 3}, "depths", "from 1 on"),
+        ({1: -3}, "depths", "not negative"),
+        ({"x": 3}, "depths", "not a rank"),
+        ([(1, 2), (1, 3)], "depths", "twice"),
+        ({1: 2, 2: 3}, "examined", "More sessions"),
+        ({1: 5, 3: 3}, "examined", "every rank"),
+    ],
+)
+def test_counts_that_cannot_be(counts, kind, told):
+    with pytest.raises(rb.DataError, match=told):
+        rb.fit_persistence(counts, kind=kind)
+
+
+def test_agreement_is_kendalls_tau():
+    from scipy.stats import kendalltau
+
+    qrels, runs = random_collection(11, topics=6, runs=9)
+    rows = rb.persistence_agreement(qrels, runs, ["AP", "P@10"], p=(0.2, 0.8, 0.95))
+    for row in rows:
+        both = rb.evaluate(qrels, runs, [row["measure"], rb.RBP(p=row["p"])]).mean().value[:, 0].round(12)
+        assert row["tau"] == pytest.approx(kendalltau(both[:, 0], both[:, 1]).statistic)
+    same = rb.persistence_agreement(qrels, runs, ["RBP(p=0.8)"], p=(0.2, 0.8, 0.95))
+    (best,) = best_agreement(same)
+    assert (best["measure"], best["p"], best["tau"]) == ("RBP(p=0.8)", 0.8, pytest.approx(1))
+    with pytest.raises(rb.UsageError, match="three runs"):
+        rb.persistence_agreement(qrels, {"one": runs["run0"]})

@@ -1,0 +1,335 @@
+"""Pools, reduced judgments and what to judge next, against plain computations."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+import rankbounds as rb
+from conftest import archive
+from rankbounds import judging, pools
+from rankbounds.cli import main
+from rankbounds.judged_runs import JudgedRuns
+from rankbounds.measures import parse_measures
+from rankbounds.rankings import ranks
+from shared_task import rows, shared_task
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+QRELS, RUNS, GROUPS = shared_task()
+JUDGMENTS = rb.Qrels.from_columns(*zip(*((q, d, g) for q, docs in QRELS.items() for d, g in docs.items()), strict=True))
+
+
+def top(run, depth):
+    return {(q, d) for q, docs in run.to_dict().items() for d in sorted(docs, key=lambda one: -docs[one])[:depth]}
+
+
+@pytest.mark.parametrize("depth", [1, 3, 10, 99])
+def test_a_pool_is_the_union_of_the_tops(depth):
+    found = pools.pool(RUNS.values(), depth=depth)
+    assert {(q, d) for q, d, _ in found.rows()} == set().union(*(top(run, depth) for run in RUNS.values()))
+    assert set(found.grade) == {-1}
+
+
+def test_a_budget_is_kept_topic_by_topic_and_takes_the_best_ranks_first():
+    found = pools.pool(RUNS.values(), budget=7).to_dict()
+    assert [len(docs) for docs in found.values()] == [7] * 6
+    for query, docs in found.items():
+        best = defaultdict(lambda: math.inf)
+        for run in RUNS.values():
+            scores = run.to_dict()[query]
+            for rank, doc in enumerate(sorted(scores, key=lambda one: -scores[one]), 1):
+                best[doc] = min(best[doc], rank)
+        assert max(best[doc] for doc in docs) <= min(best[doc] for doc in best if doc not in docs)
+
+
+def test_restricted_judgments_are_those_of_the_shallower_pool():
+    shallow = pools.restrict(JUDGMENTS, pools.pool(RUNS.values(), depth=3)).to_dict()
+    pooled = set().union(*(top(run, 3) for run in RUNS.values()))
+    assert shallow == {q: {d: g for d, g in docs.items() if (q, d) in pooled} for q, docs in QRELS.items()}
+    deep = pools.restrict(JUDGMENTS, pools.pool(RUNS.values(), depth=12)).to_dict()
+    beyond = [(q, d) for q, docs in deep.items() for d, g in docs.items() if g == -1]
+    assert beyond
+    assert all(d not in QRELS[q] for q, d in beyond)
+
+
+def test_leaving_a_group_out_removes_what_it_alone_found():
+    left = pools.without_group(JUDGMENTS, list(RUNS.values()), GROUPS, "group3", depth=10)
+    others = set().union(*(top(run, 10) for name, run in RUNS.items() if GROUPS[name] != "group3"))
+    kept = {(q, d) for q, d, _ in left.rows()}
+    assert kept == {(q, d) for q, docs in QRELS.items() for d in docs} & others
+    assert len(kept) < len(JUDGMENTS)
+
+
+@pytest.mark.parametrize(("order", "expected"), [("trec", "cba"), ("docid", "abc"), ("line", "bca")])
+def test_ranks_of_tied_documents(order, expected):
+    run = rb.Run.from_columns("1111", "bcaz", [1, 1, 1, 2])
+    assert "".join(run.pairs.docs[int(row)] for row in np.argsort(ranks(run, order))) == "z" + expected
+    found = rb.evaluate({"1": {"c": 1}}, run, "RR", ties=order).value[0, 0, 0]
+    assert found == pytest.approx(1 / (2 + expected.index("c")))
+
+
+def test_documents_with_the_same_key_are_told_apart(monkeypatch):
+    runs = [rb.Run.from_columns("12", ["a", "b"], [1, 1]), rb.Run.from_columns("11", ["b", "a"], [2, 1])]
+    for run in runs:
+        monkeypatch.setattr(
+            run,
+            "pairs",
+            type(run.pairs)(
+                *[getattr(run.pairs, n) for n in ("topics", "topic", "docs")],
+                run.pairs.keys * np.uint64(0),
+                run.pairs.source,
+            ),
+        )
+    found = pools.pool(runs, depth=5)
+    assert {(q, d) for q, d, _ in found.rows()} == {("1", "a"), ("1", "b"), ("2", "b")}
+
+
+class TestReduction:
+    qrels = rb.Qrels.from_columns(
+        ["a"] * 57 + ["b"] * 30 + ["c"],
+        [f"d{at}" for at in range(88)],
+        [1] * 7 + [0] * 50 + [2] * 25 + [0] * 5 + [-1],
+    )
+
+    def counts(self, kept):
+        grade, topic = self.qrels.grade[kept], self.qrels.pairs.topic[kept]
+        return [(int((grade[topic == at] >= 1).sum()), int((grade[topic == at] == 0).sum())) for at in range(3)]
+
+    def test_keeps_the_numbers_of_the_paper(self):
+        for rate, expected in [
+            (90, [(6, 45), (22, 5), (0, 0)]),
+            (50, [(3, 25), (12, 5), (0, 0)]),
+            (10, [(1, 10), (2, 5), (0, 0)]),
+            (100, [(7, 50), (25, 5), (0, 0)]),
+        ]:
+            assert self.counts(pools.Reduction(self.qrels, seed=1).kept(rate)) == expected
+
+    def test_smaller_rates_are_subsets_and_seeds_differ(self):
+        one, other = (pools.Reduction(self.qrels, seed=seed) for seed in (1, 2))
+        kept = [one.kept(rate) for rate in pools.RATES]
+        assert all((small <= large).all() for large, small in itertools.pairwise(kept))
+        assert (kept[-1] != other.kept(10)).any()
+        assert (one.kept(10) == pools.Reduction(self.qrels, seed=1).kept(10)).all()
+
+    def test_every_document_is_as_likely(self):
+        times = sum(pools.Reduction(self.qrels, seed=seed).kept(50).astype(int) for seed in range(400))
+        assert times[:7] / 400 == pytest.approx(3 / 7, abs=0.12)  # five standard errors
+        assert times[7:57] / 400 == pytest.approx(0.5, abs=0.13)
+
+    def test_a_rate_that_makes_no_sense_is_refused(self):
+        with pytest.raises(rb.UsageError, match="percentage"):
+            pools.Reduction(self.qrels, seed=1).kept(0)
+
+
+def test_scores_under_a_subset_are_those_of_the_smaller_judgments():
+    """The join is made once; here every draw is joined anew and must give the same numbers."""
+    measures = parse_measures(["AP", "Q", "Q'", "nDCG", "nDCG'", "Bpref", "Rpref_relative2", "Rpref_N", "RBP(p=0.8)"])
+    gain = {1: 2.0, 2: 5.0}
+    cut = {
+        query: dict(list(docs.items())[:at]) for at, (query, docs) in enumerate(RUNS["run0"].to_dict().items()) if at
+    }
+    runs = {**RUNS, "short": rb.Run.from_columns(*zip(*rows(cut), strict=True), name="short")}
+    judged = JudgedRuns(JUDGMENTS, runs, gain=gain)
+    subsets = [None, *(pools.Reduction(JUDGMENTS, seed=4).kept(rate) for rate in (70, 30))]
+    found = judged.scores(subsets, measures)
+    assert found.shape == (3, 9, 6, 9)
+    for kept, values in zip(subsets, found, strict=True):
+        qrels = JUDGMENTS if kept is None else pools.subset(JUDGMENTS, kept)
+        anew = rb.evaluate(qrels, runs, measures, gain=gain)
+        assert values == pytest.approx(anew.value)
+        low, high = judged.low_high(kept, measures[-1])
+        assert (low, high) == (pytest.approx(anew.low[:, :, -1]), pytest.approx(anew.high[:, :, -1]))
+    infer = parse_measures(["infAP"])
+    sample = rb.evaluate(pools.only_pooled(JUDGMENTS, subsets[2]), runs, infer)
+    assert judged.scores(subsets[2:], infer)[0] == pytest.approx(sample.value)
+
+
+def weights_in_runs(names, p):
+    """For every unjudged document, its RBP weight in each of these runs."""
+    found = defaultdict(dict)
+    for name in names:
+        for query, docs in RUNS[name].to_dict().items():
+            for rank, doc in enumerate(sorted(docs, key=lambda one: -docs[one])):
+                if doc not in QRELS[query]:
+                    found[query, doc][name] = (1 - p) * p**rank
+    return found
+
+
+class TestJudgeNext:
+    p = 0.9
+
+    def residual(self, extra=(), names=tuple(RUNS)):
+        qrels = {query: dict(docs) for query, docs in QRELS.items()}
+        for query, doc in extra:
+            qrels[query][doc] = 0
+        scores = rb.evaluate(qrels, {name: RUNS[name] for name in names}, f"RBP(p={self.p})")
+        return scores.high - scores.low
+
+    def test_strategy_a_takes_the_largest_summed_weights(self):
+        plan = judging.judge_next(JUDGMENTS, RUNS, budget=12, measure=f"RBP(p={self.p})")
+        summed = {pair: sum(held.values()) for pair, held in weights_in_runs(RUNS, self.p).items()}
+        assert plan.weight == pytest.approx(sorted(summed.values(), reverse=True)[:12])
+        pairs = list(zip(plan.query_ids, plan.doc_ids, strict=True))
+        assert plan.weight == pytest.approx([summed[pair] for pair in pairs])
+        assert plan.residual_before == pytest.approx(self.residual().sum())
+        for number in (1, 5, 12):
+            assert plan.residual_after[number - 1] == pytest.approx(self.residual(pairs[:number]).sum())
+
+    @pytest.mark.parametrize("strategy", ["B", "C"])
+    def test_strategies_b_and_c_follow_the_residuals_one_judgment_at_a_time(self, strategy):
+        plan = judging.judge_next(JUDGMENTS, RUNS, budget=15, measure=f"RBP(p={self.p})", strategy=strategy)
+        held = weights_in_runs(RUNS, self.p)
+        scores = rb.evaluate(QRELS, RUNS, f"RBP(p={self.p})")
+        base = dict(zip(RUNS, scores.value.mean(axis=(1, 2)), strict=True))
+        residual = dict(zip(RUNS, (scores.high - scores.low).mean(axis=(1, 2)), strict=True))
+        middle = {name: base[name] + residual[name] / 2 for name in RUNS}
+        for query, doc, weight in zip(plan.query_ids, plan.doc_ids, plan.weight, strict=True):
+            power = 3 if strategy == "C" else 0
+            worth = {
+                pair: sum(one * residual[name] * middle[name] ** power for name, one in runs.items())
+                for pair, runs in held.items()
+            }
+            assert weight == pytest.approx(max(worth.values()))
+            assert worth[query, doc] == pytest.approx(weight)
+            for name, one in held.pop((query, doc)).items():
+                residual[name] -= one / len(QRELS)
+        pairs = list(zip(plan.query_ids, plan.doc_ids, strict=True))
+        assert plan.residual_after[-1] == pytest.approx(self.residual(pairs).sum())
+
+    def test_a_comparison_weighs_differences(self):
+        two = ("run0", "run7")
+        plan = judging.judge_next(JUDGMENTS, RUNS, budget=5, measure=f"RBP(p={self.p})", compare=two)
+        held = weights_in_runs(two, self.p)
+        apart = {pair: abs(one.get("run0", 0) - one.get("run7", 0)) for pair, one in held.items()}
+        assert plan.weight == pytest.approx(sorted(apart.values(), reverse=True)[:5])
+        tails = 2 * 6 * self.p**30
+        assert plan.residual_before == pytest.approx(sum(apart.values()) + tails)
+        assert plan.residual_after == pytest.approx(plan.residual_before - np.cumsum(plan.weight))
+
+    def test_other_measures_of_fixed_weights(self):
+        plan = judging.judge_next(JUDGMENTS, RUNS, budget=3, measure="DCG@20")
+        assert plan.weight[0] > 0
+        scores = rb.evaluate(QRELS, RUNS, "DCG@20")
+        assert plan.residual_before == pytest.approx((scores.high - scores.low).sum())
+        for measure in ("AP", "nDCG@10", "RBP'(p=0.8)"):
+            with pytest.raises(rb.UsageError, match="fixed weight"):
+                judging.judge_next(JUDGMENTS, RUNS, budget=3, measure=measure)
+
+    def test_nothing_left_to_judge(self):
+        qrels = {q: dict.fromkeys(docs, 1) for q, docs in RUNS["run0"].to_dict().items()}
+        plan = judging.judge_next(qrels, {"run0": RUNS["run0"]}, budget=3, measure="P@5")
+        assert (len(plan), plan.residual_before) == (0, 0)
+
+
+@pytest.fixture
+def files(tmp_path):
+    JUDGMENTS.write(tmp_path / "qrels")
+    (tmp_path / "runs").mkdir()
+    for name, run in RUNS.items():
+        run.write(tmp_path / "runs" / name)
+    (tmp_path / "groups").write_text("".join(f"{run} {group}\n" for run, group in GROUPS.items()))
+    return tmp_path
+
+
+class TestCommands:
+    @pytest.fixture
+    def command(self, capfd):
+        def call(*arguments):
+            code = main([str(argument) for argument in arguments])
+            return code, *capfd.readouterr()
+
+        return call
+
+    def test_pool(self, command, files):
+        code, out, err = command("pool", files / "runs", "--depth", 2)
+        assert code == 0
+        assert all(line.split()[1::2] == ["0", "-1"] for line in out.splitlines())
+        assert f"{len(out.splitlines())} documents for 6 topics from 8 runs: 0 judged" in err
+        code, out, _ = command("pool", files / "runs", "--depth", 2, "--restrict", files / "qrels")
+        assert {line.split()[3] for line in out.splitlines()} <= {"0", "1", "2"}
+
+    def test_pool_without_a_group(self, command, files):
+        options = ("--depth", 10, "--restrict", files / "qrels", "--groups", files / "groups")
+        code, out, err = command("pool", files / "runs", *options, "--without", "group3")
+        left = pools.without_group(JUDGMENTS, list(RUNS.values()), GROUPS, "group3", depth=10)
+        assert (code, out) == (0, left.text())
+        assert f"group3 alone found {len(JUDGMENTS) - len(left)} of {len(JUDGMENTS)} documents." in err
+        code, _, err = command("pool", files / "runs", *options, "--without", "group8")
+        assert (code, "Did you mean" in err) == (2, True)
+
+    def test_reduce(self, command, files):
+        code, out, err = command("reduce", files / "qrels", "--rate", 50, "--seed", 3)
+        assert (code, out) == (0, pools.reduce(JUDGMENTS, [50], seed=3)[50].text())
+        assert "rate 50%, seed 3: kept" in err
+        code, _, _ = command("reduce", files / "qrels", "--rate", "70,30", "-o", files / "q.{rate}", "--keep-pool")
+        assert code == 0
+        assert len(rb.read_qrels(files / "q.30")) == len(JUDGMENTS)
+
+    def test_judge_next(self, command, files):
+        ask = ("judge-next", files / "qrels", files / "runs", "--budget", 4, "--for", "RBP(p=0.9)")
+        code, out, err = command(*ask, "--format", "json")
+        found = json.loads(out)
+        assert code == 0
+        assert [list(row) for row in found] == [["query_id", "doc_id", "weight", "residual_after"]] * 4
+        plan = judging.judge_next(JUDGMENTS, RUNS, budget=4, measure="RBP(p=0.9)")
+        assert found == plan.rows()
+        assert "after these 4 judgments" in err
+        code, out, _ = command(*ask, "--format", "trec")
+        assert out == plan.pool().text()
+        code, out, _ = command(*ask)
+        assert out.splitlines()[0].split() == ["query_id", "doc_id", "weight", "residual_after"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (["pool", "runs"], "needs a depth"),
+            (["pool", "runs", "--depth", "0"], "at least 1"),
+            (["pool", "runs", "--depth", "2", "--ties", "best"], "no order"),
+            (["pool", "runs", "--depth", "2", "--without", "g"], "--groups"),
+            (["reduce", "qrels", "--rate", "90,50"], "-o qrels.{rate}.txt"),
+            (["reduce", "qrels", "--rate", "half"], "not percentages"),
+            (["judge-next", "qrels", "runs", "--budget", "0"], "at least 1"),
+            (["judge-next", "qrels", "runs", "--strategy", "D"], "no strategy"),
+            (["judge-next", "qrels", "runs", "--compare", "run0", "runX"], 'no run "runX"'),
+            (["judge-next", "qrels", "runs", "--for", "AP"], "fixed weight"),
+        ],
+    )
+    def test_wrong_usage(self, command, files, monkeypatch, arguments, says):
+        monkeypatch.chdir(files)
+        code, out, err = command(*arguments)
+        assert (code, out) == (2, "")
+        assert says in err
+        assert err.count("\n") == 1
+
+    def test_broken_groups(self, command, files):
+        (files / "groups").write_text("run0 a\nrun1\n")
+        code, _, err = command(
+            "pool",
+            files / "runs",
+            "--depth",
+            2,
+            "--restrict",
+            files / "qrels",
+            "--groups",
+            files / "groups",
+            "--without",
+            "a",
+        )
+        assert code == 3
+        assert "groups:2: expected two fields" in err
+
+
+def test_the_published_depth_10_judgments_of_trec8(unpacked):
+    """Equal scores stand in the order of the lines there; then every line comes out."""
+    folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
+    runs = rb.read_runs(folder / "runs")
+    qrels = rb.read_qrels(folder / "qrels.txt")
+    found = pools.restrict(qrels, pools.pool(runs, depth=10, order="line"))
+    assert found.to_dict() == rb.read_qrels(folder / "qrels-depth10.txt").to_dict()
+    groups = pools.read_groups(archive("trec8-adhoc.groups.txt"))
+    assert set(pools.groups_of([run.name for run in runs], groups)) == set(groups.values())

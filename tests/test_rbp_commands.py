@@ -1,0 +1,185 @@
+"""The commands depth, crossings, contributions and persistence, and the figures of RBP."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import rankbounds as rb
+from test_residuals import collection
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+
+
+@pytest.fixture
+def files(tmp_path):
+    qrels, runs = collection(1, tied=False)
+    rows = [f"{query} 0 {doc} {grade}\n" for query, docs in qrels.items() for doc, grade in docs.items()]
+    (tmp_path / "qrels").write_text("".join(rows))
+    for name, run in runs.items():
+        lines = [f"{query} Q0 {doc} 1 {score} {name}\n" for query, docs in run.items() for doc, score in docs.items()]
+        (tmp_path / name).write_text("".join(lines))
+    return tmp_path
+
+
+def test_depth(command):
+    code, out, err = command("depth", "--p", ".95", "--digits", "4", "--format", "json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == [{"p": 0.95, "digits": 4, "depth": 180, "expected_examined": 20.0}]
+    assert [row["depth"] for row in json.loads(command("depth", "--format", "json")[1])] == [14, 42, 180]
+    (row,) = json.loads(command("depth", "--depth", 100, "--digits", 4, "--format", "json")[1])
+    assert list(row) == ["p", "digits", "depth", "expected_examined"]
+    assert round(row["p"], 2) == 0.91
+    assert command("depth", "--p", "0.5,0.8")[1].split()[-8:] == ["0.5", "4", "14", "2.0", "0.8", "4", "42", "5.0"]
+
+
+def test_depth_for_a_collection(command, files):
+    out = command(
+        "depth", files / "qrels", files / "run0", files / "run1", "--p", "0.5", "--digits", 1, "--format", "json"
+    )
+    (row,) = json.loads(out[1])
+    assert row == rb.judgments_needed(str(files / "qrels"), [str(files / "run0"), str(files / "run1")], 0.5, 1)[0]
+    assert "judgments needed" in command("depth", files / "qrels", files / "run0")[1]
+
+
+def test_crossings(command, files):
+    inputs = (files / "qrels", files / "run0", files / "run1")
+    code, out, _ = command("crossings", *inputs, "--format", "json")
+    assert code == 0
+    expected = rb.crossings(str(inputs[1]), str(inputs[2]), str(inputs[0]))
+    assert json.loads(out) == expected
+    assert all(list(row) == ["query_id", "p", "from", "to", "change"] for row in expected)
+    assert {row["query_id"] for row in json.loads(command("crossings", *inputs, "-q", "--format", "json")[1])} > {"t0"}
+    regions = json.loads(command("crossings", *inputs, "--regions", "--format", "json")[1])
+    assert (regions[0]["p_from"], regions[-1]["p_to"]) == (0, 1)
+    assert len(regions) == len(expected) + 1
+    assert "undecided" in command("crossings", *inputs)[1]
+    assert command("crossings", inputs[0], inputs[1], inputs[1])[1].splitlines()[-1].split()[-2:] == ["tied", "-"]
+
+
+def test_contributions(command, files):
+    inputs = ("contributions", files / "qrels", files / "run0", "--topic", "t0", "-m", "RBP(p=0.8)", "-m", "AP")
+    code, out, _ = command(*inputs, "--all", "--format", "json")
+    assert code == 0
+    assert json.loads(out) == rb.contributions(str(files / "qrels"), str(files / "run0"), "t0", ["RBP(p=0.8)", "AP"])
+    table = command(*inputs)[1].splitlines()
+    assert table[0].split() == ["rank", "document", "grade", "RBP(p=0.8)", "AP"]
+    value = rb.evaluate(str(files / "qrels"), str(files / "run0"), "RBP(p=0.8)").value[0, 0, 0]
+    assert table[-1].split()[:3] == ["whole", "list", f"{value:.4f}"]
+    assert any(" ? " in line and "+0." in line for line in table)
+
+
+def test_persistence(command, files):
+    (files / "depths.csv").write_text("rank,sessions\n1,50\n2,25\n3,12\n4+,13\n")
+    code, out, _ = command("persistence", "--depths", files / "depths.csv", "--format", "json")
+    assert code == 0
+    assert json.loads(out) == [rb.fit_persistence({1: 50, 2: 25, 3: 12, "4+": 13})]
+    (files / "examined.csv").write_text("1,100\n2,50\n3,25\n")
+    assert "0.5000" in command("persistence", "--examined", files / "examined.csv")[1]
+    out = command("persistence", files / "qrels", files / "run*", "-m", "RBP(p=0.8)", "--format", "json")[1]
+    (best,) = json.loads(out)
+    assert best["tau"] == pytest.approx(1)
+    assert best["p_from"] <= 0.8
+    assert (
+        len(json.loads(command("persistence", files / "qrels", files / "run*", "--all", "--format", "json")[1])) == 327
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["depth", "--p", "1"], 2, "below 1"),
+        (["depth", "--p", "many"], 2, "nvalid"),
+        (["depth", "--digits", "0"], 2, "digits"),
+        (["depth", "--depth", "0"], 2, "from 1 on"),
+        (["depth", "--depth", "9", "--p", "0.5"], 2, "neither --p"),
+        (["depth", "{qrels}"], 2, "name runs"),
+        (["depth", "{qrels}", "{run}", "--ties", "best"], 2, "one order"),
+        (["crossings", "{qrels}", "{run}"], 2, "required"),
+        (["crossings", "{qrels}", "{run}", "{run}", "-m", "AP"], 2, "not for AP"),
+        (["crossings", "{qrels}", "{run}", "{nothing}"], 3, "no such file"),
+        (["crossings", "{run}", "{run}", "{run}"], 3, "looks like a run"),
+        (["contributions", "{qrels}", "{run}", "--topic", "t77"], 3, 'no topic "t77"'),
+        (["contributions", "{qrels}", "{run}", "--topic", "t0", "-m", "RR"], 2, "no sum over documents"),
+        (["persistence"], 2, "one kind of evidence"),
+        (["persistence", "--depths", "{qrels}"], 3, "not a rank and a count"),
+        (["persistence", "{qrels}", "{run}"], 2, "three runs"),
+        (["persistence", "--depths", "{nothing}"], 3, "no such file"),
+        (["evaluate", "{qrels}", "{run}", "-m", "RBP2(p_relevant=1)"], 2, "below 1"),
+        (["evaluate", "{qrels}", "{run}", "-m", "INST(T=0.5)"], 2, "at least 1"),
+        (["evaluate", "{qrels}", "{run}", "-m", "ESL(n=0)"], 2, "from 1 on"),
+        (["evaluate", "{qrels}", "{run}", "-m", "ESL(n=30,collection=3)"], 3, "more documents than the collection"),
+        (["evaluate", "{qrels}", "{run}", "-m", "INST", "--ties", "expected"], 2, "no known mean"),
+    ],
+)
+def test_wrong_use_is_one_clear_message(command, files, arguments, code, told):
+    (files / "tied").write_text("t0 Q0 d1 1 1.0 tied\nt0 Q0 d2 1 1.0 tied\n")
+    names = {"qrels": files / "qrels", "run": files / "run0", "nothing": files / "nothing"}
+    if "expected" in arguments:
+        names["run"] = files / "tied"
+    found, out, err = command(*(argument.format(**names) for argument in arguments))
+    assert (found, out) == (code, "")
+    assert told in err
+    assert sum(not line.startswith("rankbounds: warning") for line in err.splitlines()) == 1
+
+
+class TestFigures:
+    qrels, runs = collection(1)
+
+    def test_contribution_of_ranks(self):
+        axes = rb.plots.contribution_of_ranks((0.5, 0.9), 10)
+        assert np.allclose(axes.lines[1].get_ydata(), 0.1 * 0.9 ** np.arange(10))
+        assert [text.get_text() for text in axes.get_legend().get_texts()] == ["p = 0.5", "p = 0.9"]
+        axes.figure.canvas.draw()
+
+    def test_bounds_by_depth(self):
+        scores = rb.bounds_by_depth(self.qrels, self.runs, 12, (0.5, 0.8))
+        axes = rb.plots.bounds_by_depth(scores, "run1")
+        axes.figure.canvas.draw()
+        assert len(axes.lines) == 4
+        mean = scores.mean()
+        assert np.allclose(axes.lines[2].get_ydata(), mean.low[1, 0, 12:])
+        assert np.allclose(axes.lines[3].get_ydata(), mean.high[1, 0, 12:])
+        assert axes.lines[0].get_xdata().tolist() == list(range(1, 13))
+        with pytest.raises(rb.UsageError, match="no run"):
+            rb.plots.bounds_by_depth(scores, "run9")
+        with pytest.raises(rb.UsageError, match="bounds_by_depth"):
+            rb.plots.bounds_by_depth(rb.evaluate(self.qrels, self.runs, "AP"))
+
+    def test_bounds_by_persistence_with_crossings(self):
+        scores = rb.bounds_by_persistence(self.qrels, self.runs)
+        two = [rb.Run.from_columns(*zip(*_rows(self.runs[name]), strict=True), name=name) for name in ("run0", "run1")]
+        found = [row for row in rb.crossings(*two, self.qrels) if row["p"] <= 0.99]
+        axes = rb.plots.bounds_by_persistence(scores, ["run0", "run1"], crossings=found)
+        axes.figure.canvas.draw()
+        marks = sorted(line.get_xdata()[0] for line in axes.lines[4:])
+        assert marks == [row["p"] for row in found]
+        assert np.allclose(axes.lines[1].get_ydata(), scores.mean().high[0, 0])
+        assert len(axes.texts) == sum(row["change"] == "winner" for row in found)
+
+    @pytest.mark.parametrize("bounds", ["unjudged", "both"])
+    def test_residual_parts(self, bounds):
+        scores = rb.evaluate(self.qrels, self.runs, "RBP(p=0.8)", bounds=bounds)
+        axes = rb.plots.residual_parts(scores)
+        axes.figure.canvas.draw()
+        mean = scores.mean()
+        bars = axes.containers[: 4 if bounds == "both" else 3]
+        ends = [max(bar[number].get_x() + bar[number].get_width() for bar in bars) for number in range(3)]
+        assert np.allclose(ends, mean.high[:, 0, 0])
+        assert [text.get_text() for text in axes.get_yticklabels()] == mean.runs
+        with pytest.raises(rb.UsageError, match="residual"):
+            rb.plots.residual_parts(rb.evaluate(self.qrels, self.runs, "AP"))
+
+    def test_recall_precision(self):
+        measures = [f"IPrec(recall={tenth / 10})" for tenth in range(11)]
+        scores = rb.evaluate(self.qrels, self.runs, measures)
+        axes = rb.plots.recall_precision(scores)
+        axes.figure.canvas.draw()
+        assert np.allclose(axes.lines[0].get_ydata(), scores.mean().value[0, 0])
+        assert np.allclose(axes.lines[0].get_xdata(), np.arange(11) / 10)
+
+
+def _rows(run):
+    return [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]

@@ -1,0 +1,426 @@
+"""The report: what it holds is what the functions say, and nothing in the files can become markup."""
+
+from __future__ import annotations
+
+import base64
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import browser
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.commands.demo import DATA
+from rankbounds.comparison import compare
+from rankbounds.comparison.evidence import Evidence, Inputs, certain_bounds
+from rankbounds.comparison.wording import paragraph
+from rankbounds.report import Choices, content, gather, page
+from rankbounds.report.observed import TIED
+
+HOSTILE = [
+    '</script><script>window.hacked="script"</script>',
+    '"><img/src=x/onerror=window.hacked="image">',
+    "{{script}}{{data}}",
+    "<!--<script>",
+    "'`${window.hacked='template'}`",
+    "&lt;b&gt;\u2028\u202e",
+]
+MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"]
+
+
+def unpacked(held):
+    kind = {"f8": "<f8", "u2": "<u2", "u1": "|u1"}[held["type"]]
+    return np.frombuffer(base64.b64decode(held["data"]), dtype=kind).reshape(held["shape"])
+
+
+def rbp_of(run, p):
+    """Value and residual as the page computes them."""
+    sure, still_open = unpacked(run["sums"]).astype(float)
+    powers = p ** np.arange(sure.size)
+    lists = sum(number for _, number in run["lengths"])
+    beyond = sum(number * p**length for length, number in run["lengths"])
+    return (1 - p) * sure @ powers / lists, ((1 - p) * still_open @ powers + beyond) / lists
+
+
+def shared_bounds(scores, files):
+    inputs = Inputs(DATA / "qrels.txt", [str(file) for file in files], scores.runs)
+    return certain_bounds(inputs, scores.measures)
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
+
+
+@pytest.fixture(scope="module")
+def demo_scores():
+    return rb.evaluate(DATA / "qrels.txt", DATA / "runs", MEASURES)
+
+
+def test_holds_the_scores_of_evaluate(demo, demo_scores):
+    assert demo["runs"] == demo_scores.runs
+    assert demo["topics"] == demo_scores.query_ids
+    for name in ("value", "low", "high"):
+        np.testing.assert_array_equal(unpacked(demo["values"][name]), getattr(demo_scores, name))
+    mean = demo_scores.mean()
+    for at in range(len(MEASURES)):
+        np.testing.assert_allclose(demo["systems"][at]["mean"], mean.value[:, 0, at])
+        np.testing.assert_allclose(demo["systems"][at]["high"], mean.high[:, 0, at])
+
+
+def test_holds_the_pairs_of_compare(demo, demo_scores):
+    found = compare(demo_scores, test="t", certain=shared_bounds(demo_scores, sorted((DATA / "runs").iterdir())))
+    for name in content.PAIR_COLUMNS:
+        told = [np.nan if row[name] is None else row[name] for row in found.pairs]
+        np.testing.assert_array_equal(unpacked(demo["pairs"][name]).ravel(), told)
+
+
+def test_summary_says_only_what_holds(demo, demo_scores):
+    told = " ".join(demo["summary"])
+    assert "reranked scores highest: RBP(p=0.8) 0.6241" in told
+    assert "dense could score higher than reranked surely does (0.6241)" in told
+    assert "dense rests on unjudged documents" in told
+    pairs = [row for row in compare(demo_scores, test="t").pairs if row["measure"] == "RBP(p=0.8)"]
+    assert f"separate {sum(row['p_adjusted'] < 0.05 for row in pairs)} of 10 pairs" in told
+    by_ap = " ".join(gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP"]))["summary"])
+    assert "surely" not in by_ap  # judging other runs' documents moves AP
+    assert "Whatever" not in by_ap
+
+
+def test_tie_ranges_are_those_of_evaluate(demo):
+    ties = rb.evaluate(DATA / "qrels.txt", DATA / "runs", MEASURES, bounds="ties").mean()
+    told = np.array([run["tie_range"] for run in demo["lists"]])
+    np.testing.assert_allclose(told[..., 0], ties.low[:, 0])
+    np.testing.assert_allclose(told[..., 1], ties.high[:, 0])
+
+
+def test_strips_show_judgments_and_ties(demo):
+    grades = rb.read_qrels(DATA / "qrels.txt").to_dict()
+    strips = unpacked(demo["strips"])
+    for at, path in enumerate(sorted((DATA / "runs").iterdir())):
+        run = rb.read_run(path).to_dict()
+        for number, query in enumerate(demo["topics"]):
+            ranked = sorted(run[query].items(), key=lambda item: (item[1], item[0]), reverse=True)[: strips.shape[2]]
+            for rank, (doc, score) in enumerate(ranked):
+                cell = int(strips[at, number, rank])
+                grade = grades[query].get(doc)
+                assert cell % TIED == (1 if grade is None else 2 + int(grade))
+                assert (cell >= TIED) == (rank > 0 and ranked[rank - 1][1] == score)
+
+
+small = st.integers(0, 4).map(str)
+tables = st.dictionaries(small, st.dictionaries(small, st.integers(-1, 2), min_size=1), min_size=1)
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+@settings(max_examples=40, deadline=None)
+@given(
+    tables, tables, st.sampled_from(["trec", "docid", "best", "worst", "expected"]), st.sampled_from([0.3, 0.8, 0.99])
+)
+def test_coefficients_give_rbp_at_any_persistence(tmp_path_factory, qrels, run, ties, p):
+    if not set(qrels) & set(run):
+        return
+    folder = tmp_path_factory.mktemp("files")
+    for name, table, row in (("qrels", qrels, "{} 0 {} {}\n"), ("run", run, "{} Q0 {} 1 {} tag\n")):
+        lines = [row.format(query, doc, value) for query, inner in table.items() for doc, value in inner.items()]
+        (folder / name).write_text("".join(lines))
+    choices = Choices(measures=["RBP(p=0.5)"], ties=ties)
+    told = rbp_of(gather(folder / "qrels", [folder / "run"], choices)["persistence"]["runs"][0], p)
+    mean = rb.evaluate(folder / "qrels", folder / "run", f"RBP(p={p})", ties=ties).mean()
+    assert told == pytest.approx((mean.low[0, 0, 0], mean.high[0, 0, 0] - mean.low[0, 0, 0]), abs=1e-9)
+
+
+def test_large_inputs_are_thinned_and_say_so():
+    for runs, topics in ((129, 50), (400, 50), (30, 10_000), (2000, 300)):
+        value = np.linspace(0, 1, runs)[:, None, None] * np.ones((1, topics, 5))
+        scores = rb.Scores([f"r{at}" for at in range(runs)], [str(at) for at in range(topics)],
+                           [rb.parse_measure(name) for name in ("RBP(p=0.8)", "AP", "P@5", "P@10", "RR")],
+                           value, value, value, value[..., 0])  # fmt: skip
+        kept = content.thinned(scores, 5)
+        held = len(kept.runs) * len(kept.topics) * (120 + kept.depth) + len(kept.runs) ** 2 / 2 * 48 * 5
+        assert held * 4 / 3 < 10_000_000
+        assert bool(kept.notes) == ((len(kept.runs), len(kept.topics), kept.depth) != (runs, topics, 100))
+        assert runs - 1 in kept.runs  # the best one
+    assert content.thinned(scores, 5).notes[-1].startswith(f"The {len(kept.runs)} best of 2000 runs")
+
+
+def hostile_files(folder: Path) -> tuple[Path, list[Path]]:
+    """Judgments and runs whose every id, tag and file name is an attack."""
+    judgments, runs = folder / "<b>qrels.jsonl", []
+    rows = [{"query_id": query, "doc_id": doc, "relevance": at % 2}
+            for query in HOSTILE for at, doc in enumerate(HOSTILE[:4])]  # fmt: skip
+    judgments.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for number, tag in enumerate(HOSTILE[:3]):
+        ranked = [f"{query.replace(' ', '_')} Q0 {doc} 1 {number + at}.5 {tag.replace(' ', '_')}\n"
+                  for query in HOSTILE for at, doc in enumerate(HOSTILE) if " " not in doc]  # fmt: skip
+        runs.append(folder / f"<i>{number}.txt")
+        runs[-1].write_text("".join(ranked))
+    return judgments, runs
+
+
+class Elements(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_hostile_ids_stay_text(tmp_path):
+    qrels, runs = hostile_files(tmp_path)
+    held = gather(qrels, runs, Choices(title=HOSTILE[0]))
+    text = page(held)
+    assert text.isascii()
+    parser = Elements()
+    parser.feed(text)
+    tags = [tag for tag, _ in parser.seen]
+    assert tags.count("script") == 2
+    assert not {"img", "b", "i"} & set(tags)
+    assert not [name for _, attributes in parser.seen for name in attributes if name.startswith("on")]
+    data = text.split('<script type="application/json" id="data">')[1].split("</script>")[0]
+    assert "<" not in data
+    assert json.loads(data)["runs"] == held["runs"]
+
+
+def test_script_never_writes_markup():
+    script = (Path(content.__file__).parent / "page.js").read_text()
+    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "DOMParser"):
+        assert way not in script
+
+
+def test_command_writes_a_page_that_needs_no_network(tmp_path, capsys):
+    out = tmp_path / "report.html"
+    assert main(["report", str(DATA / "qrels.txt"), str(DATA / "runs"), "-o", str(out)]) == 0
+    text = out.read_text()
+    assert capsys.readouterr().out == ""
+    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in text
+    assert len(text) < 200_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word"),
+    [
+        (["-", "run"], 2, "standard input"),
+        (["missing", "run"], 3, "no such file"),
+        ([str(DATA / "qrels.txt"), str(DATA / "runs"), "--test", "tt"], 2, "tt"),
+        ([str(DATA / "qrels.txt"), str(DATA / "runs"), "-m", "RPB"], 2, "RBP"),
+        ([str(DATA / "qrels.txt"), str(DATA / "runs"), "-o", "/no/such/folder/r.html"], 3, "cannot be written"),
+    ],
+)
+def test_wrong_usage_is_one_clear_line(arguments, code, word, capsys):
+    assert main(["report", *arguments]) == code
+    told = capsys.readouterr().err
+    assert word in told
+    assert len(told.splitlines()) == 1
+
+
+def test_no_bounds_for_unjudged_documents_where_none_were_asked_for():
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)"], bounds="ties"))
+    assert np.isnan(unpacked(held["pairs"]["certain_low"])).all()
+
+
+def test_key_of_ties_is_used_and_named(tmp_path):
+    documents = {doc for path in (DATA / "runs").iterdir() for _, doc, _ in rb.read_run(path).rows()}
+    key = tmp_path / "key.txt"
+    key.write_text("".join(f"{doc} {doc[::-1]}\n" for doc in sorted(documents)))
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)"], ties_key=str(key)))
+    mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", "RBP(p=0.8)", ties_key=key).mean()
+    np.testing.assert_allclose(held["systems"][0]["mean"], mean.value[:, 0, 0])
+    told = [rbp_of(run, 0.8)[0] for run in held["persistence"]["runs"]]
+    np.testing.assert_allclose(told, mean.low[:, 0, 0])
+    assert held["identity"]["files"][-1]["name"] == "key.txt"
+
+
+def test_words_for_grades_are_read(tmp_path):
+    words = tmp_path / "qrels.txt"
+    words.write_text(
+        (DATA / "qrels.txt").read_text().replace(" 2\n", " A\n").replace(" 1\n", " B\n").replace(" 0\n", " N\n")
+    )
+    held = gather(words, [DATA / "runs"], Choices(measures=["nDCG@10"], gain="A=2,B=1,N=0"))
+    mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", "nDCG@10").mean()
+    np.testing.assert_allclose(held["systems"][0]["mean"], mean.value[:, 0, 0])
+
+
+def test_one_run_needs_no_comparison(tmp_path):
+    held = gather(DATA / "qrels.txt", [DATA / "runs" / "bm25.txt"])
+    assert held["pairs"] is None
+    assert held["systems"][0]["mean"]
+
+
+# ---- in a browser ----
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    driver = browser.start(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
+def opened(chromium, path):
+    chromium.get(Path(path).as_uri())
+    return chromium
+
+
+def rows_of(chromium, table):
+    script = "return [...document.querySelectorAll(arguments[0])].map(r => [...r.cells].map(c => c.textContent))"
+    return chromium.execute_script(script, f"#{table} tbody tr")
+
+
+def choose(chromium, select, index):
+    chromium.execute_script(
+        "const s = document.getElementById(arguments[0]); s.selectedIndex = arguments[1];"
+        "s.dispatchEvent(new Event('change'))",
+        select,
+        index,
+    )
+
+
+@pytest.fixture(scope="module")
+def demo_page(demo, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "demo.html"
+    path.write_text(page(demo))
+    return path
+
+
+def test_browser_shows_the_leaderboard_and_sorts(chromium, demo_page, demo_scores):
+    opened(chromium, demo_page)
+    mean = demo_scores.mean()
+    for at in range(len(MEASURES)):
+        choose(chromium, "measure", at)
+        expected = sorted(zip(mean.value[:, 0, at], demo_scores.runs, strict=True), key=lambda pair: -pair[0])
+        assert [row[1:3] for row in rows_of(chromium, "board")] == [[run, f"{value:.4f}"] for value, run in expected]
+    names = [row[1] for row in rows_of(chromium, "board")]
+    for button in chromium.find_elements("css selector", "#board th button"):
+        if button.text == "run":
+            button.click()
+            assert [row[1] for row in rows_of(chromium, "board")] == sorted(names)
+            button.click()
+            assert [row[1] for row in rows_of(chromium, "board")] == sorted(names, reverse=True)
+            assert chromium.find_elements("css selector", "#board th[aria-sort=descending]")
+    assert chromium.get_log("browser") == []
+
+
+def test_browser_slider_equals_evaluate(chromium, demo_page):
+    opened(chromium, demo_page)
+    for p in (0.3, 0.57, 0.8, 0.95, 0.99):
+        chromium.execute_script(
+            "const p = document.getElementById('p'); p.value = arguments[0]; p.dispatchEvent(new Event('input'))",
+            str(p),
+        )
+        mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", f"RBP(p={p})").mean()
+        expected = {
+            run: (f"{low:.4f}", f"+{high - low:.4f}")
+            for run, low, high in zip(mean.runs, mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True)
+        }
+        rows = rows_of(chromium, "p-board")
+        assert {row[1]: (row[2], row[3]) for row in rows} == expected
+        assert [row[1] for row in rows] == sorted(expected, key=lambda run: -float(expected[run][0]))
+    assert chromium.get_log("browser") == []
+
+
+def test_browser_slider_moves_by_keyboard(chromium, demo_page):
+    opened(chromium, demo_page)
+    chromium.find_element("id", "p").send_keys("\ue014")  # arrow right
+    assert chromium.find_element("id", "p-shown").text == "p = 0.81"
+
+
+def test_browser_verdict_is_that_of_the_command_line(chromium, demo_page, demo, demo_scores):
+    opened(chromium, demo_page)
+    for a, b, measure in ((0, 1, 0), (2, 0, 0), (4, 3, 1), (1, 4, 3)):
+        for select, index in (("run-a", a), ("run-b", b), ("pair-measure", measure)):
+            choose(chromium, select, index)
+        shown = chromium.find_element("id", "verdict").text.splitlines()
+        two = rb.evaluate(
+            DATA / "qrels.txt", [DATA / "runs" / f"{demo_scores.runs[at]}.txt" for at in (a, b)], MEASURES[measure]
+        )
+        (low_a, high_a), (low_b, high_b) = (demo["lists"][at]["tie_range"][measure] for at in (a, b))
+        ties = Evidence(ties=(low_a - high_b, high_a - low_b))
+        certain = shared_bounds(two, [DATA / "runs" / f"{run}.txt" for run in two.runs])
+        told = paragraph(compare(two, test="t", certain=certain), MEASURES[measure], ties).splitlines()
+        assert shown[0] == told[0]
+        assert shown[2:4] == told[2:4]  # the second is about all pairs, not this one
+        assert shown[5].rstrip(".").startswith(told[4].split(";")[0].rstrip("."))
+        differences = {row[0]: row[3] for row in rows_of(chromium, "pair-board")}
+        change = two.value[0, :, 0] - two.value[1, :, 0]
+        assert differences == {query: f"{one:+.4f}" for query, one in zip(two.query_ids, change, strict=True)}
+    assert chromium.get_log("browser") == []
+
+
+def test_browser_strips_have_a_cell_for_each_rank(chromium, demo_page, demo):
+    opened(chromium, demo_page)
+    choose(chromium, "query", 3)
+    shown = chromium.execute_script(
+        "const titles = (list) => [...list.querySelectorAll('.cell')].map((cell) => cell.title);"
+        "return [...document.querySelectorAll('#strips .list')].map(titles)"
+    )
+    strips = unpacked(demo["strips"])
+    assert len(shown) == 5
+    for at, titles in enumerate(shown):
+        codes = strips[at, 3, : len(titles)] % TIED
+        for rank, (title, code) in enumerate(zip(titles, codes.tolist(), strict=True), 1):
+            words = {1: "unjudged", 2: "judged non-relevant", 3: "grade 1", 4: "grade 2"}[code]
+            assert title.removesuffix(", tied") == f"rank {rank}: {words}"
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_browser_runs_nothing_that_ids_hold(chromium, tmp_path):
+    qrels, runs = hostile_files(tmp_path)
+    out = tmp_path / "hostile.html"
+    held = gather(qrels, runs, Choices(title=HOSTILE[0]))
+    out.write_text(page(held))
+    opened(chromium, out)
+    for select in ("run-a", "measure", "query"):
+        choose(chromium, select, 1)
+    assert chromium.execute_script("return window.hacked === undefined")
+    assert chromium.find_element("id", "title").text == HOSTILE[0]
+    assert {row[1] for row in rows_of(chromium, "board")} == set(held["runs"])
+    assert not chromium.find_elements(
+        "css selector", "img, script[src], body b:not(.who b), body i:not(.cell i):not(.legend i)"
+    )
+    assert chromium.get_log("browser") == []
+
+
+def test_browser_page_fits_a_phone(chromium, demo_page):
+    size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        opened(chromium, demo_page)
+        assert chromium.execute_script("return document.documentElement.scrollWidth") <= 390
+    finally:
+        chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch):
+    held = {"one": gather(DATA / "qrels.txt", [DATA / "runs" / "bm25.txt"])}
+    whole = content.thinned
+
+    def smaller(scores, measures):
+        monkeypatch.setattr(content, "FEWEST_RUNS", 3)
+        monkeypatch.setattr(content, "FEWEST_TOPICS", 4)
+        return whole(scores, measures, largest=1)
+
+    monkeypatch.setattr(content, "thinned", smaller)
+    held["thinned"] = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
+    for name, one in held.items():
+        out = tmp_path / f"{name}.html"
+        out.write_text(page(one))
+        opened(chromium, out)
+        means = {run: f"{mean:.4f}" for run, mean in zip(one["runs"], one["systems"][0]["mean"], strict=True)}
+        assert {row[1]: row[2] for row in rows_of(chromium, "board")} == means
+        assert chromium.get_log("browser") == []
+    assert set(held["thinned"]["runs"]) == {"reranked", "bm25-expanded", "dense"}
+    assert "of 3 pairs of the runs shown" in " ".join(held["thinned"]["summary"])
+    shown = chromium.find_element("id", "warnings").text
+    assert "The 3 best of 5 runs by RBP(p=0.8) are shown." in shown
+    assert "4 of 24 topics" in shown
+    assert "Rankings are not shown" in shown
+    assert "over 24 topics." in chromium.find_element("id", "verdict").text

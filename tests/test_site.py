@@ -1,0 +1,66 @@
+"""The documentation site: generated pages hold everything, and it builds offline without a warning."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankbounds.cli import build_parser
+from rankbounds.measures import REGISTRY
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def reference():
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_measures_page_explains_every_measure(reference):
+    headings = [line for line in reference.measures_page().splitlines() if line.startswith("## ")]
+    assert headings == [f"## {reference._text(name)}" for name in sorted(REGISTRY, key=str.lower)]
+
+
+def test_commands_page_has_every_command_and_option(reference):
+    page = reference.commands_page()
+    for command in build_parser()._subparsers._group_actions[0].choices:
+        assert f"## rankbounds {command}\n" in page
+    for option in ("--bounds WHAT", "--read-only", "--groups FILE"):
+        assert option in page
+    assert "%(" not in page
+
+
+def test_site_builds_without_a_warning(tmp_path):
+    pytest.importorskip("mkdocs", reason="the site is built by MkDocs: pip install mkdocs")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    pages = {page.name for page in (tmp_path / "site").glob("*.html")}
+    assert {"index.html", "measures.html", "commands.html", "report.html", "studies.html", "errata.html"} <= pages
+    written = (tmp_path / "site" / "index.html").read_text()
+    assert 'src="http' not in written
+    assert 'rel="stylesheet" href="http' not in written
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "examples").glob("*.ipynb")), ids=lambda path: path.name)
+def test_notebooks_run(notebook):
+    cells = [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
+    names: dict[str, object] = {}
+    for number, cell in enumerate(cells):
+        *before, last = ast.parse("".join(cell["source"])).body
+        exec(compile(ast.Module(before, []), f"{notebook.name} cell {number}", "exec"), names)
+        assert isinstance(last, ast.Expr), "a cell ends with what it shows"
+        shown = eval(compile(ast.Expression(last.value), f"{notebook.name} cell {number}", "eval"), names)
+        assert repr(shown)

@@ -1,0 +1,161 @@
+"""Studies from the command line: a folder for each, complete or not there, never computed twice."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.commands.demo import DATA
+from rankbounds.studies import (
+    Result,
+    bounds_by_depth,
+    bounds_by_persistence,
+    folder,
+    power_by_judgment_rate,
+    power_by_measure,
+)
+
+FILES = [str(DATA / "qrels.txt"), str(DATA / "runs")]
+SLOW = {"coverage-by-relevance-ratio", "deciding-by-persistence"}
+PROMISED = {
+    "agreement-by-judgment-rate",
+    "agreement-by-measure",
+    "bounds-by-depth",
+    "bounds-by-persistence",
+    "change-by-banding",
+    "deciding-by-persistence",
+    "power-by-judgment-rate",
+    "power-by-measure",
+    "range-by-ties",
+    "score-by-judgment-rate",
+    "score-by-pool-depth",
+    "uncertainty-by-relevance-ratio",
+}
+
+
+def test_list_tells_every_question_and_need(capsys):
+    assert main(["study", "list", "--format", "json"]) == 0
+    rows = {row["study"]: row for row in json.loads(capsys.readouterr().out)}
+    assert set(rows) >= PROMISED
+    assert all("?" in row["question"] for row in rows.values())
+    assert rows["power-by-measure"]["needs"] == "judgments, runs"
+    assert rows["uncertainty-by-relevance-ratio"]["needs"] == "nothing (simulated)"
+
+
+@pytest.mark.parametrize("name", sorted(set(folder.known_studies()) - SLOW - {"change-by-leaving-a-group-out"}))
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_each_writes_table_figure_and_answer(name, tmp_path, capsys):
+    assert main(["study", name, *FILES, "-o", str(tmp_path)]) == 0
+    made = tmp_path / name
+    files = {one.name for one in made.iterdir()}
+    assert files == {"table.csv", "figure.svg", "figure.png", "figure.pdf", "README.md", "settings.json"}
+    assert (made / "figure.png").read_bytes().startswith(b"\x89PNG")
+    assert (made / "figure.pdf").read_bytes().startswith(b"%PDF")
+    with open(made / "table.csv", encoding="utf-8") as table:
+        rows = list(csv.DictReader(table))
+    assert rows
+    readme = (made / "README.md").read_text()
+    answer = capsys.readouterr().out.removeprefix(f"{name}: ").strip()
+    assert answer in readme
+    assert folder.study_called(name).question in readme
+
+
+@pytest.mark.parametrize("name", sorted(SLOW))
+def test_slow_ones_draw_what_they_found(name):
+    study = folder.study_called(name)
+    given = (
+        {"collections": 2, "relevance_ratios": (1.0, 0.5), "ways": ("true share",)}
+        if "coverage" in name
+        else {"qrels": FILES[0], "runs": [FILES[1]], "pairs": 3, "persistences": (0.5, 0.8), "digits": (2,)}
+    )
+    result = study.module.run(**given)
+    axes = study.figure(result)
+    assert axes.get_xlabel()
+    assert axes.get_legend_handles_labels()[1]
+
+
+def test_complete_studies_are_left_alone_until_something_changes(tmp_path, capsys):
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_bytes((DATA / "qrels.txt").read_bytes())
+
+    def is_left(*more):
+        arguments = ["study", "power-by-measure", str(qrels), FILES[1], "-m", "P@5", "-o", str(tmp_path), *more]
+        assert main(arguments) == 0
+        return "left as it is" in capsys.readouterr().err
+
+    assert not is_left()
+    assert is_left()
+    assert not is_left("--again")
+    assert not is_left("--seed", "1")
+    assert is_left("--seed", "1")
+    (tmp_path / "power-by-measure" / "settings.json").unlink()  # as if stopped before the end
+    assert not is_left("--seed", "1")
+    qrels.write_text("".join(qrels.read_text().splitlines(keepends=True)[1:]))
+    assert not is_left("--seed", "1")
+
+
+def test_all_goes_on_after_a_failure_and_tells_what_it_leaves_out(tmp_path, capsys, monkeypatch):
+    known = folder.known_studies()
+    chosen = ("bounds-by-depth", "change-by-leaving-a-group-out", "power-by-measure", "uncertainty-by-relevance-ratio")
+    monkeypatch.setattr(folder, "known_studies", lambda: {name: known[name] for name in chosen})
+    one_run = str(DATA / "runs" / "bm25.txt")
+    assert main(["study", "all", FILES[0], one_run, "-o", str(tmp_path)]) == 3
+    told = capsys.readouterr().err
+    assert "change-by-leaving-a-group-out: left out, it needs groups of runs (--groups)" in told
+    assert "power-by-measure: failed: Discriminative power needs at least two runs." in told
+    assert {one.name for one in tmp_path.iterdir()} == {"bounds-by-depth", "uncertainty-by-relevance-ratio"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word"),
+    [
+        (["power-by-mesure", *FILES], 2, "power-by-measure"),
+        (["power-by-measure"], 2, "needs judgments and runs"),
+        (["power-by-measure", "-", FILES[1]], 2, "standard input"),
+        (["power-by-measure", "missing", FILES[1]], 3, "no such file"),
+        (["list", "--format", "xml"], 2, "xml"),
+    ],
+)
+def test_wrong_usage_is_one_clear_line(arguments, code, word, capsys, tmp_path):
+    assert main(["study", *arguments, "-o", str(tmp_path)]) == code
+    told = capsys.readouterr().err
+    assert word in told
+    assert len(told.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_bounds_close_with_depth_and_open_with_persistence():
+    by_depth = bounds_by_depth.run(*FILES, persistences=(0.8,), depths=(1, 5, 10, 40))
+    for run in {row["run"] for row in by_depth.rows}:
+        low, high = np.array([(row["low"], row["high"]) for row in by_depth.rows if row["run"] == run]).T
+        assert (np.diff(low) >= 0).all()
+        assert (np.diff(high) <= 1e-12).all()
+    by_p = bounds_by_persistence.run(*FILES, persistences=(0.5, 0.8, 0.95))
+    mean = rb.evaluate(*FILES, "RBP(p=0.8)").mean()
+    told = [(row["low"], row["high"]) for row in by_p.rows if row["p"] == 0.8]
+    np.testing.assert_allclose(told, np.stack([mean.low[:, 0, 0], mean.high[:, 0, 0]], axis=-1))
+
+
+def test_figures_draw_the_rows():
+    found = power_by_measure.run(*FILES, measures=["AP", "P@10"], resamples=100)
+    axes = power_by_measure.figure(found)
+    drawn = {label.get_text(): bar.get_width() for label, bar in zip(axes.get_yticklabels(), axes.patches, strict=True)}
+    assert drawn == pytest.approx({row["measure"]: 100 * row["power"] for row in found.rows if row["alpha"] == 0.05})
+    lines = bounds_by_persistence.figure(bounds_by_persistence.run(*FILES, persistences=(0.5, 0.8))).get_lines()
+    assert len(lines) == 6
+    assert all((high.get_ydata() >= low.get_ydata()).all() for low, high in zip(lines[::2], lines[1::2], strict=True))
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_power_with_all_judgments_is_that_of_the_t_test():
+    found: Result = power_by_judgment_rate.run(*FILES, measures=["AP"], rates=(50,), seeds=2)
+    scores = rb.evaluate(*FILES, "AP")
+    separated = [row["p_value"] < 0.05 for row in rb.compare(scores, test="t").pairs]
+    assert found.rows[0]["rate"] == 100
+    assert found.rows[0]["power"] == pytest.approx(np.mean(separated))
+    assert found.rows[1]["low_draw"] <= found.rows[1]["power"] <= found.rows[1]["high_draw"]

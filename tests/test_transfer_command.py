@@ -1,0 +1,125 @@
+"""``rankbounds transfer``: what it prints, and with which exit code."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+import rankbounds as rb
+from rankbounds.cli import main
+
+
+@pytest.fixture
+def transfer(capfdbinary):
+    """Run the command; return exit code, standard output and standard error."""
+
+    def call(*arguments):
+        code = main(["transfer", *map(str, arguments)])
+        out, err = capfdbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return call
+
+
+def test_a_score_at_another_persistence(transfer):
+    code, out, err = transfer("0.4321", "--p", ".95", "--to", ".8")
+    assert (code, err) == (0, "")
+    assert "0.4321 at p=0.95" in out
+    assert "[0.0280, 0.9142]" in out
+    assert "add --topics" in out
+    assert "non-relevant at every p" in out
+
+
+def test_json_is_one_object(transfer):
+    code, out, err = transfer("0.43", "--p", ".7", "--to", ".5", "--residual", ".02", "--digits", 4, "--format", "json")
+    found = json.loads(out)
+    expected = rb.transfer(0.43, 0.7, 0.5, residual=0.02, digits=4)
+    assert (code, err) == (0, "")
+    assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high), abs=1e-6)
+    assert (found["method"], found["proven"], found["digits"]) == ("exact", True, 4)
+    assert "verdict" not in found
+
+
+@pytest.mark.parametrize(("against", "verdict"), [(".95", "B"), (".01", "A"), (".5", "undecided")])
+def test_verdicts(transfer, against, verdict):
+    arguments = ("0.4321", "--p", ".95", "--to", ".8", "--against", against, "--digits", 4)
+    found = json.loads(transfer(*arguments, "--format", "json")[1])
+    assert found["verdict"] == verdict
+    assert found["against_low"] == pytest.approx(float(against) - 5e-5, abs=1e-8)
+    text = transfer(*arguments)[1]
+    assert ("neither can be said to be better" if verdict == "undecided" else f"system {verdict} is better") in text
+
+
+def test_both_systems_move_to_a_third_persistence(transfer):
+    arguments = ("0.9000", "--p", ".95", "--to", ".8", "--against", "0.2000", "--against-p", ".6", "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(transfer(*arguments)[1]))
+    assert row["verdict"] == "A"
+    assert float(row["against_high"]) > 0.2
+    assert {row["verdict_at_p"], row["verdict_at_against_p"]} <= {"A", "undecided"}
+
+
+def test_means_graded_gains_and_methods(transfer):
+    def low_and_high(*more):
+        found = json.loads(transfer("0.4321", "--p", ".9", "--to", ".7", "--format", "json", *more)[1])
+        return found["low"], found["high"], found["method"]
+
+    one, mean, graded, relaxed = map(
+        low_and_high, *zip(("--topics", 1), ("--topics", 50), ("--gains", "0,0.5,1"), ("--gains", "any"), strict=True)
+    )
+    assert relaxed[0] < mean[0] < one[0]
+    assert relaxed[0] < graded[0] < one[0]
+    assert one[1] < mean[1] < relaxed[1]
+    assert [found[2] for found in (one, mean, graded, relaxed)] == ["exact", "exact", "exact", "relaxed"]
+    assert low_and_high("--method", "relaxed")[:2] == relaxed[:2]
+    assert low_and_high("--method", "greedy")[2] == "greedy"
+
+
+def test_a_figure(transfer, tmp_path):
+    pytest.importorskip("matplotlib")
+    transfer("0.43", "--p", ".6", "--to", ".5", "--figure", tmp_path / "range.svg")
+    assert "<svg" in (tmp_path / "range.svg").read_text()
+    code, _, err = transfer("0.43", "--p", ".6", "--to", ".5", "--figure", tmp_path / "nowhere" / "range.svg")
+    assert code == 3
+    assert "cannot be written" in err
+    code, _, err = transfer("0.43", "--p", ".6", "--to", ".5", "--figure", tmp_path / "range.txt")
+    assert code == 2
+    assert "Known" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["0.5", "--p", ".2", "--to", ".8"], 3, "cannot occur"),
+        (["0.9", "--p", ".8", "--to", ".5", "--residual", ".3"], 3, "more than 1"),
+        (["0.5", "--p", "1", "--to", ".8"], 2, "below 1"),
+        (["0.5", "--p", ".5", "--to", "1.8"], 2, "below 1"),
+        (["half", "--p", ".5", "--to", ".8"], 2, "must be a number"),
+        (["0.5", "--p", ".5"], 2, "--to"),
+        (["0.5", "--p", ".5", "--to", ".8", "--method", "greddy"], 2, 'Did you mean "greedy"?'),
+        (["0.5", "--p", ".5", "--to", ".8", "--gains", "0,3"], 2, "Divide grades"),
+        (["0.5", "--p", ".5", "--to", ".8", "--gains", "0,0.5,1", "--method", "greedy"], 2, "binary"),
+        (["0.5", "--p", ".5", "--to", ".8", "--against-residual", ".1"], 2, "goes with --against"),
+        (["0.5", "--p", ".5", "--to", ".8", "--time-limit", "0"], 2, "positive"),
+        (["0.5", "--p", ".5", "--to", ".8", "--format", "jsn"], 2, 'Did you mean "json"?'),
+    ],
+)
+def test_wrong_usage_is_one_clear_message(transfer, arguments, code, told):
+    found, out, err = transfer(*arguments)
+    assert (found, out) == (code, "")
+    assert told in err
+    assert len(err.splitlines()) == 1
+
+
+def test_the_solver_keeps_off_standard_output():
+    """The solver prints a line of its own for this case, unless it is muted; it would stand behind the JSON."""
+    arguments = (
+        "0.641762 --p 0.5928200229500528 --to 0.5304259802618151 --topics 50 --gains 0,0.5,1 --residual 0.051211"
+    )
+    command = [sys.executable, "-m", "rankbounds", "transfer", *arguments.split(), "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["high"] < 1

@@ -1,0 +1,450 @@
+"""Means under unjudged documents: the paper's closed forms, enumeration, models of relevance, coverage, the command."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import rankbounds as rb
+from plain import Topic, value
+from rankbounds import score_distribution
+from rankbounds.cli import main
+from rankbounds.pairs import Pairs, number_pairs
+from rankbounds.rankings import TopicFacts, join
+from rankbounds.relevance_estimates import reliability
+from rankbounds.relevance_probability import ByName, as_relevance_probability
+from rankbounds.score_distribution import distribution_of_sum
+from rankbounds.studies import coverage_by_relevance_ratio
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+LAW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def paper_collection(topics=50, depth=100, judged=10):
+    """Lists whose first ranks are judged non-relevant and whose others are unjudged."""
+    run = {f"t{at}": {f"d{rank:03d}": -rank for rank in range(depth)} for at in range(topics)}
+    return {query: dict.fromkeys(list(docs)[:judged], 0) for query, docs in run.items()}, run
+
+
+@pytest.fixture
+def command(capfd):
+    def call(*arguments):
+        code = main([str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return call
+
+
+@pytest.fixture
+def files(tmp_path):
+    qrels, run = paper_collection()
+    rb.judgments.as_qrels(qrels).write(tmp_path / "qrels")
+    rb.runs.as_run(run, "mine").write(tmp_path / "run")
+    return tmp_path / "qrels", tmp_path / "run"
+
+
+PAPER = [(0.05, 0.005369, 0.001103), (0.2, 0.021475, 0.002025), (0.35, 0.037581, 0.002414), (0.5, 0.053687, 0.002531)]
+
+
+@pytest.mark.parametrize(("q", "mean", "sd"), PAPER)
+def test_closed_form_of_the_paper(command, files, q, mean, sd):
+    code, out, err = command("uncertainty", *files, "-m", "RBP(p=.8)", "--q", q, "--format", "json")
+    (row,) = json.loads(out)
+    assert code == 0
+    assert list(row) == [
+        "run", "query_id", "measure", "base", "mean", "sd", "ci_low", "ci_high", "low", "high",
+    ]  # fmt: skip
+    assert (row["run"], row["query_id"], row["measure"], row["base"]) == ("mine", "all", "RBP(p=0.8)", 0)
+    assert (row["mean"], row["sd"]) == (pytest.approx(mean, abs=6e-7), pytest.approx(sd, abs=6e-7))
+    assert row["ci_high"] - row["mean"] == pytest.approx(1.959964 * row["sd"], rel=1e-6)
+    assert (row["low"], row["high"]) == (0, pytest.approx(0.8**10))
+    assert f"q={q:g}" in err
+
+
+def test_the_normal_interval_is_near_the_distribution(files):
+    found = rb.uncertainty(*map(str, files), q=0.2)
+    exact = found.scores[0].distribution()
+    assert exact.mean == pytest.approx(0.021475, abs=6e-7)
+    assert exact.sd == pytest.approx(0.002025, rel=1e-3)
+    assert exact.error < 2e-5
+    assert 0.003 < exact.distance_from_normal() < 0.01
+    assert "0.006" in found.table().text()
+    by_quantile = next(rb.uncertainty(*map(str, files), q=0.2, interval="distribution").rows())
+    assert by_quantile["ci_low"] == pytest.approx(exact.quantile(0.025))
+
+
+def test_few_topics_are_told(command, tmp_path):
+    qrels, run = paper_collection(topics=3)
+    with pytest.warns(rb.RankboundsWarning, match=r"3 topics are few .* off by up to 0\.\d"):
+        rb.uncertainty(qrels, run, q=0.2)
+
+
+@pytest.mark.parametrize("q", [0.2, 1.0])
+def test_beyond_the_list_counts_in_mean_only_with_tail(q):
+    qrels, run = paper_collection(topics=40, depth=12, judged=10)
+    inside, beyond = 0.2 * (0.8**10 + 0.8**11), 0.8**12
+    for tail, extra, squares in ((False, 0.0, 0.0), (True, beyond, 0.8**24 * 0.2 / 1.8)):
+        row = next(rb.uncertainty(qrels, run, q=q, tail=tail).rows())
+        assert row["mean"] == pytest.approx(q * (inside + extra))
+        variance = q * (1 - q) * (0.04 * (0.8**20 + 0.8**22) + squares)
+        assert row["sd"] == pytest.approx(math.sqrt(variance / 40))
+        assert (row["low"], row["high"]) == (0, pytest.approx(0.8**10))
+
+
+rankings = st.lists(st.sampled_from([None, None, 0, 1, 2]), min_size=1, max_size=7)
+
+
+@LAW
+@given(
+    st.lists(rankings, min_size=1, max_size=2),
+    st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), min_size=7, max_size=7),
+)
+def test_moments_and_distribution_are_those_of_all_judgments(several, chances):
+    """Every measure that is a weighted sum, every completion of the judgments with its probability."""
+    run = {f"t{at}": {f"d{rank}": -rank for rank in range(len(one))} for at, one in enumerate(several)}
+    qrels = {
+        f"t{at}": {"x": 2} | {f"d{rank}": grade for rank, grade in enumerate(one) if grade is not None}
+        for at, one in enumerate(several)
+    }
+    measures = [rb.parse_measure(name) for name in ("RBP(p=0.6)", "RBP(p=0.8,graded=true)@4", "P@3", "DCG@5")]
+    found = rb.uncertainty(qrels, run, measures, q=chances)
+    bounds = rb.evaluate(qrels, run, measures).mean()
+    for at, (measure, score) in enumerate(zip(measures, found.scores, strict=True)):
+        outcomes = [(0.0, 1.0)]
+        for one in several:
+            holes = [rank for rank, grade in enumerate(one) if grade is None]
+            mine = []
+            for turned in itertools.product((0, 1), repeat=len(holes)):
+                full = list(one)
+                for rank, relevant in zip(holes, turned, strict=True):
+                    full[rank] = 2 * relevant
+                weight = math.prod(chances[r] if t else 1 - chances[r] for r, t in zip(holes, turned, strict=True))
+                mine.append((value(Topic(full, [*full, 2], 2), measure) / len(several), weight))
+            outcomes = [(a + b, p * q) for a, p in outcomes for b, q in mine]
+        mean = sum(one * weight for one, weight in outcomes)
+        sd = math.sqrt(max(0, sum(one**2 * weight for one, weight in outcomes) - mean**2))
+        row = found._row(score)
+        assert row["mean"] == pytest.approx(mean, abs=1e-9)
+        assert row["sd"] == pytest.approx(sd, abs=1e-7)
+        assert row["low"] == pytest.approx(bounds.low[0, 0, at], abs=1e-12)
+        assert row["high"] == pytest.approx(bounds.high[0, 0, at], abs=1e-12)
+        distribution = score.distribution()
+        for x in {round(one, 9) for one, _ in outcomes}:
+            assert distribution.cdf(x + 1e-7) == pytest.approx(
+                sum(p for one, p in outcomes if one <= x + 1e-7), abs=1e-9
+            )
+
+
+@LAW
+@given(
+    st.lists(st.tuples(st.floats(-1, 1), st.sampled_from([0.0, 0.02, 0.3, 0.5, 1.0])), min_size=1, max_size=13),
+    st.floats(-1, 1),
+)
+def test_the_grid_is_within_its_stated_error_of_enumeration(parts, base):
+    weight, chance = np.array([w for w, _ in parts]), np.array([q for _, q in parts])
+    exact = distribution_of_sum(weight, chance, base)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(score_distribution, "ENUMERATED", 0)
+        grid = distribution_of_sum(weight, chance, base)
+    assert grid.mean == pytest.approx(exact.mean, abs=1e-9)
+    x = np.linspace(-8, 8, 500)
+    slack = grid.error + 1e-9
+    assert (grid.cdf(x) <= exact.cdf(x + slack) + 2e-9).all()
+    assert (grid.cdf(x) >= exact.cdf(x - slack) - 2e-9).all()
+
+
+def test_fifteen_holes_are_enumerated_exactly():
+    qrels, run = paper_collection(topics=1, depth=15, judged=0)
+    qrels = {"t0": {"elsewhere": 1}}
+    found = rb.uncertainty(qrels, run, q=0.3).scores[0].distribution()
+    assert found.error == 0
+    values = sorted(
+        (sum(0.2 * 0.8**rank for rank in range(15) if bits >> rank & 1), 0.3**count * 0.7 ** (15 - count))
+        for bits in range(1 << 15)
+        for count in [bits.bit_count()]
+    )
+    assert found.value == pytest.approx([one for one, _ in values], abs=1e-12)
+    assert found.probability.sum() == pytest.approx(1)
+    assert found.quantile(0.5) == pytest.approx(values[np.searchsorted(np.cumsum([p for _, p in values]), 0.5)][0])
+
+
+def test_draws_agree_with_enumeration_for_other_measures():
+    ranking = [1, None, 0, None, None]
+    qrels = {"t": {"d0": 1, "d2": 0, "x": 1}}
+    run = {"t": {f"d{rank}": -rank for rank in range(5)}}
+    found = rb.uncertainty(qrels, run, ["AP", "nDCG@4", "RR"], q=0.4, samples=4000, seed=1)
+    for score in found.scores:
+        mean = second = 0.0
+        for turned in itertools.product((0, 1), repeat=3):
+            full = list(ranking)
+            for rank, relevant in zip((1, 3, 4), turned, strict=True):
+                full[rank] = relevant
+            weight = 0.4 ** sum(turned) * 0.6 ** (3 - sum(turned))
+            one = value(Topic(full, [*full, 1], 1), score.measure)
+            mean, second = mean + weight * one, second + weight * one**2
+        sd = math.sqrt(max(second - mean**2, 0))
+        row = found._row(score)
+        assert abs(row["mean"] - mean) <= 4 * sd / 4000**0.5 + 1e-12
+        assert row["sd"] == pytest.approx(sd, rel=0.08, abs=1e-9)
+        assert row["low"] - 1e-12 <= row["ci_low"] <= row["ci_high"] <= row["high"] + 1e-12
+    assert "4000 draws (seed 1)" in found.notes()[1]
+    again = rb.uncertainty(qrels, run, ["AP", "nDCG@4", "RR"], q=0.4, samples=4000, seed=1)
+    assert [one.sd() for one in again.scores] == [one.sd() for one in found.scores]
+
+
+def test_expected_ties_use_the_mean_weight_of_a_group():
+    qrels, run = {"t": {"a": 1}}, {"t": {"a": 2.0, "b": 1.0, "c": 1.0}}
+    row = next(rb.uncertainty(qrels, run, q=0.5, ties="expected").rows())
+    assert row["mean"] == pytest.approx(0.2 + 0.5 * (0.16 + 0.128))
+    assert row["sd"] == pytest.approx(math.sqrt(2 * 0.25 * 0.144**2))
+    for ties in ("best", "worst"):
+        with pytest.raises(rb.UsageError, match="depends on the missing judgments"):
+            rb.uncertainty(qrels, run, q=0.5, ties=ties)
+
+
+class TestModels:
+    qrels = {"1": {"a": 1}, "2": {"a": 0}}  # noqa: RUF012
+    runs = {  # noqa: RUF012
+        "A": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}, "2": {"b": 1.0}},
+        "B": {"1": {"b": 3.0, "a": 2.0}, "2": {"c": 2.0}},
+    }
+
+    def means(self, q, **options):
+        found = rb.uncertainty(self.qrels, self.runs, "P@1", q=q, **options)
+        return [row["mean"] for row in found.rows()]
+
+    def test_each_kind(self):
+        assert self.means([0.4, 0.2]) == pytest.approx([(1 + 0.4) / 2, 0.4])
+        assert self.means({1: 0.4}) == pytest.approx([(1 + 0.4) / 2, 0.4])
+        assert self.means(ByName("run", {"A": 0.5, "B": 0.1})) == pytest.approx([0.75, 0.1])
+        assert self.means(ByName("topic", {"1": 0.5, "2": 0.1})) == pytest.approx([(1 + 0.1) / 2, 0.3])
+        assert self.means({"1": {"b": 0.9}, "2": {"b": 0.3}}, otherwise=0.7) == pytest.approx([0.65, 0.8])
+        assert self.means(lambda holes: 1.0 / holes.rank) == pytest.approx([1, 1])
+
+    @pytest.mark.parametrize(
+        ("content", "expected"),
+        [
+            ("rank,probability\n1,0.4\n2,0.1\n", [0.7, 0.4]),
+            ("run,probability\nA,0.5\nB,0.1\n", [0.75, 0.1]),
+            ("query_id\tprobability\n1\t0.5\n2\t0.1\n", [0.55, 0.3]),
+            ("query_id,doc_id,probability\n1,b,0.9\n2,b,0.3\n2,c,0.7\n1,c,0\n", [0.65, 0.8]),
+            ("1 b 0.9\n2 b 0.3\n2 c 0.7\n1 c 0\n", [0.65, 0.8]),
+            ("1 0 b 0.9\n2 0 b 0.3\n2 0 c 0.7\n1 0 c 0\n", [0.65, 0.8]),
+        ],
+    )
+    def test_files(self, tmp_path, content, expected):
+        (tmp_path / "q").write_text(content)
+        assert self.means(str(tmp_path / "q")) == pytest.approx(expected)
+
+    @pytest.mark.parametrize(
+        ("content", "told"),
+        [
+            ("rank,probability\n2,0.4\n", "begin at rank 2"),
+            ("rank,probability\n1,high\n", ":2: expected rank"),
+            ("rank,probability\none,0.5\n", "not a whole number"),
+            ("rank,probability\n1,1.5\n", "between 0 and 1"),
+            ("run,probability\nA,0.5\n", 'for run "B"'),
+            ("colour,probability\nred,0.5\n", "rank, run or query_id"),
+            ("1 b 0.9\n", 'such as document "b" of topic "2"'),
+            ("1 b 7\n", "between 0 and 1"),
+            ("1 b\n", "has 2"),
+        ],
+    )
+    def test_bad_files_are_one_clear_message(self, tmp_path, content, told):
+        (tmp_path / "q").write_text(content)
+        with pytest.raises(rb.RankboundsError, match=told.replace("(", r"\(")):
+            rb.uncertainty(self.qrels, self.runs, "P@3", q=str(tmp_path / "q"))
+
+    def test_numbers_out_of_range(self):
+        for given_q in (-0.1, 1.1, [0.2, 2], float("nan")):
+            with pytest.raises(rb.UsageError, match="between 0 and 1"):
+                as_relevance_probability(given_q)
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    return rb.simulate(runs=5, topics=40, pooled_runs=3, seed=11)
+
+
+class TestEstimates:
+    def test_estimates_come_nearer_the_truth_than_a_constant(self, simulated):
+        truth = rb.evaluate(simulated.complete, simulated.runs, "RBP(p=0.8)").mean().value[:, 0, 0]
+
+        def miss(q):
+            rows = rb.uncertainty(simulated.pooled, simulated.runs, q=q).rows()
+            return np.abs([row["mean"] - one for row, one in zip(rows, truth, strict=True)])
+
+        notes = rb.uncertainty(simulated.pooled, simulated.runs).notes()
+        assert "run1, run5: many of the first documents are unjudged" in notes[1]
+        none, share, logistic, isotonic = miss(0.0), miss(0.05), miss("logistic"), miss("isotonic")
+        assert logistic.mean() < 0.4 * share.mean() < 0.4 * none.mean()
+        assert isotonic.mean() < 0.4 * share.mean()
+
+    def test_a_document_has_one_probability_in_all_runs(self, simulated):
+        from rankbounds.evaluate import Assumptions
+        from rankbounds.holes import find_holes
+        from rankbounds.relevance_estimates import estimate
+
+        facts = TopicFacts(simulated.pooled)
+        fit = estimate("logistic", simulated.runs, facts, Assumptions())
+        holes = [find_holes(run, facts, rb.RBP(), Assumptions()) for run in simulated.runs]
+        numbers = np.concatenate(number_pairs([one.pairs for one in holes]))
+        chance = np.concatenate([fit(one) for one in holes])
+        first = np.zeros(numbers.max() + 1)
+        first[numbers] = chance
+        assert first[numbers] == pytest.approx(chance)
+        # a good rank in the best run says more than one in the worst
+        group = fit.documents.group
+        assert fit.coefficients[3 + group["run1"]] > fit.coefficients[3 + group["run5"]]
+
+    def test_held_out_documents_lie_on_the_diagonal(self, simulated):
+        facts = TopicFacts(simulated.pooled)
+        for kind in ("logistic", "isotonic"):
+            found = reliability(kind, simulated.runs, facts, seed=1)
+            assert found.count.sum() == len(simulated.pooled)
+            assert found.mean_predicted == pytest.approx(found.mean_observed, abs=0.02)
+            error = np.sqrt(found.observed * (1 - found.observed) / found.count) + 0.02
+            assert (np.abs(found.predicted - found.observed) < 4 * error).all()
+            rate = found.mean_observed
+            assert found.brier < 0.7 * rate * (1 - rate)
+        deeper = reliability("logistic", simulated.runs, facts, deeper=True)
+        assert deeper.mean_predicted == pytest.approx(deeper.mean_observed, abs=0.08)
+
+    def test_graded_measures_expect_a_share_of_the_largest_gain(self):
+        drawn = rb.simulate(runs=3, topics=30, grades=3, seed=12)
+        graded, binary = (
+            next(rb.uncertainty(drawn.pooled, drawn.runs[:1], measure).rows())
+            for measure in ("RBP(p=0.8,graded=true)", "RBP(p=0.8)")
+        )
+        assert graded["mean"] - graded["base"] < 0.8 * (binary["mean"] - binary["base"])
+        truth = rb.evaluate(drawn.complete, drawn.runs[:1], "RBP(p=0.8,graded=true)").mean().value[0, 0, 0]
+        assert abs(graded["mean"] - truth) < 0.3 * (truth - graded["base"])
+
+    def test_all_relevant_or_none_can_be_fitted(self):
+        run = {"t": {f"d{rank}": -rank for rank in range(9)}}
+        for grade in (0, 1):
+            row = next(rb.uncertainty({"t": {"d0": grade, "d1": grade}}, run).rows())
+            assert (row["mean"] - row["base"] > 0.5 * (row["high"] - row["base"])) is bool(grade)
+        with pytest.raises(rb.UsageError, match="nothing to estimate"):
+            rb.uncertainty({"t": {"x": 1}}, run)
+
+    def test_an_urn_for_each_run(self):
+        drawn = rb.simulate(1, 40, 100, 100, relevant=0.2, variation=0, best=0.3, difficulty=0, ties=0, seed=5)
+        truth = rb.evaluate(drawn.complete, drawn.runs, "RBP(p=0.8)").mean().value[0, 0, 0]
+        found = rb.uncertainty(drawn.pooled, drawn.runs, q="urn")
+        row = next(found.rows())
+        assert abs(row["mean"] - truth) < 0.35 * (truth - row["base"])
+        assert "urn with q=" in found.notes()[0]
+
+
+class TestBothSources:
+    def test_parts_add_up_and_the_interval_is_wider(self, simulated):
+        rows = {
+            which: next(rb.uncertainty(simulated.pooled, simulated.runs[:1], q=0.2, sources=which).rows())
+            for which in ("documents", "topics", "both")
+        }
+        both = rows["both"]
+        assert list(both)[-2:] == ["sd_documents", "sd_topics"]
+        assert both["sd"] ** 2 == pytest.approx(both["sd_documents"] ** 2 + both["sd_topics"] ** 2)
+        assert both["sd_documents"] == pytest.approx(rows["documents"]["sd"])
+        assert both["sd_topics"] == rows["topics"]["sd"]
+        assert both["ci_high"] - both["ci_low"] > rows["topics"]["ci_high"] - rows["topics"]["ci_low"]
+
+    def test_without_holes_it_is_the_t_interval(self, simulated):
+        from scipy import stats
+
+        scores = rb.evaluate(simulated.complete, simulated.runs[:1], "P@10").value[0, :, 0]
+        row = next(rb.uncertainty(simulated.complete, simulated.runs[:1], "P@10", q=0.1, sources="both").rows())
+        low, high = stats.t.interval(0.95, scores.size - 1, scores.mean(), stats.sem(scores))
+        assert (row["ci_low"], row["ci_high"]) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_coverage_where_the_assumption_holds_and_where_it_fails():
+    found = coverage_by_relevance_ratio.run(
+        collections=60, relevance_ratios=(1.0, 0.2), ways=("true share", "logistic", "both sources"), seed=1
+    )
+    coverage = {(row["relevance_ratio"], row["way"]): row["coverage"] for row in found.rows}
+    for key in ((1.0, "true share"), (1.0, "logistic"), (1.0, "both sources"), (0.2, "both sources")):
+        assert coverage[key] >= 0.85, key
+    assert coverage[0.2, "true share"] < 0.1
+    assert coverage[0.2, "logistic"] > 0.6
+
+
+def test_rows_say_which_document_stands_in_a_cell():
+    drawn = rb.simulate(1, 6, 80, 30, ties=0.4, seed=3)
+    run, facts = drawn.runs[0], TopicFacts(drawn.pooled)
+    shuffled = run.take(np.random.default_rng(0).permutation(len(run)))
+    judged = drawn.pooled.to_dict()
+    for order in ("trec", "run", "docid"):
+        for rankings in join(shuffled, facts, order=order, keep_rows=True).batches:
+            for list_rankings in (rankings, rankings.condensed()):
+                for line, topic in enumerate(list_rankings.topic.tolist()):
+                    query = facts.query_ids[topic]
+                    rows = list_rankings.row[line, : list_rankings.length[line]].tolist()
+                    for row, grade in zip(rows, list_rankings.grade[line].tolist(), strict=False):
+                        assert shuffled.query_ids[shuffled.pairs.topic[row]] == query
+                        known = judged[query].get(shuffled.pairs.docs[row])
+                        assert math.isnan(grade) if known is None else grade == known
+
+
+def test_pairs_are_numbered_alike_even_when_hashes_collide():
+    tables = [
+        rb.runs.as_run({"1": {"a": 1, "b": 2}, "2": {"a": 3}}).pairs,
+        rb.runs.as_run({"2": {"a": 3, "a-rather-long-document-id": 1}, "1": {"b": 9}}).pairs,
+    ]
+    same = [Pairs(t.topics, t.topic, t.docs, np.zeros_like(t.keys), t.source) for t in tables]
+    for some in (tables, same):
+        first, second = (one.tolist() for one in number_pairs(some))
+        assert len(set(first)) == 3
+        assert (second[0], second[2]) == (first[2], first[1])
+        assert second[1] not in first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--q", "1.5"], "between 0 and 1"),
+        (["--q", "nonsense"], "neither a number, nor a file"),
+        (["--confidence", "95"], "between 0 and 1"),
+        (["--sources", "topic"], 'Did you mean "topics"?'),
+        (["--interval", "exact"], "no choice"),
+        (["--interval", "distribution", "--sources", "both"], "Student"),
+        (["-m", "AP'"], "does not depend"),
+        (["-m", "NumRelRet"], "a count"),
+        (["-m", "AP", "--tail"], "beyond the end"),
+        (["-m", "AP", "--ties", "expected"], "one order"),
+        (["-m", "RPB"], "Did you mean"),
+        (["--samples", "1", "-m", "AP"], "two samples"),
+        (["--difference"], "needs two runs"),
+        (["--format", "trec"], "no format"),
+    ],
+)
+def test_wrong_usage_is_one_clear_message(command, files, arguments, told):
+    given_q = [] if "--q" in arguments else ["--q", "0.2"]
+    code, out, err = command("uncertainty", *files, *given_q, *arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert len(err.splitlines()) == 1
+
+
+def test_command_per_topic_and_formats(command, files, tmp_path):
+    _, out, _ = command("uncertainty", *files, "--q", ".2", "-q", "--format", "json")
+    rows = json.loads(out)
+    assert len(rows) == 51
+    assert rows[0]["mean"] == pytest.approx(0.021475, abs=6e-7)
+    assert rows[0]["sd"] == pytest.approx(0.002025 * 50**0.5, rel=1e-3)
+    assert rows[0]["ci_low"] == 0  # a normal interval would begin below what is possible
+    for kind in ("table", "csv", "tsv", "jsonl", "markdown", "latex", "html"):
+        code, out, _ = command("uncertainty", *files, "--q", ".2", "--format", kind)
+        assert code == 0
+        assert "mine" in out
+    code, out, _ = command("uncertainty", *files, "--q", ".2", "--tail", "-o", tmp_path / "out.txt")
+    assert (code, out) == (0, "")
+    assert "0.0215" in (tmp_path / "out.txt").read_text()
