@@ -18,7 +18,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 import rankbounds as rb
 import test_golden
 import test_laws
-from rankbounds import spark
+from rankbounds import spark, spark_tasks
 from rankbounds.judgments import as_qrels
 from rankbounds.runs import as_run
 
@@ -275,10 +275,84 @@ def test_sources_that_disagree(session):
     assert spark.evaluate(table, apart, "P@2", labels="llm").mean().value.item() == 0.5
 
 
-def test_a_bad_line_is_shown_because_its_number_is_not_known(session, tmp_path):
-    (tmp_path / "qrels").write_text("1 0 a 1\n")
-    (tmp_path / "run").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 high t\n")
+def trec_files(folder, run, qrels="1 0 a 1\n2 0 a 1\n3 0 z 1\n"):
+    (folder / "qrels").write_text(qrels)
+    (folder / "run").write_text(run)
+    return str(folder / "qrels"), str(folder / "run")
+
+
+def test_a_bad_line_of_a_file_here_has_its_number(session, tmp_path, monkeypatch):
+    monkeypatch.setattr(spark_tasks, "READ_BYTES", 16)
+    monkeypatch.setattr(spark_tasks, "RANGE_BYTES", 32)
+    files = trec_files(tmp_path, "1 Q0 a 1 2 t\n# so\n2 Q0 a 1 2 t\n2 Q0 b 1 1 t\n3 Q0 b 2 high t\n")
+    with pytest.raises(rb.DataError, match=r'run:5: the score "high" is not a finite number.'):
+        spark.evaluate_files(*files, spark=session)
+    files = trec_files(tmp_path, "1 Q0 a 1 2 t\n\n2 Q0 a 1 2 t\n2 Q0 b 1 1 t\n2 Q0 a 2 1 t\n")
+    with pytest.raises(rb.DataError, match=r'run:5: document "a" of topic "2" stands here for the second time'):
+        spark.evaluate_files(*files, spark=session)
+
+
+def test_a_bad_line_is_shown_where_its_number_is_not_known(session, tmp_path):
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "0").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 high t\n")
+    qrels, _ = trec_files(tmp_path, "")
     with pytest.raises(
-        rb.DataError, match=r'run: the score "high" is not a finite number. The line is "1 Q0 b 2 high t"'
+        rb.DataError, match=r'part: the score "high" is not a finite number. The line is "1 Q0 b 2 high t"'
     ):
-        spark.evaluate_files(str(tmp_path / "qrels"), str(tmp_path / "run"), spark=session)
+        spark.evaluate_files(qrels, str(tmp_path / "part"), spark=session)
+
+
+def test_lenient_reading_counts_what_it_leaves_out(session, tmp_path, monkeypatch):
+    lines = [
+        "1 Q0 a 1 9 t",
+        "1 Q0 b 2 high t",
+        "1 Q0 a 3 7 t",
+        "2 Q0 a 1",
+        "2 Q0 a 1 5 t",
+        "2 Q0 b 1 low t",
+        "3 Q0 z 1 1 t",
+    ]
+    files = trec_files(tmp_path, "\n".join(lines) + "\n")
+    with pytest.warns(rb.RankboundsWarning) as told:
+        local = rb.evaluate(*files, "RR", lenient=True)
+    monkeypatch.setattr(spark_tasks, "READ_BYTES", 16)
+    monkeypatch.setattr(spark_tasks, "RANGE_BYTES", 32)
+    with pytest.warns(rb.RankboundsWarning) as said:
+        found = spark.evaluate_files(*files, "RR", spark=session, lenient=True)
+    assert found.value.tolist() == local.value.tolist()
+    (theirs,), (ours,) = (
+        [str(one.message) for one in each if "leniently" in str(one.message)] for each in (told, said)
+    )
+    assert sorted(ours.partition(": read leniently: ")[2].rstrip(".").split("; ")) == sorted(
+        theirs.partition(": read leniently: ")[2].rstrip(".").split("; ")
+    )
+    (tmp_path / "run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 b 2 1 t\n" * 3)
+    with pytest.raises(rb.UsageError, match="keep the lines of each topic together"):
+        spark.evaluate_files(*files, spark=session, lenient=True)
+
+
+def test_files_that_mix_their_topics_are_shuffled(session, tmp_path, monkeypatch):
+    monkeypatch.setattr(spark_tasks, "READ_BYTES", 64)
+    monkeypatch.setattr(spark_tasks, "RANGE_BYTES", 200)
+    qrels, rows = collection(3, topics=5, runs=("mine",))
+    lines = [f"{query.replace(' ', '-')} Q0 {doc} 1 {score} tag\n" for query, doc, score, _ in rows]
+    judged = [f"{query} 0 {doc} {grade:g}\n" for query, doc, grade in qrels]
+    files = trec_files(tmp_path, "".join(lines), "".join(judged))
+    monkeypatch.setattr(spark, "_rows_of_files", one := Recorded(spark._rows_of_files))
+    for order, together in ((lines, False), (sorted(lines), True)):
+        (tmp_path / "run").write_text("".join(order).rstrip())
+        found, local = spark.evaluate_files(*files, MEASURES, spark=session), rb.evaluate(*files, MEASURES)
+        assert (one.returned is not None) == together
+        for name, array in aligned(found, local).items():
+            np.testing.assert_allclose(array, getattr(local, name), rtol=1e-12, atol=1e-12)
+
+
+class Recorded:
+    """A function that keeps what it returned."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *arguments):
+        self.returned = self.function(*arguments)
+        return self.returned

@@ -536,13 +536,17 @@ class ScoreSheet:
         return RunResult(name, self.value, self.low, self.high, self.judged, notes, self.parts)
 
 
-def fractions_lost(grade: Floats, measures: Sequence[Measure]) -> list[str]:
-    """Grades between 0 and 1 are gains to graded measures, but not relevant to binary ones: say so."""
+def fractions_lost(grade: Floats, measures: Sequence[Measure], distinct: bool = False) -> list[str]:
+    """Grades between 0 and 1 are gains to graded measures, but not relevant to binary ones: say so.
+
+    ``distinct``: how many judgments have these grades is not known.
+    """
     binary = [str(one) for one in measures if getattr(one, "rel", 0) == 1.0 and not getattr(one, "graded", False)]
     fractions = int(np.count_nonzero((grade > 0) & (grade < 1)))
     if not binary or not fractions:
         return []
+    count = "some" if distinct else fractions
     return [
-        f"{fractions} judgments have grades between 0 and 1, which {binary[0]} counts as non-relevant. Set rel, as in "
+        f"{count} judgments have grades between 0 and 1, which {binary[0]} counts as non-relevant. Set rel, as in "
         f"{type(parse_measures(binary[0])[0]).name}(rel=0.5), or use a graded measure such as RBP(graded=true) or nDCG."
     ]

@@ -9,13 +9,15 @@ twice in different ones need no care of their own: all rows of a topic meet in o
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ import numpy as np
 from rankbounds import spark_tasks
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError
-from rankbounds.evaluate import DEFAULT_MEASURES, Assumptions, fractions_lost
+from rankbounds.evaluate import DEFAULT_MEASURES, Assumptions, ScoreSheet, fractions_lost, gathered
 from rankbounds.files import trec
 from rankbounds.files.columns import (
     DOC_NAMES,
@@ -35,13 +37,17 @@ from rankbounds.files.columns import (
     ColumnNames,
     find_column,
 )
-from rankbounds.files.opening import plain_name
-from rankbounds.judgments import POOLED_NOT_JUDGED
+from rankbounds.files.formats import is_parquet
+from rankbounds.files.opening import is_compressed, plain_name, stream
+from rankbounds.judgments import POOLED_NOT_JUDGED, as_qrels
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.rankings import TopicFacts
 from rankbounds.runs import unique_names
 from rankbounds.scores import ALL, RunNotes, Scores
-from rankbounds.spark_tasks import JUDGMENT, LIST_SCHEMA, SEGMENT_SCHEMA, UNJUDGED
+from rankbounds.spark_tasks import JUDGMENT, LIST_SCHEMA, SAID, SEGMENT_SCHEMA, UNJUDGED
 
+DRIVER_BYTES = 1 << 26
+"""Judgments in a file up to this size are held by the driver and by every task."""
 RUN_NAMES = ("run", "run_id", "system", "tag")
 
 
@@ -70,19 +76,24 @@ def evaluate(
     judgments = _judgments(qrels_df, labels)
     with _plain_errors():
         names = list(runs) if runs is not None else _run_names(rows)
-        segments = _numbered(rows, names, spark).mapInArrow(spark_tasks.pack, SEGMENT_SCHEMA)
-        return _scored(segments, judgments, names, chosen, decided, partitions)
+        segments = _numbered(rows, names, spark).mapInArrow(spark_tasks.pack, SEGMENT_SCHEMA).union(judgments)
+        grades = _grades(judgments)
+        lists = _lists(segments, names, chosen, decided, grades, partitions)
+        return SparkScores(lists.persist(), names, chosen, decided, grades)
 
 
-def _scored(
-    runs: Any, qrels: Any, names: list[str], measures: list[Measure], assumptions: Assumptions, partitions: int | None
-) -> SparkScores:
-    """Bring segments of runs and of judgments together and score them."""
-    grades = _grades(qrels)
-    tasks = partitions or 4 * runs.sparkSession.sparkContext.defaultParallelism
-    by_topic = runs.union(qrels).repartition(tasks, "query_id").sortWithinPartitions("query_id")
-    lists = by_topic.mapInArrow(spark_tasks.scoring(measures, assumptions, grades, names), LIST_SCHEMA)
-    return SparkScores(lists.persist(), names, measures, assumptions, grades)
+def _lists(
+    segments: Any,
+    names: list[str],
+    measures: list[Measure],
+    assumptions: Assumptions,
+    grades: Floats,
+    partitions: int | None,
+) -> Any:
+    """Bring segments of runs and of judgments together by topic and score them."""
+    tasks = partitions or 4 * _parallelism(segments.sparkSession)
+    by_topic = segments.repartition(tasks, "query_id").sortWithinPartitions("query_id")
+    return by_topic.mapInArrow(spark_tasks.scoring(measures, assumptions, grades, names), LIST_SCHEMA)
 
 
 def evaluate_files(
@@ -92,9 +103,14 @@ def evaluate_files(
     *,
     spark: Any = None,
     partitions: int | None = None,
+    lenient: bool = False,
     **assumptions: Any,
 ) -> Scores:
-    """Score files on any path that Spark reads: Parquet, or text in TREC's format. Each path is a run."""
+    """Score files on any path that Spark reads: Parquet, or text in TREC's format. Each path is a run.
+
+    ``lenient=True`` leaves out lines that cannot be read, and counts them; Spark must run on this machine for it, and
+    the files must keep the lines of each topic together, because rows have no order otherwise.
+    """
     decided = _decided(assumptions)
     chosen = parse_measures(measures)
     decided.check(chosen)
@@ -102,19 +118,50 @@ def evaluate_files(
     paths = [runs] if isinstance(runs, str) else list(runs)
     need_rank = decided.ties == "rank"
     with _plain_errors():
-        judgments, _ = _segments(session, qrels, QRELS_COLUMNS, JUDGMENT, False)
-        parts, names = zip(
-            *(_segments(session, path, RUN_COLUMNS, number, need_rank) for number, path in enumerate(paths)),
-            strict=True,
-        )
-        together = parts[0]
-        for part in parts[1:]:
-            together = together.union(part)
-        scores = _scored(together, judgments, unique_names(list(names), paths), chosen, decided, partitions)
-        try:
-            return scores.collect()
-        finally:
-            scores.lists.unpersist()
+        sources = [_source(session, qrels, QRELS_COLUMNS, JUDGMENT)]
+        sources += [_source(session, path, RUN_COLUMNS, number) for number, path in enumerate(paths)]
+        names = unique_names([source.name for source in sources[1:]], paths)
+        files = [source.lines for source in sources if source.lines is not None]
+        if len(files) == len(sources) and files[0].size <= DRIVER_BYTES:
+            facts = spark_tasks.facts_of(files[0], decided.gain, lenient)
+            rows = _rows_of_files(session, files, facts, chosen, decided, lenient)
+            if rows is not None:
+                return _gathered(rows, names, chosen, decided, facts.grade)
+        if lenient:
+            raise UsageError(
+                "On Spark, lines that cannot be read are left out only of text files on this machine that keep the "
+                "lines of each topic together. Use --engine stream, or clean the files first."
+            )
+        grades = _grades(_segments(session, sources[:1], need_rank))
+        lists = _lists(_segments(session, sources, need_rank), names, chosen, decided, grades, partitions)
+        return SparkScores(lists, names, chosen, decided, grades).collect()
+
+
+def _rows_of_files(
+    session: Any,
+    files: Sequence[spark_tasks.LocalFile],
+    facts: TopicFacts,
+    measures: list[Measure],
+    assumptions: Assumptions,
+    lenient: bool,
+) -> list[Any] | None:
+    """The scores of runs in files that keep the lines of each topic together: no shuffle is needed.
+
+    None where a topic turns up in two places, which is seen when all of the file was read.
+    """
+    qrels, *runs = files
+    cores = _parallelism(session)
+    ranges = [part for file in runs for part in file.ranges_of_topics(2 * cores)]
+    score = spark_tasks.scoring_files(ranges, qrels, measures, assumptions, lenient)
+    rows = session.range(0, len(ranges), 1, min(len(ranges), 4 * cores)).mapInArrow(score, LIST_SCHEMA).collect()
+    met = [(row["run"], row["query_id"]) for row in rows if row["run"] != SAID]
+    seen = set(met)
+    if len(seen) < len(met):
+        return None
+    empty = spark_tasks.lists_of(None, 0, facts, measures, assumptions, present_only=False).to_pylist()
+    for number in range(len(runs)):
+        rows += [{**row, "run": number} for row in empty if (number, row["query_id"]) not in seen]
+    return rows
 
 
 def _decided(assumptions: dict[str, Any]) -> Assumptions:
@@ -139,17 +186,37 @@ def session_here() -> Any:
     return session
 
 
-def _segments(session: Any, path: str, names: ColumnNames, number: int, need_rank: bool) -> tuple[Any, str]:
-    """A path as segments of one run (or of judgments), and the run's name: Parquet, or lines of TREC."""
+@dataclass(frozen=True)
+class _Source:
+    """A path that holds one run or the judgments: ``frame`` has its segments, or tasks read the file ``lines``."""
+
+    number: int
+    name: str
+    frame: Callable[[bool], Any] | None = None
+    lines: spark_tasks.LocalFile | None = None
+
+
+def _source(session: Any, path: str, names: ColumnNames, number: int) -> _Source:
+    """What a path holds, looked at on the driver: Parquet, or lines of TREC."""
+    choose = trec.qrels_layout if names is QRELS_COLUMNS else trec.run_layout
+    local = _on_this_machine(session, path)
+    if local is not None:
+        with stream(local) as file:
+            fields, place = _first_fields(file, local)
+        layout = choose(fields, place)
+        status = Path(local).stat()
+        lines = spark_tasks.LocalFile(number, local, layout, status.st_size, status.st_mtime_ns, is_compressed(local))
+        return _Source(number, _tag(fields, layout) or plain_name(local), lines=lines)
     functions = _functions()
     try:
         if path.rstrip("/").endswith((".parquet", ".parq")) or _holds_parquet(path):
-            rows = (
-                _rows(session.read.parquet(path), names, path, need_rank)
-                .withColumn("run", functions.lit(number))
-                .drop("name")
-            )
-            return rows.mapInArrow(spark_tasks.pack, SEGMENT_SCHEMA), plain_name(path.rstrip("/"))
+            table = session.read.parquet(path)
+
+            def packed(need_rank: bool) -> Any:
+                rows = _rows(table, names, path, need_rank).withColumn("run", functions.lit(number)).drop("name")
+                return rows.mapInArrow(spark_tasks.pack, SEGMENT_SCHEMA)
+
+            return _Source(number, plain_name(path.rstrip("/")), packed)
         text = session.read.text(path)
         first = text.filter("trim(value) != '' and not startswith(ltrim(value), '#')").first()
     except RankboundsError:
@@ -159,10 +226,52 @@ def _segments(session: Any, path: str, names: ColumnNames, number: int, need_ran
     if first is None:
         raise DataError(f"{path}: the file holds no line of data.")
     fields = first[0].encode().split()
-    layout = (trec.qrels_layout if names is QRELS_COLUMNS else trec.run_layout)(fields, path)
-    tag = None if layout.tag is None else fields[layout.tag].decode()
-    pack = spark_tasks.packing_lines(path, layout, number, need_rank)
-    return text.mapInArrow(pack, SEGMENT_SCHEMA), tag or plain_name(path)
+    layout = choose(fields, path)
+
+    def parsed(need_rank: bool) -> Any:
+        return text.mapInArrow(spark_tasks.packing_lines(path, layout, number, need_rank), SEGMENT_SCHEMA)
+
+    return _Source(number, _tag(fields, layout) or plain_name(path), parsed)
+
+
+def _segments(session: Any, sources: Sequence[_Source], need_rank: bool) -> Any:
+    """The segments of all sources; files on this machine are read by the tasks themselves, some bytes each."""
+    parts = [source.frame(need_rank) for source in sources if source.frame is not None]
+    files = [source.lines for source in sources if source.lines is not None]
+    if files:
+        ranges = [part for file in files for part in file.ranges(_parallelism(session))]
+        tasks = session.range(0, len(ranges), 1, len(ranges))
+        parts.append(tasks.mapInArrow(spark_tasks.reading_files(ranges, need_rank), SEGMENT_SCHEMA))
+    together = parts[0]
+    for part in parts[1:]:
+        together = together.union(part)
+    return together
+
+
+def _on_this_machine(session: Any, path: str) -> str | None:
+    """The name of a text file which the tasks of this session can open as the driver does, or None."""
+    name = path.removeprefix("file://") if path.startswith("file:///") else path
+    context = getattr(session, "sparkContext", None)
+    if context is None or not str(context.master).startswith("local") or not os.path.isfile(name):
+        return None
+    return None if is_parquet(name, QRELS_COLUMNS) else os.path.abspath(name)
+
+
+def _first_fields(file: Any, path: str) -> tuple[list[bytes], str]:
+    """The fields of the first line with data, and where it stands."""
+    for number, line in enumerate(file, 1):
+        fields = line.removeprefix(codecs.BOM_UTF8).split()
+        if fields and not fields[0].startswith(b"#"):
+            return fields, f"{path}:{number}"
+    raise DataError(f"{path}: the file holds no line of data.")
+
+
+def _tag(fields: list[bytes], layout: trec.Layout) -> str | None:
+    return None if layout.tag is None else fields[layout.tag].decode("utf-8", "surrogateescape")
+
+
+def _parallelism(session: Any) -> int:
+    return int(session.sparkContext.defaultParallelism)
 
 
 def _holds_parquet(path: str) -> bool:
@@ -242,8 +351,11 @@ def _grades(judgments: Any) -> Floats:
     rows = judgments.mapInArrow(spark_tasks.distinct_values, "value double").collect()
     if not rows:
         raise DataError("the judgments: there is no row.")
-    found = np.unique([row[0] for row in rows])
-    return np.unique(np.maximum(found[found != POOLED_NOT_JUDGED], 0.0))
+    return _without_pooled(np.array([row[0] for row in rows]))
+
+
+def _without_pooled(grades: Floats) -> Floats:
+    return np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0))
 
 
 def _numbered(rows: Any, names: list[str], spark: Any) -> Any:
@@ -346,42 +458,68 @@ class SparkScores:
         """
         with _plain_errors():
             rows = self.lists.collect()
-        unknown: list[list[str]] = [[] for _ in self.runs]
-        for row in rows:
-            if row["run"] <= UNJUDGED:
-                unknown[UNJUDGED - row["run"]].append(row["query_id"])
-        rows = [row for row in rows if row["run"] > UNJUDGED]
-        query_ids = sorted({row["query_id"] for row in rows}, key=_natural)
-        if all(row["missing"] for row in rows):
-            raise DataError("No topic of the runs is among the judged ones.")
-        place = {query: number for number, query in enumerate(query_ids)}
-        run, topic = [row["run"] for row in rows], [place[row["query_id"]] for row in rows]
-        shape = (len(self.runs), len(query_ids), len(self.measures))
-        arrays: dict[str, Any] = {name: np.full(shape, np.nan) for name in ("value", "low", "high")}
-        arrays |= {name: np.full(shape[:2], np.nan) for name in ("judged", "tie_range", "tied", "missing")}
-        for name, array in arrays.items():
-            array[run, topic] = np.array([row[name] for row in rows], dtype=float)
-        tie_range, tied, missing = (arrays.pop(name) for name in ("tie_range", "tied", "missing"))
-        notes = []
-        for number in range(len(self.runs)):
-            known = ~np.isnan(tie_range[number])
-            scored = np.count_nonzero(~np.isnan(arrays["judged"][number]))
-            notes.append(
-                RunNotes(
-                    [query_ids[at] for at in np.flatnonzero(missing[number] == 1).tolist()],
-                    sorted(unknown[number], key=_natural),
-                    int(np.count_nonzero(tied[number] == 1)),
-                    float(tie_range[number, known].sum() / scored) if known.any() else None,
-                )
-            )
-        without = sorted({row["query_id"] for row in rows if not row["relevant"]}, key=_natural)
-        scores = Scores(
-            self.runs, query_ids, self.measures, **arrays, notes=notes, bounds=self.assumptions.bounds,
-            without_relevant=without, topics=self.assumptions.topics,
-        )  # fmt: skip
-        for message in [*scores.warnings(), *fractions_lost(self.grades, self.measures)]:
-            warnings.warn(message, RankboundsWarning, stacklevel=2)
-        return scores
+        return _gathered(rows, self.runs, self.measures, self.assumptions, self.grades, distinct=True)
+
+
+def _gathered(
+    rows: list[Any],
+    runs: list[str],
+    measures: list[Measure],
+    assumptions: Assumptions,
+    grades: Floats,
+    distinct: bool = False,
+) -> Scores:
+    """Rows of lists as the table that every engine gives, with its warnings."""
+    unknown: list[list[str]] = [[] for _ in runs]
+    said = [row["query_id"] for row in rows if row["run"] == SAID]
+    for row in rows:
+        if SAID < row["run"] <= UNJUDGED:
+            unknown[UNJUDGED - row["run"]].append(row["query_id"])
+    rows = [row for row in rows if row["run"] > UNJUDGED]
+    query_ids = sorted({row["query_id"] for row in rows}, key=_natural)
+    if all(row["missing"] for row in rows):
+        raise DataError("No topic of the runs is among the judged ones.")
+    place = {query: number for number, query in enumerate(query_ids)}
+    run, topic = np.array([row["run"] for row in rows]), np.array([place[row["query_id"]] for row in rows])
+    found = {
+        name: np.array([row[name] for row in rows], dtype=float)
+        for name in ("value", "low", "high", "judged", "tie_range", "tied", "missing")
+    }
+    parts = np.array([row["parts"] for row in rows], dtype=float) if rows[0]["parts"] is not None else None
+    results = []
+    for number, name in enumerate(runs):
+        sheet = ScoreSheet(len(query_ids), measures, assumptions)
+        mine = np.flatnonzero(run == number)
+        for column in ("value", "low", "high", "judged", "tie_range", "tied"):
+            getattr(sheet, column)[topic[mine]] = found[column][mine]
+        if sheet.parts is not None and parts is not None:
+            sheet.parts[:, topic[mine]] = np.moveaxis(parts[mine].reshape(mine.size, -1, len(measures)), 1, 0)
+        missing = np.sort(topic[mine[found["missing"][mine] == 1]]).tolist()
+        results.append(sheet.result(name, [query_ids[at] for at in missing], sorted(unknown[number], key=_natural)))
+    without = sorted({row["query_id"] for row in rows if not row["relevant"]}, key=_natural)
+    collection = TopicFacts(as_qrels([("any", "any", 0.0)]), assumptions.gain, grades=grades[~np.isnan(grades)])
+    scores = gathered(results, runs, query_ids, measures, assumptions, collection, without)
+    for message in [*_counted(said), *scores.warnings(), *fractions_lost(grades, measures, distinct)]:
+        warnings.warn(message, RankboundsWarning, stacklevel=3)
+    return scores
+
+
+def _counted(said: list[str]) -> list[str]:
+    """The warnings of several tasks as one for each file: what they counted is added up."""
+    files: dict[str, dict[str, tuple[int, str]]] = {}
+    others = []
+    for message in said:
+        name, leniently, counts = message.partition(": read leniently: ")
+        if not leniently:
+            others.append(message)
+        for count, kind, first in re.findall(r"(\d+) ([\w ]+) \(first: (.*?)\)(?=[;.])", counts):
+            before, place = files.setdefault(name, {}).get(kind, (0, first))
+            line = min(place, first, key=lambda one: int(one.rpartition(":")[2]))
+            files[name][kind] = before + int(count), line
+    for name, kinds in files.items():
+        told = "; ".join(f"{count} {kind} (first: {first})" for kind, (count, first) in kinds.items())
+        others.append(f"{name}: read leniently: {told}.")
+    return list(dict.fromkeys(others))
 
 
 def _natural(query: str) -> tuple[Any, ...]:

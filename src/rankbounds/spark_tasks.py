@@ -6,9 +6,13 @@ same bytes as one of rows, in far fewer rows, and tasks read them without a Pyth
 
 from __future__ import annotations
 
+import itertools
 import re
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,21 +21,29 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import DataError
 from rankbounds.evaluate import Assumptions, ScoreSheet
 from rankbounds.files import trec
-from rankbounds.files.opening import text_of
+from rankbounds.files.opening import stream, text_of
+from rankbounds.files.pieces import read_fully
+from rankbounds.gains import GainRule
 from rankbounds.ids import Ids
-from rankbounds.judgments import Qrels
+from rankbounds.judgments import Qrels, read_qrels
 from rankbounds.measures import Measure
 from rankbounds.pairs import Pairs, Source
 from rankbounds.rankings import TopicFacts, empty_rankings, slices_of
-from rankbounds.runs import Run
+from rankbounds.runs import Run, of_lines
 
 JUDGMENT = -1
 """What stands for the run's number in a row that is a judgment."""
 UNJUDGED = -2
 """What stands there, less the run's number, in a row that only names a topic of the run which nobody judged."""
 NO_RUN = np.iinfo(np.int32).min
+SAID = NO_RUN + 1
+"""What stands there in a row that holds a warning."""
 PACKED_ROWS = 1 << 16
 """How many rows a task gathers before it parses or packs them."""
+READ_BYTES = 1 << 22
+"""How many bytes of a file a task reads before it parses and packs them."""
+RANGE_BYTES = 1 << 26
+"""How many bytes of a file a task gets at most."""
 PIECE_ROWS = 1 << 19
 """How many rows a task gathers before it scores the whole topics among them."""
 
@@ -49,6 +61,7 @@ LIST_FIELDS = {
     "value": "array<double>",
     "low": "array<double>",
     "high": "array<double>",
+    "parts": "array<double>",
     "judged": "double",
     "tied": "boolean",
     "tie_range": "double",
@@ -62,6 +75,174 @@ SEGMENT_SCHEMA, LIST_SCHEMA = (
 Task = Callable[[Iterator[Any]], Iterator[Any]]
 
 
+@dataclass(frozen=True)
+class LocalFile:
+    """A file of TREC lines that tasks open by its name, with the number of its run."""
+
+    run: int
+    path: str
+    layout: trec.Layout
+    size: int
+    modified: int
+    compressed: bool
+
+    def ranges(self, tasks: int) -> list[Range]:
+        """The file for some tasks: each has the lines that begin within its bytes."""
+        if self.compressed:
+            return [(self, 0, sys.maxsize)]
+        parts = max(-(-self.size // RANGE_BYTES), min(tasks, -(-self.size // READ_BYTES)))
+        edges = np.linspace(0, self.size, parts + 1).astype(np.int64).tolist()
+        return [(self, begin, end) for begin, end in itertools.pairwise(edges)]
+
+    def ranges_of_topics(self, tasks: int) -> list[Range]:
+        """The same with cuts where a topic ends, so that a task has whole topics if the file keeps them together."""
+        if self.compressed:
+            return [(self, 0, sys.maxsize)]
+        edges = [0]
+        with open(self.path, "rb") as file:
+            for _, begin, _ in self.ranges(tasks)[1:]:
+                file.seek(max(begin, edges[-1]) - 1)
+                file.readline()
+                at, topic = file.tell(), None
+                while line := file.readline():
+                    fields = line.split(None, self.layout.query + 1)
+                    if fields and not fields[0].startswith(b"#"):
+                        if topic not in (None, fields[self.layout.query]):
+                            break
+                        topic = fields[self.layout.query]
+                    at = file.tell()
+                if at < self.size:
+                    edges.append(at)
+        return [(self, begin, end) for begin, end in itertools.pairwise([*edges, self.size]) if end > begin]
+
+
+Range = tuple[LocalFile, int, int]
+"""A file and the bytes of it that a task reads."""
+
+
+def reading_files(ranges: Sequence[Range], need_rank: bool) -> Task:
+    """From numbers of ranges to the segments of the lines there."""
+
+    def read(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                file, begin, end = ranges[number]
+                for content, position in _lines_within(file.path, begin, end):
+                    if _holds_data(content):
+                        yield _segments_of(_parsed(content, file, position, distinct=True), file.run, need_rank)
+
+    return read
+
+
+def scoring_files(
+    ranges: Sequence[Range], qrels: LocalFile, measures: list[Measure], assumptions: Assumptions, lenient: bool
+) -> Task:
+    """From numbers of ranges that hold whole topics to the scores there, without any shuffle."""
+
+    def score(batches: Iterator[Any]) -> Iterator[Any]:
+        facts = facts_of(qrels, assumptions.gain, lenient)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from _scored_range(ranges[number], facts, measures, assumptions, lenient)
+
+    return score
+
+
+def _scored_range(
+    where: Range, facts: TopicFacts, measures: list[Measure], assumptions: Assumptions, lenient: bool
+) -> Iterator[Any]:
+    file, begin, end = where
+    with stream(file.path) as opened:
+        opened.seek(begin)
+        content = read_fully(opened, end - begin)
+    if not _holds_data(content):
+        return
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        run = of_lines(_parsed(content, file, begin, lenient=lenient), file.path)
+    yield lists_of(run, file.run, facts, measures, assumptions, present_only=True)
+    judged = set(facts.query_ids)
+    yield _named(UNJUDGED - file.run, [query for query in run.query_ids if query not in judged])
+    yield _named(SAID, [str(one.message) for one in told])
+
+
+@lru_cache(maxsize=1)
+def facts_of(qrels: LocalFile, gain: GainRule, lenient: bool) -> TopicFacts:
+    """What the judgments in a file say, kept for the next task of this process."""
+    return TopicFacts(read_qrels(qrels.path, lenient=lenient), gain)
+
+
+def _parsed(
+    content: bytes, file: LocalFile, position: int, *, lenient: bool = False, distinct: bool = False
+) -> trec.TrecLines:
+    """The lines that stand at this position of a file. Lines before them are counted only when a number is told."""
+
+    def read(before: int) -> trec.TrecLines:
+        text = text_of(file.path, content, before)
+        return trec.read_lines(text, _same(file.layout), lenient=lenient, distinct=distinct)
+
+    try:
+        return read(_newlines(file.path, position) if lenient else 0)
+    except DataError:
+        return read(_newlines(file.path, position))
+
+
+def _lines_within(path: str, begin: int, end: int) -> Iterator[tuple[bytes, int]]:
+    """Whole lines of a file, those that begin within these bytes, some at a time, and where they stand."""
+    with stream(path) as file:
+        position = max(0, begin - 1)
+        file.seek(position)
+        content, skip = b"", begin > 0  # what comes before the first newline belongs to the range before
+        while position < end:
+            block = file.read(READ_BYTES)
+            content += block
+            if skip and (first := content.find(b"\n") + 1):
+                content, position, skip = content[first:], position + first, False
+            last = end - position - 1  # the line that goes on here began within the range
+            if skip:
+                stop = 0
+            elif last < len(content):
+                stop = content.find(b"\n", max(0, last)) + 1
+            else:
+                stop = content.rfind(b"\n") + 1
+            if not block:
+                stop = len(content) * (not skip)
+            if stop and position < end:
+                yield content[:stop], position
+                content, position = content[stop:], position + stop
+            if not block:
+                return
+
+
+def _same(layout: trec.Layout) -> Callable[[list[bytes], str], trec.Layout]:
+    """The layout that the driver found, whatever the first line of a part looks like; tags are not read again."""
+    here = layout if layout.tag is None else replace(layout, tag=None)
+    known = next((one for one in (trec.QRELS_LAYOUT, trec.RUN_OF_SCORES) if one == here), here)  # a copy got here
+    return lambda *_: known
+
+
+def _newlines(path: str, position: int) -> int:
+    """How many lines of a file end before this position."""
+    count = 0
+    with stream(path) as file:
+        while position and (block := file.read(min(position, READ_BYTES))):
+            count += block.count(b"\n")
+            position -= len(block)
+    return count
+
+
+def _holds_data(content: bytes | memoryview) -> bool:
+    """Is there any line that is neither empty nor a comment?"""
+    return re.search(rb"^[ \t\r\f\v]*[^\s#]", content, re.MULTILINE) is not None
+
+
+def _segments_of(lines: trec.TrecLines, run: int, need_rank: bool) -> Any:
+    """Lines of TREC as segments of one run."""
+    pairs = lines.pairs
+    ranks = trec.stated_ranks(lines) if need_rank else None
+    return _segments(np.full(len(pairs), run), pairs.topics, pairs.topic, pairs.docs, lines.value, ranks)
+
+
 def packing_lines(path: str, layout: trec.Layout, run: int, need_rank: bool) -> Task:
     """From lines of TREC to segments of one run."""
 
@@ -72,15 +253,13 @@ def packing_lines(path: str, layout: trec.Layout, run: int, need_rank: bool) -> 
         for several in _gathered(batches, PACKED_ROWS):
             lines = pyarrow.ListArray.from_arrays([0, len(several)], several.column(0).combine_chunks())
             content = memoryview(pyarrow.compute.binary_join(lines, "\n")[0].as_buffer())
-            if not content.tobytes().strip():
+            if not _holds_data(content):
                 continue
             try:
-                found = trec.read_lines(text_of(path, content), lambda *_: layout, distinct=True)
+                found = trec.read_lines(text_of(path, content), _same(layout), distinct=True)
             except DataError as error:
                 raise _without_line_number(error, path, content) from None
-            pairs = found.pairs
-            ranks = trec.stated_ranks(found) if need_rank else None
-            yield _segments(np.full(len(pairs), run), pairs.topics, pairs.topic, pairs.docs, found.value, ranks)
+            yield _segments_of(found, run, need_rank)
 
     return pack_lines
 
@@ -217,60 +396,75 @@ def _scored(
             part = pairs.take(chosen)
             _reject_repeats(part, f'run "{name}"')
             one = Run(name, part, values[chosen], partial(_given, None if ranks is None else ranks[chosen]))
-            yield _lists(one, number, facts, measures, assumptions)
+            yield lists_of(one, number, facts, measures, assumptions, present_only=False)
     for number in range(len(runs)):
         unknown = np.setdiff1d(topic[run == number], topic[judged])
         if unknown.size:
-            yield _unjudged(number, [topics[one] for one in unknown.tolist()])
+            yield _named(UNJUDGED - number, [topics[one] for one in unknown.tolist()])
 
 
 def _given(ranks: Ints | None) -> Ints | None:
     return ranks
 
 
-def _lists(run: Run, number: int, facts: TopicFacts, measures: list[Measure], assumptions: Assumptions) -> Any:
-    """A run's scores on all topics of the judgments."""
+def lists_of(
+    run: Run | None,
+    number: int,
+    facts: TopicFacts,
+    measures: list[Measure],
+    assumptions: Assumptions,
+    present_only: bool,
+) -> Any:
+    """A run's scores on the topics of the judgments: all of them, or those that the run has."""
     import pyarrow
 
     sheet = ScoreSheet(len(facts.query_ids), measures, assumptions)
     met = np.zeros(len(facts.query_ids), dtype=bool)
-    if len(run):
+    if run is not None and len(run):
         topic = facts.qrels.pairs.index.topics_of(run.pairs)
         present = topic[np.unique(run.pairs.topic)]
         met[present[present >= 0]] = True
         sheet.fill(slices_of(run, facts, topic, assumptions.order, assumptions.score_precision))
     absent = np.flatnonzero(~met)
-    if assumptions.topics == "judged" and absent.size:
+    if assumptions.topics == "judged" and absent.size and not present_only:
         sheet.fill([lambda: [empty_rankings(absent, facts)]])
+    chosen = np.flatnonzero(met | (not present_only))
 
     def lists(array: Floats) -> Any:
-        flat = pyarrow.array(array.ravel(), from_pandas=True)
-        return pyarrow.FixedSizeListArray.from_arrays(flat, len(measures)).cast(pyarrow.list_(pyarrow.float64()))
+        flat = pyarrow.array(array.reshape(-1), from_pandas=True)
+        return pyarrow.FixedSizeListArray.from_arrays(flat, array[0].size).cast(pyarrow.list_(pyarrow.float64()))
+
+    def table(array: Floats | None) -> Any:
+        if array is None or not chosen.size:
+            return pyarrow.nulls(chosen.size, pyarrow.list_(pyarrow.float64()))
+        return lists(np.ascontiguousarray(array[chosen]))
 
     return pyarrow.RecordBatch.from_arrays(
         [
-            pyarrow.array(np.full(len(facts.query_ids), number, dtype=np.int32)),
-            pyarrow.array(list(facts.query_ids)),
-            lists(sheet.value),
-            lists(sheet.low),
-            lists(sheet.high),
-            pyarrow.array(sheet.judged, from_pandas=True),
-            pyarrow.array(sheet.tied),
-            pyarrow.array(sheet.tie_range, from_pandas=True),
-            pyarrow.array(~met),
-            pyarrow.array(facts.relevant(1.0) > 0),
+            pyarrow.array(np.full(chosen.size, number, dtype=np.int32)),
+            pyarrow.array([facts.query_ids[at] for at in chosen.tolist()], pyarrow.string()),
+            table(sheet.value),
+            table(sheet.low),
+            table(sheet.high),
+            table(None if sheet.parts is None else np.moveaxis(sheet.parts, 0, 1)),
+            pyarrow.array(sheet.judged[chosen], from_pandas=True),
+            pyarrow.array(sheet.tied[chosen]),
+            pyarrow.array(sheet.tie_range[chosen], from_pandas=True),
+            pyarrow.array(~met[chosen]),
+            pyarrow.array((facts.relevant(1.0) > 0)[chosen]),
         ],
         list(LIST_FIELDS),
     )
 
 
-def _unjudged(number: int, topics: list[str]) -> Any:
+def _named(number: int, names: list[str]) -> Any:
+    """Rows that only name something: a topic which nobody judged, or what was read leniently."""
     import pyarrow
 
-    size = len(topics)
+    size = len(names)
     numbers, lists = pyarrow.nulls(size, pyarrow.float64()), pyarrow.nulls(size, pyarrow.list_(pyarrow.float64()))
-    no, run = pyarrow.array(np.zeros(size, dtype=bool)), pyarrow.array(np.full(size, UNJUDGED - number, dtype=np.int32))
-    columns = [run, pyarrow.array(topics), lists, lists, lists, numbers, no, numbers, no, no]
+    no, run = pyarrow.array(np.zeros(size, dtype=bool)), pyarrow.array(np.full(size, number, dtype=np.int32))
+    columns = [run, pyarrow.array(names, pyarrow.string()), lists, lists, lists, lists, numbers, no, numbers, no, no]
     return pyarrow.RecordBatch.from_arrays(columns, list(LIST_FIELDS))
 
 

@@ -76,7 +76,7 @@ def evaluate(
     with tempfile.TemporaryDirectory(prefix="rankbounds-", dir=scratch) as folder:
         stream = _Stream(judgments, several, chosen, decided, Path(folder), workers, progress or (lambda *_: None))
         scores = stream.whole_judgments() if judgments.size() < budget // QRELS_SHARE else stream.split_judgments()
-    for message in [*scores.warnings(), *fractions_lost(stream.grades, chosen)]:
+    for message in [*scores.warnings(), *fractions_lost(stream.grades, chosen, stream.distinct)]:
         warnings.warn(message, RankboundsWarning, stacklevel=2)
     return scores
 
@@ -115,6 +115,8 @@ class _Stream:
     threads: int
     progress: Callable[[int, int], None]
     grades: Floats = field(default_factory=lambda: np.empty(0))
+    distinct: bool = False
+    """Are ``grades`` each listed once, not those of every judgment?"""
 
     def whole_judgments(self) -> Scores:
         """All judgments in memory, each run in pieces."""
@@ -147,7 +149,7 @@ class _Stream:
         parts = max(2, *(-(-one.size() // one.piece_bytes) for one in files))
         splits = [one.split(parts, self.scratch) for one in files]
         order = {name: number for number, name in enumerate(splits[0].topics)}
-        self.grades = self._grades(splits[0])
+        self.grades, self.distinct = self._grades(splits[0]), True
         sheets = [ScoreSheet(len(order), self.measures, self.assumptions) for _ in self.runs]
         seen = [_Seen() for _ in self.runs]
         without_relevant: list[str] = []

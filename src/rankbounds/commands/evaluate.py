@@ -71,8 +71,6 @@ def _scores(options: argparse.Namespace) -> Scores:
         return shared.evaluate_from(options)
     if options.read_as or options.labels:
         raise UsageError(f"--from and --labels do not go with --engine {engine}: it reads TREC files and Parquet.")
-    if options.lenient and engine == "spark":
-        raise UsageError("--lenient does not go with --engine spark.")
     measures = options.measures or DEFAULT_MEASURES
     if engine == "spark":
         try:
@@ -80,7 +78,8 @@ def _scores(options: argparse.Namespace) -> Scores:
         except ImportError:
             raise UsageError("This installation has no engine for Spark.") from None
 
-        return spark.evaluate_files(options.qrels, options.runs, measures, **shared.assumptions_from(options))
+        assumptions = shared.assumptions_from(options)
+        return spark.evaluate_files(options.qrels, options.runs, measures, lenient=options.lenient, **assumptions)
     from rankbounds import streaming
 
     return streaming.evaluate(

@@ -10,7 +10,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,7 @@ class LargeFile:
         layout: Layout | None = None
         with stream(self.path) as file:
             while True:
-                block = _read_fully(file, self.piece_bytes)
+                block = read_fully(file, self.piece_bytes)
                 content = carried + block
                 at_end = len(block) < self.piece_bytes
                 end = len(content) if at_end else content.rfind(b"\n") + 1
@@ -109,7 +109,6 @@ class LargeFile:
                     carried = content
                     continue
                 lines = self._parsed(text_of(self.path, content[:end], before), layout)
-                layout = lines.layout
                 if at_end:
                     yield lines
                     return
@@ -122,6 +121,8 @@ class LargeFile:
                 before += content.count(b"\n", 0, kept)
                 pairs = lines.pairs.take(slice(0, whole)).without_unused_topics()
                 yield TrecLines(pairs, lines.value[:whole], lines.layout, lines.tag)
+                # The run's tag is known by now, and a later piece may begin with a line that is too short for one.
+                layout = lines.layout if lines.layout.tag is None else replace(lines.layout, tag=None)
 
     def _parsed(self, text: Text, layout: Layout | None) -> TrecLines:
         usual = trec.qrels_layout if self.names is QRELS_COLUMNS else trec.run_layout
@@ -164,7 +165,7 @@ class LargeFile:
         carried = b""
         with stream(self.path) as file, contextlib.ExitStack() as stack:
             out = [stack.enter_context(open(name, "wb")) for name in names]
-            while block := _read_fully(file, SPLIT_BYTES):
+            while block := read_fully(file, SPLIT_BYTES):
                 content = carried + block
                 end = content.rfind(b"\n") + 1
                 carried = content[end:]
@@ -262,7 +263,8 @@ def _distribute(content: bytes, out: list[Any], topics: dict[bytes, None]) -> No
         out[number].write(b"\n".join(chosen) + b"\n")
 
 
-def _read_fully(file: Any, size: int) -> bytes:
+def read_fully(file: Any, size: int) -> bytes:
+    """So many bytes, or all there are; a file may give fewer at a time."""
     found = []
     while size and (block := file.read(size)):
         found.append(block)
