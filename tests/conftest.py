@@ -1,14 +1,24 @@
-"""What tests share: the command line, and real data (tests of it are skipped where it is absent)."""
+"""What tests share: the command line, real data (tests of it are skipped where it is absent), and one Spark session."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 
+import rankbounds
 from rankbounds.cli import main
+
+
+def pytest_configure(config):
+    """Tests on Spark share a session, so that one process runs them all."""
+    if getattr(config.option, "dist", "no") == "load":
+        config.option.dist = "loadgroup"
+
 
 PLACES = [Path(os.environ["RANKBOUNDS_DATA"])] if os.environ.get("RANKBOUNDS_DATA") else []
 PLACES.append(Path(__file__).resolve().parents[2] / "shared" / "data")
@@ -52,3 +62,23 @@ def command(capfdbinary):
         return code, out.decode(), err.decode()
 
     return call
+
+
+@pytest.fixture(scope="session")
+def spark_session():
+    """Spark on this machine with two workers; skips where PySpark or Java is missing."""
+    sql = pytest.importorskip("pyspark.sql", reason='PySpark is not installed: pip install "rankbounds[spark]"')
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        pytest.skip("Spark needs Java 17, and there is no java on this machine")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    source = os.path.dirname(os.path.dirname(rankbounds.__file__))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
+    builder = sql.SparkSession.builder.master("local[2]").appName("tests").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.driver.memory", "1g")
+    try:
+        session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    except Exception as error:
+        pytest.skip(f"Spark does not start here (it needs Java 17): {error}")
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()

@@ -1,53 +1,26 @@
-"""Spark gives the scores of the local engine: laws and golden tests run on it too, and bad rows are one sentence."""
+"""Spark: frames and files, skewed and mixed topics, sums that are merged, and bad rows in one sentence each.
+
+That its scores are those of the plain definitions is in ``test_engines``.
+"""
 
 from __future__ import annotations
 
-import os
 import random
-import sys
-from dataclasses import replace
 
 import numpy as np
 import polars
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
 
 pytest.importorskip("pyspark", reason='PySpark is not installed: pip install "rankbounds[spark]"')
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 import rankbounds as rb
-import test_golden
-import test_laws
 from rankbounds import spark, spark_tasks
-from rankbounds.judgments import as_qrels
-from rankbounds.runs import as_run
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors
-
-
-@pytest.fixture(scope="module")
-def session():
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    source = os.path.dirname(os.path.dirname(rb.__file__))
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.driver.memory", "1g")
-    try:
-        one = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    except Exception as error:
-        pytest.skip(f"Spark does not start here (Java 17 is needed): {error}")
-    one.sparkContext.setLogLevel("OFF")
-    yield one
-    one.stop()
-
-
-def frame(session, pairs, value, name, columns=()):
-    rows = [(query, doc, float(number), *columns) for query, doc, number in pairs.rows(value)]
-    return session.createDataFrame(
-        rows, f"query_id string, doc_id string, {name} double" + ", run string" * bool(columns)
-    )
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # Spark's own warnings are not ours to turn into errors
+    pytest.mark.xdist_group("spark"),
+]
 
 
 def parquet_of(folder, runs):
@@ -58,57 +31,6 @@ def parquet_of(folder, runs):
         columns = {"run": [run.name] * len(run), "qid": topics, "docno": run.pairs.docs.to_list(), "score": run.score}
         polars.DataFrame(columns).write_parquet(folder / f"{number}.parquet")
     return str(folder)
-
-
-@pytest.fixture
-def on_spark(session, monkeypatch, tmp_path_factory):
-    """Let ``rankbounds.evaluate`` go to Spark; topics are put into the order of the local engine."""
-
-    def evaluate(qrels, runs, measures, lenient=False, **options):
-        judgments = as_qrels(qrels)
-        if isinstance(runs, os.PathLike) and runs.is_dir():
-            several = rb.read_runs(runs)
-            table = session.read.parquet(parquet_of(tmp_path_factory.mktemp("runs") / "all", several))
-        else:
-            several = [rb.read_run(runs, lenient=lenient) if isinstance(runs, os.PathLike) else as_run(runs)]
-            table = frame(session, several[0].pairs, several[0].score, "score", ("run",)).repartition(2)
-        grades = frame(session, judgments.pairs, judgments.grade, "relevance")
-        names = [one.name for one in several] if len(several) > 1 else ["run"]
-        chosen = measures if isinstance(measures, str) else list(measures)
-        found = spark.evaluate(table, grades, chosen, runs=names, partitions=2, **options)
-        scores = found.collect()
-        found.lists.unpersist()
-        order = [scores.query_ids.index(query) for query in judgments.query_ids if query in scores.query_ids]
-        arrays = {name: getattr(scores, name)[:, order] for name in ("value", "low", "high", "judged")}
-        return replace(scores, query_ids=[scores.query_ids[at] for at in order], **arrays)
-
-    monkeypatch.setattr(rb, "evaluate", evaluate)
-
-
-LAWS = {
-    name: law.hypothesis
-    for name, law in vars(test_laws).items()
-    if name.startswith("test_") and hasattr(getattr(law, "hypothesis", None), "_given_kwargs")
-}
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_laws(on_spark, law):
-    """The law's own body on few examples: each call takes Spark about a second."""
-    phases, health = [Phase.generate], list(HealthCheck)
-    few = settings(max_examples=2, deadline=None, database=None, suppress_health_check=health, phases=phases)
-    few(seed(7)(given(**LAWS[law]._given_kwargs)(LAWS[law].inner_test)))()
-
-
-def test_golden_outputs_of_trec_eval(on_spark, unpacked):
-    case = ("qrels.test", "results.test", {}, 240)
-    test_golden.test_trec_eval_prints_the_same(unpacked, "out.test.aq", *case)
-    case = ("qrels.test", "results.trunc", {}, 240)
-    test_golden.test_trec_eval_prints_the_same(unpacked, "out.test.aqc", *case)
-
-
-def test_golden_trec_covid(on_spark, unpacked):
-    test_golden.test_trec_covid_official_rbp_follows_single_precision(unpacked)
 
 
 def collection(seed, topics=30, runs=("a", "b", "c")):
@@ -137,11 +59,13 @@ MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "P@5", "NumRel"]
 
 
 @pytest.fixture(scope="module")
-def both(session):
+def both(spark_session):
     """Scores of three runs from Spark and from memory."""
     qrels, rows = collection(1)
-    table = session.createDataFrame(rows, "query_id string, doc_id string, score double, run string").repartition(5)
-    judgments = session.createDataFrame(qrels, "query_id string, doc_id string, relevance double").repartition(3)
+    table = spark_session.createDataFrame(rows, "query_id string, doc_id string, score double, run string").repartition(
+        5
+    )
+    judgments = spark_session.createDataFrame(qrels, "query_id string, doc_id string, relevance double").repartition(3)
     local = rb.evaluate(qrels, {run: nested(rows, run) for run in "abc"}, MEASURES)
     return spark.evaluate(table, judgments, MEASURES), local
 
@@ -200,27 +124,29 @@ def test_paired_tests_and_discriminative_power_from_distributed_scores(both):
     assert power[0].rows == power[1].rows
 
 
-def test_a_topic_larger_than_a_piece(session, monkeypatch):
+def test_a_topic_larger_than_a_piece(spark_session, monkeypatch):
     rows = [("big", f"d{number}", float(number), "run") for number in range(30_000)] + [("small", "a", 1.0, "run")]
-    table = session.createDataFrame(rows, "query_id string, doc_id string, score double, run string").repartition(4)
-    qrels = session.createDataFrame(
+    table = spark_session.createDataFrame(rows, "query_id string, doc_id string, score double, run string").repartition(
+        4
+    )
+    qrels = spark_session.createDataFrame(
         [("big", "d7", 1.0), ("small", "a", 1.0)], "query_id string, doc_id string, rel double"
     )
     scores = spark.evaluate(table, qrels, "RR", runs=["run"]).collect()
     assert scores.value.ravel().tolist() == pytest.approx([1 / (30_000 - 7), 1.0])
 
 
-def test_files_text_and_parquet(session, tmp_path):
+def test_files_text_and_parquet(spark_session, tmp_path):
     qrels, rows = collection(2, runs=("mine",))
     (tmp_path / "qrels").write_text("".join(f"{query} 0 {doc} {grade:g}\n" for query, doc, grade in qrels))
     lines = [f"{query.replace(' ', '-')} Q0 {doc} 1 {score} tag\n" for query, doc, score, _ in rows]
     (tmp_path / "run").write_text("# a comment\n\n" + "".join(lines))
     local = rb.evaluate(tmp_path / "qrels", tmp_path / "run", MEASURES)
-    found = spark.evaluate_files(str(tmp_path / "qrels"), str(tmp_path / "run"), MEASURES, spark=session)
+    found = spark.evaluate_files(str(tmp_path / "qrels"), str(tmp_path / "run"), MEASURES, spark=spark_session)
     assert found.runs == ["tag"]
     np.testing.assert_allclose(aligned(found, local)["high"], local.high, rtol=1e-12)
     folder = parquet_of(tmp_path / "run.parquet", [rb.read_run(tmp_path / "run")])
-    again = spark.evaluate_files(str(tmp_path / "qrels"), [folder], MEASURES, spark=session)
+    again = spark.evaluate_files(str(tmp_path / "qrels"), [folder], MEASURES, spark=spark_session)
     np.testing.assert_allclose(again.value, found.value, rtol=1e-12)
 
 
@@ -254,21 +180,21 @@ RUN_SCHEMA = "query_id string, doc_id string, score double"
         ([("other", "a", 1.0)], RUN_SCHEMA, {}, "No topic of the runs is among the judged ones"),
     ],
 )
-def test_bad_rows_are_one_sentence(session, runs, schema, options, told):
-    table = session.createDataFrame(runs, schema).repartition(2)
-    qrels = session.createDataFrame([("q1", "a", 1.0)], "query_id string, doc_id string, relevance double")
+def test_bad_rows_are_one_sentence(spark_session, runs, schema, options, told):
+    table = spark_session.createDataFrame(runs, schema).repartition(2)
+    qrels = spark_session.createDataFrame([("q1", "a", 1.0)], "query_id string, doc_id string, relevance double")
     with pytest.raises(rb.RankboundsError, match=told) as raised:
         spark.evaluate(table, qrels, "RR", **options).collect()
     assert "\n" not in str(raised.value)
     assert "java" not in str(raised.value)
 
 
-def test_sources_that_disagree(session):
+def test_sources_that_disagree(spark_session):
     schema = "query_id string, doc_id string, relevance double, source string"
     agreeing = [("q1", "a", 1.0, "human"), ("q1", "a", 1.0, "llm"), ("q1", "b", 0.0, "llm")]
-    table = session.createDataFrame(ROWS, RUN_SCHEMA)
-    assert spark.evaluate(table, session.createDataFrame(agreeing, schema), "RR").mean().value.item() == 1.0
-    apart = session.createDataFrame([*agreeing, ("q1", "b", 1.0, "human")], schema)
+    table = spark_session.createDataFrame(ROWS, RUN_SCHEMA)
+    assert spark.evaluate(table, spark_session.createDataFrame(agreeing, schema), "RR").mean().value.item() == 1.0
+    apart = spark_session.createDataFrame([*agreeing, ("q1", "b", 1.0, "human")], schema)
     with pytest.raises(rb.DataError, match='sources disagree on document "b" of topic "q1"'):
         spark.evaluate(table, apart, "RR")
     assert spark.evaluate(table, apart, "P@2", labels="human").mean().value.item() == 1.0
@@ -281,28 +207,28 @@ def trec_files(folder, run, qrels="1 0 a 1\n2 0 a 1\n3 0 z 1\n"):
     return str(folder / "qrels"), str(folder / "run")
 
 
-def test_a_bad_line_of_a_file_here_has_its_number(session, tmp_path, monkeypatch):
+def test_a_bad_line_of_a_file_here_has_its_number(spark_session, tmp_path, monkeypatch):
     monkeypatch.setattr(spark_tasks, "READ_BYTES", 16)
     monkeypatch.setattr(spark_tasks, "RANGE_BYTES", 32)
     files = trec_files(tmp_path, "1 Q0 a 1 2 t\n# so\n2 Q0 a 1 2 t\n2 Q0 b 1 1 t\n3 Q0 b 2 high t\n")
     with pytest.raises(rb.DataError, match=r'run:5: the score "high" is not a finite number.'):
-        spark.evaluate_files(*files, spark=session)
+        spark.evaluate_files(*files, spark=spark_session)
     files = trec_files(tmp_path, "1 Q0 a 1 2 t\n\n2 Q0 a 1 2 t\n2 Q0 b 1 1 t\n2 Q0 a 2 1 t\n")
     with pytest.raises(rb.DataError, match=r'run:5: document "a" of topic "2" stands here for the second time'):
-        spark.evaluate_files(*files, spark=session)
+        spark.evaluate_files(*files, spark=spark_session)
 
 
-def test_a_bad_line_is_shown_where_its_number_is_not_known(session, tmp_path):
+def test_a_bad_line_is_shown_where_its_number_is_not_known(spark_session, tmp_path):
     (tmp_path / "part").mkdir()
     (tmp_path / "part" / "0").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 high t\n")
     qrels, _ = trec_files(tmp_path, "")
     with pytest.raises(
         rb.DataError, match=r'part: the score "high" is not a finite number. The line is "1 Q0 b 2 high t"'
     ):
-        spark.evaluate_files(qrels, str(tmp_path / "part"), spark=session)
+        spark.evaluate_files(qrels, str(tmp_path / "part"), spark=spark_session)
 
 
-def test_lenient_reading_counts_what_it_leaves_out(session, tmp_path, monkeypatch):
+def test_lenient_reading_counts_what_it_leaves_out(spark_session, tmp_path, monkeypatch):
     lines = [
         "1 Q0 a 1 9 t",
         "1 Q0 b 2 high t",
@@ -318,7 +244,7 @@ def test_lenient_reading_counts_what_it_leaves_out(session, tmp_path, monkeypatc
     monkeypatch.setattr(spark_tasks, "READ_BYTES", 16)
     monkeypatch.setattr(spark_tasks, "RANGE_BYTES", 32)
     with pytest.warns(rb.RankboundsWarning) as said:
-        found = spark.evaluate_files(*files, "RR", spark=session, lenient=True)
+        found = spark.evaluate_files(*files, "RR", spark=spark_session, lenient=True)
     assert found.value.tolist() == local.value.tolist()
     (theirs,), (ours,) = (
         [str(one.message) for one in each if "leniently" in str(one.message)] for each in (told, said)
@@ -328,10 +254,10 @@ def test_lenient_reading_counts_what_it_leaves_out(session, tmp_path, monkeypatc
     )
     (tmp_path / "run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 b 2 1 t\n" * 3)
     with pytest.raises(rb.UsageError, match="keep the lines of each topic together"):
-        spark.evaluate_files(*files, spark=session, lenient=True)
+        spark.evaluate_files(*files, spark=spark_session, lenient=True)
 
 
-def test_files_that_mix_their_topics_are_shuffled(session, tmp_path, monkeypatch):
+def test_files_that_mix_their_topics_are_shuffled(spark_session, tmp_path, monkeypatch):
     monkeypatch.setattr(spark_tasks, "READ_BYTES", 64)
     monkeypatch.setattr(spark_tasks, "RANGE_BYTES", 200)
     qrels, rows = collection(3, topics=5, runs=("mine",))
@@ -341,7 +267,7 @@ def test_files_that_mix_their_topics_are_shuffled(session, tmp_path, monkeypatch
     monkeypatch.setattr(spark, "_rows_of_files", one := Recorded(spark._rows_of_files))
     for order, together in ((lines, False), (sorted(lines), True)):
         (tmp_path / "run").write_text("".join(order).rstrip())
-        found, local = spark.evaluate_files(*files, MEASURES, spark=session), rb.evaluate(*files, MEASURES)
+        found, local = spark.evaluate_files(*files, MEASURES, spark=spark_session), rb.evaluate(*files, MEASURES)
         assert (one.returned is not None) == together
         for name, array in aligned(found, local).items():
             np.testing.assert_allclose(array, getattr(local, name), rtol=1e-12, atol=1e-12)

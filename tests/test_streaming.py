@@ -162,16 +162,6 @@ def test_errors_name_the_line_of_the_file(tmp_path, monkeypatch, line, told, ord
         streaming.evaluate(*files, MEASURES, memory=1 << 16)
 
 
-def test_a_piece_may_begin_with_a_line_that_is_left_out(tmp_path):
-    run = [f"{topic} Q0 d{doc} 1 {9 - doc} t" for topic in range(400) for doc in range(5)]
-    run = [line for topic in range(400) for line in (f"{topic} Q0 d0", *run[5 * topic : 5 * topic + 5])]
-    run = [run[1], run[0], *run[2:]]
-    files = written(tmp_path, [f"{topic} 0 d{topic % 5} 1" for topic in range(400)], run, "plain")
-    found = streaming.evaluate(*files, MEASURES, memory=1 << 16, lenient=True)
-    assert found.runs == ["t"]
-    assert_same(found, rb.evaluate(*files, MEASURES, lenient=True))
-
-
 def test_what_cannot_be_read_in_pieces(tmp_path):
     qrels, run = written(tmp_path, *lines(4), "plain")
     (tmp_path / "table.csv").write_text("query_id,doc_id,score\n1,a,1\n")

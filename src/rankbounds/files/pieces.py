@@ -10,7 +10,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -109,6 +109,7 @@ class LargeFile:
                     carried = content
                     continue
                 lines = self._parsed(text_of(self.path, content[:end], before), layout)
+                layout = lines.layout
                 if at_end:
                     yield lines
                     return
@@ -121,8 +122,6 @@ class LargeFile:
                 before += content.count(b"\n", 0, kept)
                 pairs = lines.pairs.take(slice(0, whole)).without_unused_topics()
                 yield TrecLines(pairs, lines.value[:whole], lines.layout, lines.tag)
-                # The run's tag is known by now, and a later piece may begin with a line that is too short for one.
-                layout = lines.layout if lines.layout.tag is None else replace(lines.layout, tag=None)
 
     def _parsed(self, text: Text, layout: Layout | None) -> TrecLines:
         usual = trec.qrels_layout if self.names is QRELS_COLUMNS else trec.run_layout

@@ -102,8 +102,12 @@ class Measure:
 
     def joint_bounds(self, rankings: Rankings) -> Bounds | None:
         """As ``bounds``, over all orders of tied documents too."""
-        if not self.promotable:
-            return None
+        if not self.promotable:  # nothing is known of lists with ties; the others have the bounds that they have alone
+            alone = self.bounds(rankings)
+            if alone is None or rankings.tied is None:
+                return alone
+            low, high = (np.where(rankings.tied.any(axis=-1), np.nan, bound) for bound in alone)
+            return low, high
         if getattr(self, "graded", False):
             least, most = self.worth(rankings.assume(0.0)), self.worth(rankings.assume(1.0))
         else:
