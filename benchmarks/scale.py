@@ -2,8 +2,9 @@
 
     python benchmarks/scale.py --lines 1000000 10000000 --engines local stream spark
 
-Each engine is a process of its own; Spark's time is taken inside a session that has scored something before. Prints
-seconds, processor seconds (not for Spark), peak memory and the ratio to the local engine. Data go below
+Each engine is a process of its own. Spark has two rows: the first call of a session that has just started, and the
+second. Prints seconds, processor seconds (of all processes; for Spark those of the call alone) a million lines, peak
+memory (not for Spark) and the ratio of seconds to the local engine, which is timed before and after. Data go below
 benchmarks/data; delete them when done.
 """
 
@@ -19,7 +20,7 @@ from pathlib import Path
 from workload import write_collection
 
 HERE = Path(__file__).resolve().parent
-DEPTH, JUDGED = 1000, 100
+DEPTH, JUDGED, TOPICS = 1000, 100, 1000
 
 SPARK = """
 import os, sys, time, warnings
@@ -30,25 +31,67 @@ from rankbounds import spark
 builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
 session = builder.config("spark.driver.memory", "2g").config("spark.ui.showConsoleProgress", "false").getOrCreate()
 session.sparkContext.setLogLevel("OFF")
-spark.evaluate_files(*sys.argv[1:], spark=session)
-started = time.perf_counter()
-spark.evaluate_files(*sys.argv[1:], spark=session)
-print(time.perf_counter() - started)
+
+def processor_seconds():
+    parents, seconds = {}, {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            fields = open(f"/proc/{name}/stat").read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(name)] = int(fields[1])
+        seconds[int(name)] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    mine = {os.getpid()}
+    while more := {one for one, parent in parents.items() if parent in mine} - mine:
+        mine |= more
+    return sum(seconds[one] for one in mine)
+
+for _ in range(2):
+    started, before = time.perf_counter(), processor_seconds()
+    spark.evaluate_files(*sys.argv[1:], spark=session)
+    print(time.perf_counter() - started, processor_seconds() - before)
 """
 
 
-def measure(engine: str, qrels: Path, run: Path) -> tuple[float, float | None, float | None]:
+def write_lines(folder: Path, lines: int) -> tuple[Path, Path]:
+    """A run and judgments of so many lines: a thousand topics, repeated under other numbers."""
+    topics = max(1, lines // DEPTH)
+    base_qrels, (base_run,) = write_collection(
+        folder / "base", runs=1, topics=min(TOPICS, topics), depth=DEPTH, judged=JUDGED
+    )
+    paths = folder / f"{lines}.qrels", folder / f"{lines}.run"
+    for base, path in zip((base_qrels, base_run), paths, strict=True):
+        if path.exists():
+            continue
+        rest: dict[bytes, list[bytes]] = {}
+        for line in base.read_bytes().splitlines():
+            topic, _, others = line.partition(b" ")
+            rest.setdefault(topic, []).append(others)
+        several = list(rest.values())
+        with path.open("wb") as out:
+            for number in range(topics):
+                topic = b"%d " % (number + 1)
+                out.write(topic + (b"\n" + topic).join(several[number % len(several)]) + b"\n")
+    return paths
+
+
+def measure(engine: str, qrels: Path, run: Path) -> list[tuple[str, float, float, float | None]]:
+    """Rows of: name, seconds, processor seconds, peak megabytes."""
     files = [str(qrels), str(run)]
     if engine == "spark":
-        done = subprocess.run([sys.executable, "-c", SPARK, *files], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        return float(done.stdout.split()[-1]), None, None
+        done = subprocess.run(
+            [sys.executable, "-c", SPARK, *files], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True
+        )
+        numbers = [float(one) for one in done.stdout.split()]
+        return [("spark, first call", *numbers[:2], None), ("spark, second call", *numbers[2:], None)]
     command = [sys.executable, "-m", "rankbounds", "evaluate", *files, "--engine", engine]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{engine} failed")
-    return time.perf_counter() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    seconds = time.perf_counter() - started
+    return [(engine, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)]
 
 
 def main() -> None:
@@ -57,19 +100,16 @@ def main() -> None:
     parser.add_argument("--engines", nargs="+", default=["local", "stream"], choices=["local", "stream", "spark"])
     parser.add_argument("--data", type=Path, default=HERE / "data")
     options = parser.parse_args()
-    print("| lines | engine | seconds | processor s | peak MB | to local |\n|---:|---|---:|---:|---:|---:|")
+    print("| lines | engine | seconds | processor s a million | peak MB | to local |\n|---:|---|---:|---:|---:|---:|")
     for lines in options.lines:
-        topics = max(1, lines // DEPTH)
-        qrels, runs = write_collection(
-            options.data / f"scale{lines}", runs=1, topics=topics, depth=DEPTH, judged=JUDGED
-        )
-        local = None
-        for engine in options.engines:
-            seconds, processor, peak = measure(engine, qrels, runs[0])
-            local = seconds if engine == "local" else local
-            ratio = f"{seconds / local:.2f}" if local else "-"
-            told = [f"{one:.1f}" if one is not None else "-" for one in (processor, peak)]
-            print(f"| {topics * DEPTH:,} | {engine} | {seconds:.1f} | {told[0]} | {told[1]} | {ratio} |", flush=True)
+        qrels, run = write_lines(options.data, lines)
+        wanted = [*options.engines, "local"] if "local" in options.engines else options.engines
+        rows = [row for engine in wanted for row in measure(engine, qrels, run)]
+        local = [row[1] for row in rows if row[0] == "local"]
+        for name, seconds, processor, peak in rows:
+            ratio = f"{seconds * len(local) / sum(local):.2f}" if local else "-"
+            told = f"{processor / lines * 1e6:.2f} | {'-' if peak is None else f'{peak:.0f}'}"
+            print(f"| {lines:,} | {name} | {seconds:.1f} | {told} | {ratio} |", flush=True)
 
 
 if __name__ == "__main__":
