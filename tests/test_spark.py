@@ -136,6 +136,14 @@ def test_a_topic_larger_than_a_piece(spark_session, monkeypatch):
     assert scores.value.ravel().tolist() == pytest.approx([1 / (30_000 - 7), 1.0])
 
 
+def test_ties_by_the_stated_rank(spark_session):
+    rows = [("q1", "a", 1.0, 3), ("q1", "b", 1.0, 1), ("q1", "c", 1.0, 2)]
+    table = spark_session.createDataFrame(rows, "query_id string, doc_id string, score double, rank int").repartition(2)
+    qrels = spark_session.createDataFrame([("q1", "b", 1.0)], "query_id string, doc_id string, relevance double")
+    assert spark.evaluate(table, qrels, "RR", ties="rank").collect().value.item() == 1.0
+    assert spark.evaluate(table, qrels, "RR").collect().value.item() == 0.5
+
+
 def test_files_text_and_parquet(spark_session, tmp_path):
     qrels, rows = collection(2, runs=("mine",))
     (tmp_path / "qrels").write_text("".join(f"{query} 0 {doc} {grade:g}\n" for query, doc, grade in qrels))
@@ -161,16 +169,28 @@ RUN_SCHEMA = "query_id string, doc_id string, score double"
             [*ROWS, ("q1", None, 0.1)],
             RUN_SCHEMA,
             {},
-            r'the runs: a document id \(column "doc_id"\) is null.*query_id=.q1.',
+            r'the runs: a document id is null \(column "doc_id"\).*query_id=.q1.',
         ),
-        ([*ROWS, (None, "c", 0.1)], RUN_SCHEMA, {}, r'the runs: a query id \(column "query_id"\) is null'),
+        ([*ROWS, (None, "c", 0.1)], RUN_SCHEMA, {}, r'the runs: a query id is null \(column "query_id"\)'),
         (
             [*ROWS, ("q1", "c", float("nan"))],
             RUN_SCHEMA,
             {},
-            "the runs: a score or grade is not a finite number.*doc_id='c'",
+            r"the runs: a value is not a finite number \(column .score.\).*doc_id='c', score=nan",
         ),
-        ([*ROWS, ("q1", "a", 0.1)], RUN_SCHEMA, {}, 'run "run": document "a" of topic "q1" stands there twice'),
+        (
+            [*ROWS, ("q1", "a", 0.1)],
+            RUN_SCHEMA,
+            {},
+            'run "run": document "a" of topic "q1" stands there twice .with 0.1 and 1.',
+        ),
+        ([*ROWS, ("q1", "", 0.1)], RUN_SCHEMA, {}, "a document id is empty"),
+        (
+            [*ROWS, ("q1", "c", None)],
+            "qid string, docno string, score double",
+            {},
+            "column .score.*docno='c', score=None",
+        ),
         ([("q1", "a", "high")], "query_id string, doc_id string, score string", {}, '"score" is of type string'),
         ([(1.0, "a", 1.0)], "query_id double, doc_id string, score double", {}, '"query_id" is of type double'),
         ([("q1", 1.0)], "query_id string, score double", {}, "no column for the document id"),
@@ -197,6 +217,8 @@ def test_sources_that_disagree(spark_session):
     apart = spark_session.createDataFrame([*agreeing, ("q1", "b", 1.0, "human")], schema)
     with pytest.raises(rb.DataError, match='sources disagree on document "b" of topic "q1"'):
         spark.evaluate(table, apart, "RR")
+    with pytest.raises(rb.DataError, match=r'no row has the source "click".*there are "human", "llm"'):
+        spark.evaluate(table, apart, "RR", labels="click")
     assert spark.evaluate(table, apart, "P@2", labels="human").mean().value.item() == 1.0
     assert spark.evaluate(table, apart, "P@2", labels="llm").mean().value.item() == 0.5
 

@@ -72,11 +72,12 @@ def evaluate(
     chosen = parse_measures(measures)
     decided.check(chosen)
     spark = runs_df.sparkSession
-    rows = _rows(runs_df, RUN_COLUMNS, "the runs", need_rank=decided.ties == "rank")
+    rows, columns = _rows(runs_df, RUN_COLUMNS, "the runs", need_rank=decided.ties == "rank")
     judgments = _judgments(qrels_df, labels)
     with _plain_errors():
         names = list(runs) if runs is not None else _run_names(rows)
-        segments = _numbered(rows, names, spark).mapInArrow(spark_tasks.pack, SEGMENT_SCHEMA).union(judgments)
+        pack = spark_tasks.packing("the runs", columns)
+        segments = _numbered(rows, names, spark).mapInArrow(pack, SEGMENT_SCHEMA).union(judgments)
         grades = _grades(judgments)
         lists = _lists(segments, names, chosen, decided, grades, partitions)
         return SparkScores(lists.persist(), names, chosen, decided, grades)
@@ -213,8 +214,9 @@ def _source(session: Any, path: str, names: ColumnNames, number: int) -> _Source
             table = session.read.parquet(path)
 
             def packed(need_rank: bool) -> Any:
-                rows = _rows(table, names, path, need_rank).withColumn("run", functions.lit(number)).drop("name")
-                return rows.mapInArrow(spark_tasks.pack, SEGMENT_SCHEMA)
+                rows, columns = _rows(table, names, path, need_rank and names is RUN_COLUMNS)
+                rows = rows.withColumn("run", functions.lit(number)).drop("name")
+                return rows.mapInArrow(spark_tasks.packing(path, columns), SEGMENT_SCHEMA)
 
             return _Source(number, plain_name(path.rstrip("/")), packed)
         text = session.read.text(path)
@@ -278,8 +280,8 @@ def _holds_parquet(path: str) -> bool:
     return os.path.isdir(path) and any(name.endswith(".parquet") for name in os.listdir(path))
 
 
-def _rows(frame: Any, names: ColumnNames, what: str, need_rank: bool = False) -> Any:
-    """The columns that matter under one name each, or an error that names the column."""
+def _rows(frame: Any, names: ColumnNames, what: str, need_rank: bool = False) -> tuple[Any, dict[str, str]]:
+    """The columns that matter under one name each, and what they were called; or an error that names the column."""
     functions = _functions()
     types = dict(frame.dtypes)
 
@@ -306,13 +308,15 @@ def _rows(frame: Any, names: ColumnNames, what: str, need_rank: bool = False) ->
         raise DataError(f"{what}: ties cannot be ordered by rank, because there is no column rank.")
     run = find_column(frame.columns, RUN_NAMES) if names is RUN_COLUMNS else None
     column = functions.col
-    return frame.select(
+    called = {"query_id": query, "doc_id": doc, "value": value}
+    rows = frame.select(
         (column(f"`{run}`").cast("string") if run else functions.lit("run")).alias("name"),
         column(f"`{query}`").cast("string").alias("query_id"),
         column(f"`{doc}`").cast("string").alias("doc_id"),
         column(f"`{value}`").cast("double").alias("value"),
         (column(f"`{rank}`").cast("long") if need_rank else functions.lit(None).cast("long")).alias("rank"),
     )
+    return rows, called | ({"rank": rank} if need_rank and rank else {})
 
 
 def _judgments(frame: Any, labels: str | None) -> Any:
@@ -322,8 +326,13 @@ def _judgments(frame: Any, labels: str | None) -> Any:
     if labels is not None and source is None:
         raise DataError('the judgments: labels cannot be chosen by source, because there is no column "source".')
     if labels is not None:
-        frame = frame.filter(functions.col(source) == labels)
-    rows = _rows(frame, QRELS_COLUMNS, "the judgments").drop("name").withColumn("run", functions.lit(JUDGMENT))
+        chosen = frame.filter(functions.col(source) == labels)
+        if chosen.isEmpty():
+            found = ", ".join(sorted(f'"{row[0]}"' for row in frame.select(source).distinct().head(10)))
+            raise DataError(f'the judgments: no row has the source "{labels}" (column "{source}"); there are {found}.')
+        frame = chosen
+    rows, columns = _rows(frame, QRELS_COLUMNS, "the judgments")
+    rows = rows.drop("name").withColumn("run", functions.lit(JUDGMENT))
     if source is not None and labels is None:
         pair = rows.groupBy("query_id", "doc_id")
         with _plain_errors():
@@ -333,10 +342,10 @@ def _judgments(frame: Any, labels: str | None) -> Any:
         if apart is not None:
             raise DataError(
                 f'the judgments: sources disagree on document "{apart["doc_id"]}" of topic "{apart["query_id"]}" '
-                f'(column "source"): {apart["a"]:g} and {apart["b"]:g}. Choose one with labels="human" or the like.'
+                f'(column "{source}"): {apart["a"]:g} and {apart["b"]:g}. Choose one with labels="human" or the like.'
             )
         rows = rows.dropDuplicates(["query_id", "doc_id"])
-    return rows.mapInArrow(spark_tasks.pack, SEGMENT_SCHEMA)
+    return rows.mapInArrow(spark_tasks.packing("the judgments", columns), SEGMENT_SCHEMA)
 
 
 def _run_names(rows: Any) -> list[str]:

@@ -10,7 +10,7 @@ import itertools
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -273,18 +273,39 @@ def _without_line_number(error: DataError, path: str, content: memoryview) -> Da
     return DataError(f'{path}: {numbered[2]} The line is "{line[:200]}".')
 
 
-def pack(batches: Iterator[Any]) -> Iterator[Any]:
-    """From rows ``run, query_id, doc_id, value, rank`` to segments; an error for a row that cannot be used."""
-    for table in _gathered(batches, PACKED_ROWS):
-        run = table.column("run").fill_null(NO_RUN).to_numpy()
-        _reject(table, run == NO_RUN, "a row has no run, or one that was not named")
-        queries, docs = _ids(table, "query_id", "query id"), _ids(table, "doc_id", "document id")
-        value = table.column("value").fill_null(np.nan).to_numpy()
-        _reject(table, ~np.isfinite(value), "a score or grade is not a finite number")
-        names, topic = queries.codes(queries.hashes())
-        topics = [name.decode("utf-8", "surrogateescape") for name in names]
-        ranks = table.column("rank")
-        yield _segments(run, topics, topic, docs, value, None if ranks.null_count else ranks.to_numpy())
+def packing(place: str, columns: Mapping[str, str]) -> Task:
+    """From rows ``run, query_id, doc_id, value, rank`` to segments; an error for a row that cannot be used.
+
+    ``columns`` has the names under which the user knows them, for what is said of a row of ``place``.
+    """
+
+    def reject(table: Any, bad: Flags, column: str, problem: str) -> None:
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            inside = ", ".join(f"{own}={table.column(name)[row].as_py()!r}" for name, own in columns.items())
+            raise DataError(f'{place}: {problem} (column "{columns.get(column, column)}"). The row has {inside}.')
+
+    def ids(table: Any, column: str, what: str) -> Ids:
+        reject(table, table.column(column).is_null().to_numpy().astype(bool), column, f"a {what} is null")
+        lengths = _lengths(table, column)
+        reject(table, lengths == 0, column, f"a {what} is empty")
+        return Ids.of_bytes(_bytes(table, column), lengths)
+
+    def pack(batches: Iterator[Any]) -> Iterator[Any]:
+        for table in _gathered(batches, PACKED_ROWS):
+            run = table.column("run").fill_null(NO_RUN).to_numpy()
+            reject(table, run == NO_RUN, "run", "a row has no run, or one that was not named")
+            queries, docs = ids(table, "query_id", "query id"), ids(table, "doc_id", "document id")
+            value = table.column("value").fill_null(np.nan).to_numpy()
+            reject(table, ~np.isfinite(value), "value", "a value is not a finite number")
+            names, topic = queries.codes(queries.hashes())
+            topics = [name.decode("utf-8", "surrogateescape") for name in names]
+            ranks = table.column("rank")
+            if "rank" in columns:
+                reject(table, ranks.is_null().to_numpy().astype(bool), "rank", "a rank is null")
+            yield _segments(run, topics, topic, docs, value, ranks.to_numpy() if "rank" in columns else None)
+
+    return pack
 
 
 def _segments(run: Ints, topics: Sequence[str], topic: Ints, docs: Ids, value: Floats, ranks: Ints | None) -> Any:
@@ -378,23 +399,24 @@ def _scored(
     lengths, ranks = _numbers(table, "lengths", np.int32), None
     rows = _lengths(table, "value") // 8
     run = np.repeat(table.column("run").to_numpy(), rows)
-    queries = _ids(table, "query_id", "query id")
+    queries = Ids.of_bytes(_bytes(table, "query_id"), _lengths(table, "query_id"))
     names, code = queries.codes(queries.hashes())
     topic, hashed = np.repeat(code, rows), np.repeat(queries.hashes(), rows)
-    if not table.column("rank").slice(0, 1).null_count:
-        ranks = _numbers(table, "rank", np.int64) if not table.column("rank").null_count else None
+    if table.column("rank").null_count < len(table):  # judgments have none
+        ranks = np.zeros(values.size, dtype=np.int64)
+        ranks[run != JUDGMENT] = _numbers(table, "rank", np.int64)
     docs = Ids.of_bytes(_bytes(table, "docs"), lengths.astype(np.int64))
     topics = tuple(name.decode("utf-8", "surrogateescape") for name in names)
     pairs = Pairs(topics, topic, docs, Pairs.keys_of(docs, hashed), Source("rows"))
     judged = np.flatnonzero(run == JUDGMENT)
     if judged.size:
         judgments = pairs.take(judged).without_unused_topics()
-        _reject_repeats(judgments, "the judgments")
+        _reject_repeats(judgments, values[judged], "the judgments")
         facts = TopicFacts(Qrels(judgments, values[judged]), assumptions.gain, grades=grades)
         for number, name in enumerate(runs):
             chosen = np.flatnonzero(run == number)
             part = pairs.take(chosen)
-            _reject_repeats(part, f'run "{name}"')
+            _reject_repeats(part, values[chosen], f'run "{name}"')
             one = Run(name, part, values[chosen], partial(_given, None if ranks is None else ranks[chosen]))
             yield lists_of(one, number, facts, measures, assumptions, present_only=False)
     for number in range(len(runs)):
@@ -500,22 +522,10 @@ def _lengths(table: Any, name: str) -> Ints:
     return np.diff(_offsets(table, name)[1])
 
 
-def _ids(table: Any, name: str, what: str) -> Ids:
-    """The ids in a column, straight from Arrow's buffers."""
-    _reject(table, table.column(name).is_null().to_numpy().astype(bool), f'a {what} (column "{name}") is null')
-    return Ids.of_bytes(_bytes(table, name), _lengths(table, name))
-
-
-def _reject(table: Any, bad: Flags, problem: str) -> None:
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        found = {name: table.column(name)[row].as_py() for name in ("run", "query_id", "doc_id", "value")}
-        place = "the judgments" if found.pop("run") == JUDGMENT else "the runs"
-        inside = ", ".join(f"{name}={one!r}" for name, one in found.items())
-        raise DataError(f"{place}: {problem}. The row has {inside}.")
-
-
-def _reject_repeats(pairs: Pairs, what: str) -> None:
+def _reject_repeats(pairs: Pairs, value: Floats, what: str) -> None:
     again = pairs.repeats()
     if again.size:
-        raise DataError(f"{what}: {pairs.describe(int(again[0]))} stands there twice. Keep one row.")
+        row = int(again[0])
+        same = (pairs.keys == pairs.keys[row]) & (pairs.topic == pairs.topic[row])
+        found = " and ".join(f"{one:g}" for one in np.sort(value[same])[:2])
+        raise DataError(f"{what}: {pairs.describe(row)} stands there twice (with {found}). Keep one row.")
