@@ -321,8 +321,8 @@ def _segments(run: Ints, topics: Sequence[str], topic: Ints, docs: Ids, value: F
     data, offsets = docs.packed()
     return pyarrow.RecordBatch.from_arrays(
         [
-            pyarrow.array(run[first].astype(np.int32)),
-            pyarrow.array([topics[number] for number in topic[first].tolist()]),
+            _column(run[first].astype(np.int32)),
+            _column([topics[number] for number in topic[first].tolist()]),
             _binary(data, offsets[edges]),
             _binary(docs.length.astype(np.int32), 4 * edges),
             _binary(value, 8 * edges),
@@ -340,7 +340,7 @@ def distinct_values(batches: Iterator[Any]) -> Iterator[Any]:
 
     for table in _gathered(batches, PACKED_ROWS):
         grades = np.unique(_numbers(table, "value", np.float64))
-        yield pyarrow.RecordBatch.from_arrays([pyarrow.array(grades)], ["value"])
+        yield pyarrow.RecordBatch.from_arrays([_column(grades)], ["value"])
 
 
 def scoring(measures: list[Measure], assumptions: Assumptions, grades: Floats, runs: Sequence[str]) -> Task:
@@ -453,7 +453,7 @@ def lists_of(
     chosen = np.flatnonzero(met | (not present_only))
 
     def lists(array: Floats) -> Any:
-        flat = pyarrow.array(array.reshape(-1), from_pandas=True)
+        flat = _column(array.reshape(-1))
         return pyarrow.FixedSizeListArray.from_arrays(flat, array[0].size).cast(pyarrow.list_(pyarrow.float64()))
 
     def table(array: Floats | None) -> Any:
@@ -463,17 +463,17 @@ def lists_of(
 
     return pyarrow.RecordBatch.from_arrays(
         [
-            pyarrow.array(np.full(chosen.size, number, dtype=np.int32)),
-            pyarrow.array([facts.query_ids[at] for at in chosen.tolist()], pyarrow.string()),
+            _column(np.full(chosen.size, number, dtype=np.int32)),
+            _column([facts.query_ids[at] for at in chosen.tolist()]),
             table(sheet.value),
             table(sheet.low),
             table(sheet.high),
             table(None if sheet.parts is None else np.moveaxis(sheet.parts, 0, 1)),
-            pyarrow.array(sheet.judged[chosen], from_pandas=True),
-            pyarrow.array(sheet.tied[chosen]),
-            pyarrow.array(sheet.tie_range[chosen], from_pandas=True),
-            pyarrow.array(~met[chosen]),
-            pyarrow.array((facts.relevant(1.0) > 0)[chosen]),
+            _column(sheet.judged[chosen]),
+            _column(sheet.tied[chosen]),
+            _column(sheet.tie_range[chosen]),
+            _column(~met[chosen]),
+            _column((facts.relevant(1.0) > 0)[chosen]),
         ],
         list(LIST_FIELDS),
     )
@@ -485,9 +485,32 @@ def _named(number: int, names: list[str]) -> Any:
 
     size = len(names)
     numbers, lists = pyarrow.nulls(size, pyarrow.float64()), pyarrow.nulls(size, pyarrow.list_(pyarrow.float64()))
-    no, run = pyarrow.array(np.zeros(size, dtype=bool)), pyarrow.array(np.full(size, number, dtype=np.int32))
-    columns = [run, pyarrow.array(names, pyarrow.string()), lists, lists, lists, lists, numbers, no, numbers, no, no]
+    no, run = _column(np.zeros(size, dtype=bool)), _column(np.full(size, number, dtype=np.int32))
+    columns = [run, _column(names), lists, lists, lists, lists, numbers, no, numbers, no, no]
     return pyarrow.RecordBatch.from_arrays(columns, list(LIST_FIELDS))
+
+
+def _column(values: Any) -> Any:
+    """Texts or an array as a column of Arrow, NaN as null, from its buffers: pyarrow.array would import pandas."""
+    import pyarrow
+
+    if isinstance(values, list):
+        texts = [text.encode("utf-8", "surrogateescape") for text in values]
+        offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+        return pyarrow.StringArray.from_buffers(
+            len(texts), pyarrow.py_buffer(offsets), pyarrow.py_buffer(b"".join(texts))
+        )
+    if values.dtype == bool:
+        return _of_buffers(pyarrow.bool_(), values.size, None, np.packbits(values, bitorder="little"))
+    valid = np.packbits(~np.isnan(values), bitorder="little") if values.dtype == np.float64 else None
+    return _of_buffers(pyarrow.from_numpy_dtype(values.dtype), values.size, valid, np.ascontiguousarray(values))
+
+
+def _of_buffers(kind: Any, size: int, valid: Any, data: Any) -> Any:
+    import pyarrow
+
+    mask = None if valid is None else pyarrow.py_buffer(valid)
+    return pyarrow.Array.from_buffers(kind, size, [mask, pyarrow.py_buffer(data)])
 
 
 def _binary(data: Any, offsets: Ints) -> Any:

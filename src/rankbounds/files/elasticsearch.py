@@ -18,11 +18,13 @@ def recognises(content: Any) -> bool:
     """Has it rated requests, or the details of a response?"""
     if not isinstance(content, dict):
         return False
+    content = _unwrapped(content)
     return isinstance(content.get("requests"), list) or _is_response(content)
 
 
 def judgments(content: Any, name: str) -> Columns:
     """The ratings of a request; of a response the ratings beside its hits, which leaves out what was not retrieved."""
+    content = _unwrapped(content)
     rows: list[tuple[str, str, str, Any]] = []
     if _is_response(content):
         for query, detail in content["details"].items():
@@ -39,6 +41,7 @@ def judgments(content: Any, name: str) -> Columns:
 
 def run(content: Any, name: str) -> Columns:
     """The hits of a response, in their order; where hits have no score, the first counts highest."""
+    content = _unwrapped(content)
     if not _is_response(content):
         raise DataError(
             f"{name}: this is a request to _rank_eval, which holds judgments; a run is in the response to it."
@@ -52,6 +55,12 @@ def run(content: Any, name: str) -> Columns:
             rows.append((query, *_place(hit, name), hit["_score"] if scored else float(len(hits) - rank + 1)))
             ranks.append(rank)
     return _columns(rows, "_score", name, ranks)
+
+
+def _unwrapped(content: dict[str, Any]) -> dict[str, Any]:
+    """Some versions put the response under ``rank_eval``."""
+    inner = content.get("rank_eval")
+    return inner if isinstance(inner, dict) else content
 
 
 def _is_response(content: dict[str, Any]) -> bool:
