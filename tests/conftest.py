@@ -13,13 +13,6 @@ import pytest
 import rankbounds
 from rankbounds.cli import main
 
-
-def pytest_configure(config):
-    """Tests on Spark share a session, so that one process runs them all."""
-    if getattr(config.option, "dist", "no") == "load":
-        config.option.dist = "loadgroup"
-
-
 PLACES = [Path(os.environ["RANKBOUNDS_DATA"])] if os.environ.get("RANKBOUNDS_DATA") else []
 PLACES.append(Path(__file__).resolve().parents[2] / "shared" / "data")
 

@@ -75,7 +75,7 @@ def on_spark(session):
 LOCAL = rb.evaluate
 
 
-@pytest.fixture(params=["local", "stream", pytest.param("spark", marks=pytest.mark.xdist_group("spark"))])
+@pytest.fixture(params=["local", "stream", "spark"])
 def engine(request, tmp_path):
     """``rankbounds.evaluate`` by each of the engines."""
     if request.param == "spark":

@@ -17,10 +17,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 import rankbounds as rb
 from rankbounds import spark, spark_tasks
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),  # Spark's own warnings are not ours to turn into errors
-    pytest.mark.xdist_group("spark"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors
 
 
 def parquet_of(folder, runs):
