@@ -215,6 +215,8 @@ class PairIndex:
         self.pairs = pairs
         self.table = HashTable(pairs.keys, np.bincount(pairs.topic, minlength=len(pairs.topics)))
         self.topic_number = {name: number for number, name in enumerate(pairs.topics)}
+        # Whole columns of words are compared faster than words scattered over the text; long ids are left there.
+        self.words = [pairs.docs.word(number) for number in range(pairs.docs.word_count())[:4]]
         self.same_key: dict[int, list[int]] = {}
         """Rows that the table did not take, by their key: another pair has it, by a rare chance."""
         for row in self.table.insert(np.arange(len(pairs)), pairs.topic).tolist():
@@ -237,7 +239,14 @@ class PairIndex:
 
     def _same(self, other: Pairs, rows: Ints, here: Ints) -> Flags:
         """Have those rows of the other table the documents of these rows? Compared byte by byte, not by hash."""
-        return other.docs.take(rows).equals(self.pairs.docs.take(here))
+        docs = other.docs.take(rows)
+        alike = docs.length == self.pairs.docs.length[here]
+        for number in range(docs.word_count()):
+            ready = number < len(self.words)
+            alike &= docs.word(number) == (
+                self.words[number][here] if ready else self.pairs.docs.take(here).word(number)
+            )
+        return alike
 
     def _find_among_same_keys(self, other: Pairs, rows: Ints, here: Ints, matches: Flags) -> None:
         """Where the row with the same key holds another document, look among those that the table did not take."""
