@@ -11,6 +11,7 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
+from rankbounds.comparison.discriminative_power import discriminative_power
 from rankbounds.studies import (
     Result,
     bounds_by_depth,
@@ -152,7 +153,7 @@ def test_figures_draw_the_rows():
         test = line.get_label().removesuffix(" test")
         assert line.get_xdata() == pytest.approx([power[test, name] for name in names])
     scores = rb.evaluate(*FILES, ["AP", "P@10"])
-    t = rb.discriminative_power(scores, 0.05, "t").rows
+    t = discriminative_power(scores, 0.05, "t").rows
     assert [100 * row["power"] for row in t] == pytest.approx([power["t", "AP"], power["t", "P@10"]])
     lines = bounds_by_persistence.figure(bounds_by_persistence.run(*FILES, persistences=(0.5, 0.8))).get_lines()
     assert len(lines) == 6
