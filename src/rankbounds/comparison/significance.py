@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,8 @@ EXACT_TOPICS = 16
 """Up to so many topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
 RESAMPLES = 10_000
 _CELLS_AT_ONCE = 1 << 22
+MOST_TOPICS = 1 << 40
+"""More topics than that are not worth telling."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +241,7 @@ def standardised_effect(differences: Floats) -> Floats:
     return _over_error(differences.mean(axis=-1), differences.std(axis=-1, ddof=1), 1)
 
 
-def power_of_t_test(effect: float, topics: int, alpha: float = 0.05) -> float:
+def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0.05) -> Any:
     """How often a two-sided paired t test finds a true standardised effect, by the noncentral t distribution."""
     from scipy import stats
 
@@ -246,7 +249,7 @@ def power_of_t_test(effect: float, topics: int, alpha: float = 0.05) -> float:
     shift = effect * np.sqrt(topics)
     wrong_side = stats.nct.cdf(-critical, topics - 1, shift)
     # Far out the distribution's tail is too small to compute, and comes out as NaN.
-    return float(stats.nct.sf(critical, topics - 1, shift) + np.nan_to_num(wrong_side))
+    return stats.nct.sf(critical, topics - 1, shift) + np.nan_to_num(wrong_side)
 
 
 def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -269,17 +272,38 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
     if not (0 < alpha < 1 and 0 < power < 1):
         raise UsageError("alpha and power must lie between 0 and 1.")
     effect = abs(difference) / deviation if deviation else np.inf
-    if effect > 20 or power_of_t_test(effect, 2, alpha) >= power:
-        return 2
-    few, many = 2, 4
-    while power_of_t_test(effect, many, alpha) < power:
-        few, many = many, 2 * many
-        if many > 1 << 40:
-            raise UsageError(f"The difference {difference:g} is too small for any realistic number of topics.")
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if power_of_t_test(effect, middle, alpha) >= power else (middle, many)
-    return many
+    needed = int(topics_for_effects(np.array([effect]), alpha, power)[0])
+    if not needed:
+        raise UsageError(f"The difference {difference:g} is too small for any realistic number of topics.")
+    return needed
+
+
+def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
+    """For each standardised effect, how many topics the t test needs; 0 where no realistic number is enough."""
+    from scipy.special import ndtri
+
+    size = np.abs(effects)
+    needed = np.where(size > 20, 2, 0)
+    known = (size > 20) | ~(size > MOST_TOPICS**-0.5)
+    large = np.flatnonzero(~known & ((size > 1) | (power < 0.5)))  # (two topics do not find small ones often)
+    two = large[power_of_t_test(size[large], 2, alpha) >= power]
+    needed[two], known[two] = 2, True
+    at = np.flatnonzero(~known)
+    # The normal distribution's answer is off by a topic or two at most, unless the power asked for is a low one.
+    guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / size[at]) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
+    many = np.clip(guess, 2, MOST_TOPICS).astype(np.int64) + 1
+    few = np.full(many.shape, 2)
+    while (short := np.flatnonzero(power_of_t_test(size[at], many, alpha) < power)).size:
+        few[short], many[short] = many[short], 2 * many[short]
+    below = np.maximum(many - 2, 2)
+    enough = power_of_t_test(size[at], below, alpha) >= power
+    few, many = np.where(enough, few, np.maximum(few, below)), np.where(enough, np.minimum(many, below), many)
+    while (wide := np.flatnonzero(many - few > 1)).size:
+        middle = (few[wide] + many[wide]) // 2
+        enough = power_of_t_test(size[at][wide], middle, alpha) >= power
+        few[wide], many[wide] = np.where(enough, few[wide], middle), np.where(enough, middle, many[wide])
+    needed[at] = np.where(many <= MOST_TOPICS, many, 0)
+    return needed
 
 
 def pairs_of(systems: int) -> tuple[Ints, Ints]:
