@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
+from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from rankbounds.commands.demo import DATA
 from rankbounds.comparison import compare
 from rankbounds.comparison.evidence import Evidence, Inputs, certain_bounds
 from rankbounds.comparison.wording import paragraph
+from rankbounds.polynomials import sign_changes
 from rankbounds.report import Choices, content, gather, page
 from rankbounds.report.observed import TIED
 
@@ -333,26 +337,109 @@ def test_browser_slider_moves_by_keyboard(chromium, demo_page):
     assert chromium.find_element("id", "p-shown").text == "p = 0.81"
 
 
-def test_browser_verdict_is_that_of_the_command_line(chromium, demo_page, demo, demo_scores):
+def verdict_of(chromium, a, b, measure):
+    for select, index in (("run-a", a), ("run-b", b), ("pair-measure", measure)):
+        choose(chromium, select, index)
+    return chromium.find_element("id", "verdict").text.splitlines()
+
+
+def test_browser_verdict_on_two_runs_is_word_for_word_that_of_compare(chromium, tmp_path, capsys):
+    for a, b in (("bm25", "learned"), ("dense", "reranked"), ("bm25-expanded", "bm25")):
+        files = [str(DATA / "qrels.txt"), *(str(DATA / "runs" / f"{name}.txt") for name in (a, b))]
+        options = [*(word for name in MEASURES for word in ("-m", name)), "--test", "t"]
+        out = tmp_path / "two.html"
+        assert main(["report", *files, *options, "-o", str(out)]) == 0
+        assert main(["compare", *files, *options, "--format", "json"]) == 0
+        told = json.loads(capsys.readouterr().out)["words"]
+        opened(chromium, out)
+        for measure, words in enumerate(told):
+            lines = [line for line in words.splitlines() if not line.startswith("Which judgments would help")]
+            assert verdict_of(chromium, 0, 1, measure) == lines
+    assert chromium.get_log("browser") == []
+
+
+def test_browser_verdict_on_one_of_many_pairs_has_their_numbers(chromium, demo_page, demo, demo_scores):
     opened(chromium, demo_page)
+    every = rb.differences(DATA / "qrels.txt", DATA / "runs", ["RBP(p=0.8)", "P@10"])
+    likely = {(one.measure, one.run_a, one.run_b): one.probability_a_better for one in every.pairs}
     for a, b, measure in ((0, 1, 0), (2, 0, 0), (4, 3, 1), (1, 4, 3)):
-        for select, index in (("run-a", a), ("run-b", b), ("pair-measure", measure)):
-            choose(chromium, select, index)
-        shown = chromium.find_element("id", "verdict").text.splitlines()
-        two = rb.evaluate(
-            DATA / "qrels.txt", [DATA / "runs" / f"{demo_scores.runs[at]}.txt" for at in (a, b)], MEASURES[measure]
-        )
+        shown = verdict_of(chromium, a, b, measure)
+        runs = demo_scores.runs[a], demo_scores.runs[b]
+        two = rb.evaluate(DATA / "qrels.txt", [DATA / "runs" / f"{run}.txt" for run in runs], MEASURES[measure])
         (low_a, high_a), (low_b, high_b) = (demo["lists"][at]["tie_range"][measure] for at in (a, b))
-        ties = Evidence(ties=(low_a - high_b, high_a - low_b))
+        chance = likely.get((MEASURES[measure], *runs), 1 - likely.get((MEASURES[measure], *runs[::-1]), np.nan))
+        said = f" With probabilities of relevance estimated from the judgments at hand, {runs[0]} is the better one on "
+        evidence = Evidence(
+            ties=(low_a - high_b, high_a - low_b), probability=f"{said}these topics with probability {chance:.2f}."
+        )
+        if set(runs) & every.unpooled:
+            lacking = "too few of a run's first documents have one."
+            evidence = replace(
+                evidence, probability=f" How likely that is cannot be estimated from these judgments: {lacking}"
+            )
         certain = shared_bounds(two, [DATA / "runs" / f"{run}.txt" for run in two.runs])
-        told = paragraph(compare(two, test="t", certain=certain), MEASURES[measure], ties).splitlines()
+        told = paragraph(compare(two, test="t", certain=certain), MEASURES[measure], evidence).splitlines()
         assert shown[0] == told[0]
         assert shown[2:4] == told[2:4]  # the second is about all pairs, not this one
-        assert shown[5].rstrip(".").startswith(told[4].split(";")[0].rstrip("."))
+        assert shown[-1] == told[4]
         differences = {row[0]: row[3] for row in rows_of(chromium, "pair-board")}
         change = two.value[0, :, 0] - two.value[1, :, 0]
         assert differences == {query: f"{one:+.4f}" for query, one in zip(two.query_ids, change, strict=True)}
     assert chromium.get_log("browser") == []
+
+
+def test_browser_marks_the_crossings_that_there_are(chromium, demo_page, demo):
+    opened(chromium, demo_page)
+    marks = chromium.execute_script(
+        "const held = ({ dataset }) => [dataset.a, dataset.b, dataset.p];"
+        "return [...document.querySelectorAll('#p-chart circle')].map(held)"
+    )
+    shown = {}
+    for a, b, p in marks:
+        shown.setdefault(tuple(sorted((demo["runs"][int(a)], demo["runs"][int(b)]))), []).append(float(p))
+    expected = {}
+    for a, b in itertools.combinations(sorted(demo["runs"]), 2):
+        rows = rb.crossings(*(DATA / "runs" / f"{run}.txt" for run in (a, b)), DATA / "qrels.txt")
+        places = [row["p"] for row in rows if row["change"] == "winner" and 0.3 <= row["p"] <= 0.99]
+        if places:
+            expected[a, b] = pytest.approx(places, abs=1e-12)
+    assert expected
+    assert shown == expected
+
+
+def polynomial_with_roots(places, times=1):
+    product = np.array([times], dtype=object)
+    for place in places:
+        product = np.convolve(product, np.array([-place.numerator, place.denominator], dtype=object))
+    return [int(one) for one in product]
+
+
+def test_browser_isolates_all_roots(chromium, demo_page):
+    """As Python does in exact arithmetic: two crossings inside a step of 0.01, roots that only touch, roots at ends."""
+    opened(chromium, demo_page)
+    close = [Fraction(5023, 10000), Fraction(5087, 10000)]
+    half, seventh = Fraction(1, 2), Fraction(1, 7)
+    given = [
+        [12776, -50550, 50000],
+        polynomial_with_roots(close),
+        polynomial_with_roots([half, half]),
+        polynomial_with_roots([half, half, half, seventh]),
+        polynomial_with_roots([seventh, seventh, Fraction(65, 128)]),
+        polynomial_with_roots([Fraction(1, 1), half, Fraction(0, 1), Fraction(99, 100)]),
+        [0, 0, 3, -1, -2],
+        [0],
+        [],
+    ]
+    rng = np.random.default_rng(3)
+    given += [rng.integers(-9, 10, size).tolist() for size in (2, 5, 30, 300, 1000) for _ in range(12)]
+    found = chromium.execute_script(
+        "return arguments[0].map((one) => signChanges(one).map((c) => [c.at, c.after]))", given
+    )
+    for one, told in zip(given, found, strict=True):
+        expected = sign_changes(one)
+        assert [after for _, after in told] == [change.after for change in expected], one
+        assert [place for place, _ in told] == pytest.approx([change.at for change in expected], abs=1e-9)
+    assert len(found[0]) == len(found[1]) == 2
 
 
 def test_browser_strips_have_a_cell_for_each_rank(chromium, demo_page, demo):

@@ -150,7 +150,7 @@ def test_figures_draw_the_rows():
     assert drawn == pytest.approx({name: power["bootstrap", name] for name in ("AP", "P@10")})
     for line in axes.lines:
         names = [label.get_text() for label in axes.get_yticklabels()]
-        test = line.get_label().removesuffix(" test")
+        test = {label: name for name, label in power_by_measure.LABELS.items()}[line.get_label()]
         assert line.get_xdata() == pytest.approx([power[test, name] for name in names])
     scores = rb.evaluate(*FILES, ["AP", "P@10"])
     t = discriminative_power(scores, 0.05, "t").rows

@@ -107,11 +107,13 @@ def change_by_leaving_a_group_out(result: Result, ax: Axes | None = None) -> Axe
             [row["change"] for row in rows],
             marker,
             color=colour,
-            markersize=3.5,
-            alpha=0.7,
+            markersize=3,
+            alpha=0.6,
             label=measure,
         )
     axes.axhline(0, color="grey", linewidth=0.8, linestyle=":")
+    if min(row["residual"] for row in result.rows) > 0:
+        axes.set_xscale("log")  # most runs lie close together near 0, a few far away
     axes.set_xlabel(f"residual of {result.settings['warning']} without the group's own documents")
     axes.set_ylabel("change of the run's mean")
     axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)

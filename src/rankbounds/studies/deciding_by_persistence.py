@@ -156,5 +156,5 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
     axes.set_xlabel("pairs of runs decided on one topic (%)")
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return axes

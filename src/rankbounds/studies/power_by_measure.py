@@ -25,6 +25,7 @@ MEASURES = (
     *("Q", "Bpref", "AP'", "Q'", "nDCG'"),
 )
 TESTS = ("bootstrap", "t", "wilcoxon")
+LABELS = {"bootstrap": "bootstrap", "t": "t test", "wilcoxon": "Wilcoxon's test"}
 LEVEL = 0.05
 
 
@@ -65,10 +66,10 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     rows = sorted(_shown(result.rows, TESTS[0]), key=lambda row: row["power"])
     names = [row["measure"] for row in rows]
     axes = fresh_axes(ax, figsize=(6.0, 1.2 + 0.22 * len(names)))
-    axes.barh(names, [100 * row["power"] for row in rows], color=COLOURS[5], label=TESTS[0])
+    axes.barh(names, [100 * row["power"] for row in rows], color=COLOURS[5], label=LABELS[TESTS[0]])
     for test, marker, colour in zip(TESTS[1:], "ox", (COLOURS[0], COLOURS[6]), strict=True):
         power = {row["measure"]: 100 * row["power"] for row in _shown(result.rows, test)}
-        axes.plot([power[name] for name in names], names, marker, color=colour, markersize=4, label=f"{test} test")
+        axes.plot([power[name] for name in names], names, marker, color=colour, markersize=4, label=LABELS[test])
     axes.set_xlabel(f"pairs of runs separated at level {LEVEL:g} (%)")
     axes.set_xlim(0, 100)
     axes.tick_params(axis="y", labelsize=8)
