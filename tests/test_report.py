@@ -38,13 +38,13 @@ MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"]
 
 
 def unpacked(held):
-    kind = {"f8": "<f8", "u2": "<u2", "u1": "|u1"}[held["type"]]
+    kind = {"f8": "<f8", "u4": "<u4", "u2": "<u2", "u1": "|u1"}[held["type"]]
     return np.frombuffer(base64.b64decode(held["data"]), dtype=kind).reshape(held["shape"])
 
 
-def rbp_of(run, p):
+def rbp_of(run, p, unit=1.0):
     """Value and residual as the page computes them."""
-    sure, still_open = unpacked(run["sums"]).astype(float)
+    sure, still_open = unpacked(run["sums"]).astype(float) / unit
     powers = p ** np.arange(sure.size)
     lists = sum(number for _, number in run["lengths"])
     beyond = sum(number * p**length for length, number in run["lengths"])
@@ -251,6 +251,48 @@ def test_words_for_grades_are_read(tmp_path):
     held = gather(words, [DATA / "runs"], Choices(measures=["nDCG@10"], gain="A=2,B=1,N=0"))
     mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", "nDCG@10").mean()
     np.testing.assert_allclose(held["systems"][0]["mean"], mean.value[:, 0, 0])
+
+
+def without_topics(folder, name, left_out):
+    path = folder / f"{name}.txt"
+    lines = (DATA / "runs" / f"{name}.txt").read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if line.split()[0] not in left_out))
+    return path
+
+
+def test_shared_topics_are_those_of_all_runs_and_the_others_are_named(tmp_path, demo_scores):
+    topics = demo_scores.query_ids
+    runs = [without_topics(tmp_path, "bm25", topics[:2]), without_topics(tmp_path, "dense", topics[1:3])]
+    with pytest.warns(rb.RankboundsWarning, match="3 of 24 judged topics are left out"):
+        held = gather(DATA / "qrels.txt", runs, Choices(measures=MEASURES, topics="shared"))
+    assert held["topics"] == topics[3:]
+    assert ", ".join(topics[:3]) in held["warnings"][-1]
+    values = demo_scores.value[[demo_scores.runs.index(name) for name in ("bm25", "dense")], 3:]
+    np.testing.assert_allclose([held["systems"][at]["mean"] for at in range(4)], values.mean(axis=1).T)
+    told = [rbp_of(run, 0.8)[0] for run in held["persistence"]["runs"]]
+    np.testing.assert_allclose(told, values[:, :, 0].mean(axis=1))
+    assert np.isfinite(unpacked(held["pairs"]["p_value"])).all()
+
+
+def test_runs_without_a_shared_topic_are_told_of(tmp_path, capsys, demo_scores):
+    half = len(demo_scores.query_ids) // 2
+    runs = [without_topics(tmp_path, "bm25", demo_scores.query_ids[:half]),
+            without_topics(tmp_path, "dense", demo_scores.query_ids[half:])]  # fmt: skip
+    assert main(["report", str(DATA / "qrels.txt"), *map(str, runs), "--topics", "shared"]) == 3
+    assert "no judged topic in common" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["RBP(p=0.7)@5", "RBP(p=0.9,graded=true)", "RBP(p=0.9,graded=true,max_grade=7)"])
+def test_slider_is_that_of_any_rbp(name):
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP", name]))
+    slider = held["persistence"]
+    assert slider["exact"]
+    assert [one["slider"] for one in held["measures"]] == [False, True]
+    for p in (0.4, 0.85):
+        measure = replace(rb.parse_measure(name), p=p)
+        mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", measure).mean()
+        for run, low, high in zip(slider["runs"], mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True):
+            assert rbp_of(run, p, slider["unit"]) == pytest.approx((low, high - low))
 
 
 def test_one_run_needs_no_comparison(tmp_path):

@@ -28,6 +28,7 @@ from rankbounds.judging import judge_next
 from rankbounds.judgments import Qrels
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.pools import subset
 from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
 from rankbounds.report.summary import sentences
 from rankbounds.runs import Run, read_run, unique_names
@@ -109,11 +110,11 @@ def gather(
     observed = Observed(measures, choices.assumptions())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        judgments = judgments_from(qrels, choices.lenient, processors(), observed.assumptions.gain)
+        known = judgments = judgments_from(qrels, choices.lenient, processors(), observed.assumptions.gain)
         systems = _read(files, choices.lenient)
         left_out: list[str] = []
         if choices.topics == "shared" and systems:
-            judgments, left_out = _in_all_runs(judgments, systems)
+            judgments, systems, left_out = _in_all_runs(known, systems)
         scores = evaluate(
             judgments,
             systems or files,
@@ -151,7 +152,7 @@ def gather(
         "persistence": _persistence(observed, thinning),
         "agreement": _agreement(scores),
         "next": _next(judgments, systems, scores, observed, choices),
-        "identity": _identity(os.fspath(qrels), files, judgments, scores, choices),
+        "identity": _identity(os.fspath(qrels), files, known, scores, choices),
         "thinned": thinning.notes,
     }
     content["summary"] = sentences(content, scores, thinning.runs, p_adjusted)
@@ -338,22 +339,28 @@ def _is_rbp_at_p(measure: Measure, rbp: RBP) -> bool:
     return isinstance(measure, RBP) and replace(measure, p=rbp.p) == rbp
 
 
-def _in_all_runs(judgments: Qrels, runs: list[Run]) -> tuple[Qrels, list[str]]:
-    """The judgments of topics that every run has, and what to say of the others."""
-    missing = [
-        query for query in judgments.query_ids if not all(query in known for known in (set(r.query_ids) for r in runs))
-    ]
-    if not missing:
-        return judgments, []
-    keep = ~np.isin(np.array(judgments.query_ids, dtype=object), missing)[judgments.pairs.topic]
-    if not keep.any():
+def _in_all_runs(judgments: Qrels, runs: list[Run]) -> tuple[Qrels, list[Run], list[str]]:
+    """Judgments and lists of the topics that every run has, and what to say of the others."""
+    shared = set.intersection(*(set(run.query_ids) for run in runs))
+    has = np.array([query in shared for query in judgments.query_ids])
+    if has.all():
+        return judgments, runs, []
+    if not has.any():
         raise DataError("The runs have no judged topic in common: they cannot be compared.")
+    missing = [query for query in judgments.query_ids if query not in shared]
     named = ", ".join(missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")
     note = (
         f"{len(missing)} of {len(judgments.query_ids)} judged topics are left out, since a run lacks them ({named}); "
         "everything here is over the topics that all runs have."
     )
-    return Qrels(judgments.pairs.take(np.flatnonzero(keep)), judgments.grade[keep]), [note]
+    return subset(judgments, has[judgments.pairs.topic]), [_of_topics(run, shared) for run in runs], [note]
+
+
+def _of_topics(run: Run, topics: set[str]) -> Run:
+    """The run's lists for these topics."""
+    has = np.array([query in topics for query in run.query_ids])
+    kept = run.take(np.flatnonzero(has[run.pairs.topic]))
+    return Run(run.name, kept.pairs.without_unused_topics(), kept.score, lambda: kept.stated_rank)
 
 
 def _read(files: Sequence[str], lenient: bool) -> list[Run]:
