@@ -22,6 +22,8 @@ RESAMPLES = 10_000
 _CELLS_AT_ONCE = 1 << 22
 MOST_TOPICS = 1 << 40
 """More topics than that are not worth telling."""
+TABULATED = np.arange(10, 1500)
+"""For many effects, those that are just found with so many topics are computed once, and the others looked up."""
 
 
 @dataclass(frozen=True)
@@ -280,30 +282,52 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
 
 def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
     """For each standardised effect, how many topics the t test needs; 0 where no realistic number is enough."""
+    size = np.abs(np.ravel(effects))
+    needed = np.where(size > 20, 2, 0)
+    at = np.flatnonzero((size <= 20) & (size > MOST_TOPICS**-0.5))
+    if at.size > TABULATED.size:
+        found = _just_found(TABULATED, alpha, power)
+        place = np.searchsorted(-found, -size[at])
+        inside = (place > 0) & (place < TABULATED.size)
+        needed[at[inside]] = TABULATED[place[inside]]
+        at = at[~inside]
+    needed[at] = _searched(size[at], alpha, power)
+    return needed.reshape(np.shape(effects))
+
+
+def _searched(size: Floats, alpha: float, power: float) -> Ints:
     from scipy.special import ndtri
 
-    size = np.abs(effects)
-    needed = np.where(size > 20, 2, 0)
-    known = (size > 20) | ~(size > MOST_TOPICS**-0.5)
-    large = np.flatnonzero(~known & ((size > 1) | (power < 0.5)))  # (two topics do not find small ones often)
-    two = large[power_of_t_test(size[large], 2, alpha) >= power]
-    needed[two], known[two] = 2, True
-    at = np.flatnonzero(~known)
-    # The normal distribution's answer is off by a topic or two at most, unless the power asked for is a low one.
-    guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / size[at]) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
+    # The normal distribution's answer is off by a topic or two, unless the power asked for is a low one.
+    guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / size) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
     many = np.clip(guess, 2, MOST_TOPICS).astype(np.int64) + 1
-    few = np.full(many.shape, 2)
-    while (short := np.flatnonzero(power_of_t_test(size[at], many, alpha) < power)).size:
+    few = np.ones(many.shape, dtype=np.int64)  # so many are not enough
+    while (short := np.flatnonzero(power_of_t_test(size, many, alpha) < power)).size:
         few[short], many[short] = many[short], 2 * many[short]
     below = np.maximum(many - 2, 2)
-    enough = power_of_t_test(size[at], below, alpha) >= power
-    few, many = np.where(enough, few, np.maximum(few, below)), np.where(enough, np.minimum(many, below), many)
+    enough = power_of_t_test(size, below, alpha) >= power
+    few, many = np.where(enough, few, np.maximum(few, below)), np.where(enough, below, many)
     while (wide := np.flatnonzero(many - few > 1)).size:
         middle = (few[wide] + many[wide]) // 2
-        enough = power_of_t_test(size[at][wide], middle, alpha) >= power
+        enough = power_of_t_test(size[wide], middle, alpha) >= power
         few[wide], many[wide] = np.where(enough, few[wide], middle), np.where(enough, middle, many[wide])
-    needed[at] = np.where(many <= MOST_TOPICS, many, 0)
-    return needed
+    return np.where(many <= MOST_TOPICS, many, 0)
+
+
+def _just_found(topics: Ints, alpha: float, power: float) -> Floats:
+    """The standardised effect that each number of topics finds with this power, by the secant method."""
+    from scipy.special import ndtri
+
+    effect = (ndtri(1 - alpha / 2) + ndtri(power)) / np.sqrt(topics)
+    before, effect = effect, 1.02 * effect
+    off = power_of_t_test(before, topics, alpha) - power
+    for _ in range(20):
+        still = power_of_t_test(effect, topics, alpha) - power
+        if np.abs(still).max() < 1e-13:
+            break
+        step = np.divide(still * (effect - before), still - off, out=np.zeros(effect.shape), where=still != off)
+        before, effect, off = effect, effect - step, still
+    return effect
 
 
 def pairs_of(systems: int) -> tuple[Ints, Ints]:

@@ -237,10 +237,10 @@ def _leaderboard(
     both = np.flatnonzero((place[first] >= 0) & (place[second] >= 0))
     number_of_pairs = first.size
     columns = {
-        name: np.array([np.nan if row[name] is None else row[name] for row in found.pairs]).reshape(-1, number_of_pairs)
+        name: np.array([row[name] for row in found.pairs], dtype=np.float64).reshape(-1, number_of_pairs)
         for name in PAIR_COLUMNS
     }
-    effect = np.array([np.nan if row["effect"] is None else row["effect"] for row in found.pairs])
+    effect = np.array([row["effect"] for row in found.pairs], dtype=np.float64)
     needed = topics_for_effects(effect, choices.alpha, POWER).reshape(-1, number_of_pairs)
     columns["topics_needed"] = np.where(columns["difference"] == 0, np.nan, needed)
     if shared:
