@@ -88,9 +88,13 @@ def test_summary_says_only_what_holds(demo, demo_scores):
     told = " ".join(demo["summary"])
     assert "reranked scores highest: RBP(p=0.8) 0.6241" in told
     assert "dense could score higher than reranked surely does (0.6241)" in told
-    assert "dense rests on unjudged documents" in told
+    assert "Resting on unjudged documents: dense; less than 80%" in told
     pairs = [row for row in compare(demo_scores, test="t").pairs if row["measure"] == "RBP(p=0.8)"]
-    assert f"separate {sum(row['p_adjusted'] < 0.05 for row in pairs)} of 10 pairs" in told
+    separated = sum(row["p_adjusted"] < 0.05 for row in pairs)
+    assert f"Of all 10 pairs of runs, the topics separate {separated} and leave {10 - separated} open" in told
+    leader = [row for row in pairs if "reranked" in (row["a"], row["b"]) and row["p_adjusted"] >= 0.05]
+    alike = [row["a"] if row["b"] == "reranked" else row["b"] for row in leader]
+    assert f"Not separable from it: {' and '.join(alike)} (shaded below)" in told
     by_ap = " ".join(gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP"]))["summary"])
     assert "surely" not in by_ap  # judging other runs' documents moves AP
     assert "Whatever" not in by_ap
@@ -547,7 +551,7 @@ def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch
         assert {row[1]: row[2] for row in rows_of(chromium, "board")} == means
         assert chromium.get_log("browser") == []
     assert set(held["thinned"]["runs"]) == {"reranked", "bm25-expanded", "dense"}
-    assert "of 3 pairs of the runs shown" in " ".join(held["thinned"]["summary"])
+    assert "Of all 3 pairs of the runs shown" in " ".join(held["thinned"]["summary"])
     shown = chromium.find_element("id", "warnings").text
     assert "The 3 best of 5 runs by RBP(p=0.8) are shown." in shown
     assert "4 of 24 topics" in shown

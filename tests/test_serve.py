@@ -49,7 +49,7 @@ def live(collection):
 
 
 def ask(live, method, path, message=None, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", live.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", live.port, timeout=120)
     body = None if message is None else json.dumps(message)
     connection.request(method, path, body, headers)
     answer = connection.getresponse()

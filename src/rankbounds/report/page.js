@@ -139,7 +139,8 @@ function nameColumn(onChoose) {
 
 // ---- leaderboard ----
 
-let chosen = null;
+// The run that others are held against: the best one, until the reader chooses another or none.
+let chosen = data.pairs ? [...runs.keys()].sort((a, b) => data.systems[0].mean[b] - data.systems[0].mean[a] || a - b)[0] : null;
 
 function bar(low, high, ciLow, ciHigh, mean, most, label) {
   const width = 240, x = (score) => Math.max(0, Math.min(width, score / most * width));
@@ -199,7 +200,7 @@ function showBoard() {
   at("board").parentElement.classList.toggle("tall", count > 25);
   at("reading").textContent = `Thick mark: the mean of ${label} over ${data.number_of_topics} topics. ` +
     `Light bar: bounds, what ${boundsOf()} leave open; nothing is random in them. ` +
-    (several ? `Thin line: ${ci} over topics, which are a sample. Choose a run to shade those that the test does not separate from it.` : "");
+    (several ? `Thin line: ${ci} over topics, which are a sample. Shaded: runs that the test does not separate from the chosen one; choose another by its name.` : "");
   const told = at("group");
   if (chosen === null || !several) told.textContent = "";
   else {
@@ -329,6 +330,7 @@ function showPersistence() {
       order: (run) => Math.abs(moved.get(run)) },
   ], here, null, { by: "#", down: false });
   at("p-board").parentElement.classList.toggle("tall", count > 12);
+  at("p-paper").hidden = count <= 20;
   chartPersistence(p, here.slice(0, 8));
   showStrips();
 }
@@ -367,8 +369,8 @@ function chartPersistence(p, shown) {
   replace(at("p-chart"), svg);
   const caption = at("p-caption");
   replace(caption, element("span", `RBP without residual of the ${shown.length} runs that lead at p = ${p.toFixed(2)}; ${marks} crossing${marks === 1 ? "" : "s"} marked by circles. ` +
-    (data.persistence.exact ? "All crossings are marked: they are roots of polynomials, isolated and not searched for on a grid (two within 0.0000001 of each other cancel out). "
-      : "Crossings are those of rounded numbers here: two very close to each other may be missed. ")));
+    (data.persistence.exact ? "All of them are marked: they are roots of polynomials with whole numbers, isolated one by one and not searched for on a grid; only two closer than 0.0000001 to each other would go unseen. "
+      : "Here they are roots of polynomials with rounded numbers: two very close to each other may go unseen. ")));
   const legend = element("span", null, "legend");
   shown.forEach((run, number) => {
     const item = element("span");
