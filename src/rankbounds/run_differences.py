@@ -117,7 +117,7 @@ class Differences:
         return [f"{self.model} for unjudged documents; probabilities from {how}.", *self.remarks]
 
     def __repr__(self) -> str:
-        return self.table().text()
+        return self.table().text() + "".join(f"{one}\n" for one in self.remarks)
 
     def _repr_html_(self) -> str:
         return self.table().html()
