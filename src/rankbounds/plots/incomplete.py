@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MARKERS = "osD^vPX*<>"
+TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1)
 
 
 def by_rate(result: Result, name: str, ax: Axes | None) -> Axes:
@@ -112,8 +113,10 @@ def change_by_leaving_a_group_out(result: Result, ax: Axes | None = None) -> Axe
             label=measure,
         )
     axes.axhline(0, color="grey", linewidth=0.8, linestyle=":")
-    if min(row["residual"] for row in result.rows) > 0:
-        axes.set_xscale("log")  # most runs lie close together near 0, a few far away
+    # Most runs lie close together near 0, a few far away: square roots bring them apart.
+    axes.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0)), np.square))
+    axes.set_xlim(left=0)
+    axes.set_xticks([tick for tick in TICKS if tick <= 1.3 * max(row["residual"] for row in result.rows)])
     axes.set_xlabel(f"residual of {result.settings['warning']} without the group's own documents")
     axes.set_ylabel("change of the run's mean")
     axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
