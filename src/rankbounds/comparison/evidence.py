@@ -45,6 +45,11 @@ class Inputs:
     topics: str = "judged"
     score_precision: str = "double"
 
+    @classmethod
+    def of(cls, chosen: Any, qrels: Any, runs: Any, names: Sequence[str]) -> Inputs:
+        """Ranked as ``chosen`` says, an object with options of these names."""
+        return cls(qrels, runs, names, chosen.ties, chosen.gain, chosen.topics, chosen.score_precision)
+
     def ranking(self) -> dict[str, Any]:
         """The options that every function of runs takes."""
         return {"ties": self.ties, "gain": self.gain, "score_precision": self.score_precision}

@@ -21,7 +21,7 @@ from rankbounds.comparison.evidence import Inputs, SharedHoles, shared_holes
 from rankbounds.comparison.significance import minimum_detectable_effect, pairs_of, topics_for_effects
 from rankbounds.comparison.wording import POWER
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
-from rankbounds.evaluate import DEFAULT_MEASURES, Assumptions, evaluate, judgments_from
+from rankbounds.evaluate import ASSUMPTIONS, DEFAULT_MEASURES, Assumptions, evaluate, judgments_from
 from rankbounds.files.opening import STANDARD_INPUT, checksum, expand
 from rankbounds.gains import gain_rule
 from rankbounds.judging import judge_next
@@ -119,14 +119,7 @@ def gather(
             judgments,
             systems or files,
             measures,
-            ties=choices.ties,
-            ties_key=choices.ties_key,
-            unjudged=choices.unjudged,
-            q=choices.q,
-            bounds=choices.bounds,
-            gain=choices.gain,
-            topics=choices.topics,
-            score_precision=choices.score_precision,
+            **{name: getattr(choices, name) for name in ASSUMPTIONS},
             lenient=choices.lenient,
             progress=progress,
             observe=observed,
@@ -376,7 +369,7 @@ def _shared_holes(judgments: Qrels, runs: list[Run], scores: Scores, choices: Ch
     """What differences owe to unjudged documents, one of both runs counted once; for many runs it takes too long."""
     if not 2 <= len(runs) <= SHARED_RUNS or choices.ties_key or not _covers_unjudged(choices):
         return None
-    inputs = Inputs(judgments, runs, scores.runs, choices.ties, choices.gain, choices.topics, choices.score_precision)
+    inputs = Inputs.of(choices, judgments, runs, scores.runs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # said before
         return shared_holes(inputs, scores.measures)
