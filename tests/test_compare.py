@@ -161,7 +161,7 @@ def test_topic_set_size_design():
         topics_needed(0.0, 0.2)
 
 
-@pytest.mark.parametrize(("alpha", "power"), [(0.05, 0.8), (0.01, 0.9), (0.2, 0.5)])
+@pytest.mark.parametrize(("alpha", "power"), [(0.05, 0.8), (0.01, 0.9), (0.2, 0.5), (0.9, 0.8)])
 def test_topics_for_many_effects_are_just_enough(alpha, power):
     effects = np.concatenate([np.geomspace(0.004, 3, 1600), -np.geomspace(0.02, 1, 30)])
     needed = topics_for_effects(effects, alpha, power)

@@ -258,7 +258,7 @@ def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05
     """The mean difference that a two-sided paired t test finds with this power, given the deviation over topics."""
     from scipy import optimize
 
-    if deviation == 0:
+    if deviation == 0 or power_of_t_test(1e-9, topics, alpha) >= power:  # chance alone is found so often
         return 0.0
     most = 1.0
     while power_of_t_test(most, topics, alpha) < power:
@@ -288,7 +288,7 @@ def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
     if at.size > TABULATED.size:
         found = _just_found(TABULATED, alpha, power)
         place = np.searchsorted(-found, -size[at])
-        inside = (place > 0) & (place < TABULATED.size)
+        inside = (place > 0) & (place < found.size)
         needed[at[inside]] = TABULATED[place[inside]]
         at = at[~inside]
     needed[at] = _searched(size[at], alpha, power)
@@ -315,7 +315,7 @@ def _searched(size: Floats, alpha: float, power: float) -> Ints:
 
 
 def _just_found(topics: Ints, alpha: float, power: float) -> Floats:
-    """The standardised effect that each number of topics finds with this power, by the secant method."""
+    """The standardised effect that each number of topics finds with this power, by the secant method; else none."""
     from scipy.special import ndtri
 
     effect = (ndtri(1 - alpha / 2) + ndtri(power)) / np.sqrt(topics)
@@ -324,10 +324,10 @@ def _just_found(topics: Ints, alpha: float, power: float) -> Floats:
     for _ in range(20):
         still = power_of_t_test(effect, topics, alpha) - power
         if np.abs(still).max() < 1e-13:
-            break
+            return effect
         step = np.divide(still * (effect - before), still - off, out=np.zeros(effect.shape), where=still != off)
         before, effect, off = effect, effect - step, still
-    return effect
+    return effect[:0] if np.abs(still).max() > 1e-9 else effect
 
 
 def pairs_of(systems: int) -> tuple[Ints, Ints]:

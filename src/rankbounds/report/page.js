@@ -80,7 +80,7 @@ function table(target, columns, rows, caption, sorting, onRow) {
     const cell = element("th", null, column.words && "words", column.wide && "wide");
     cell.scope = "col";
     if (column.order) {
-      const button = element("button", column.name);
+      const button = element("button", column.name.replace(/[(,]/g, "$&\u200b"));  // long names of measures may break here
       button.type = "button";
       button.title = "Sort by " + column.name;
       button.addEventListener("click", () => {
