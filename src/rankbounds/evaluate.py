@@ -226,6 +226,10 @@ def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
         return worst_best[1] - worst_best[0]
 
 
+ASSUMPTIONS = ("ties", "ties_key", "unjudged", "q", "bounds", "gain", "topics", "score_precision")
+"""The arguments of ``evaluate`` that say how rankings are looked at."""
+
+
 def evaluate(
     qrels: Any,
     runs: Any,

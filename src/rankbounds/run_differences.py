@@ -85,6 +85,8 @@ class Differences:
     exact: bool
     """Do the probabilities come from the enumerated or convolved distribution, rather than a normal one?"""
     remarks: Sequence[str] = ()
+    unpooled: frozenset[str] = frozenset()
+    """Runs of which so little is judged that estimated probabilities rest on what other runs found."""
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A dict for each pair."""
@@ -115,7 +117,7 @@ class Differences:
         return [f"{self.model} for unjudged documents; probabilities from {how}.", *self.remarks]
 
     def __repr__(self) -> str:
-        return self.table().text()
+        return self.table().text() + "".join(f"{one}\n" for one in self.remarks)
 
     def _repr_html_(self) -> str:
         return self.table().html()
@@ -161,7 +163,7 @@ def differences(
         together = SharedHoles(holes, models.of(measure))
         found += together.pairs(measure, exact=exact)
     told = ", ".join(dict.fromkeys(str(models.of(one)) for one in chosen))
-    return Differences(found, told, exact, models.remarks())
+    return Differences(found, told, exact, models.remarks(), frozenset(models.unpooled()))
 
 
 class SharedHoles:
