@@ -9,9 +9,14 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import rankbounds
 from rankbounds.cli import main
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 PLACES = [Path(os.environ["RANKBOUNDS_DATA"])] if os.environ.get("RANKBOUNDS_DATA") else []
 PLACES.append(Path(__file__).resolve().parents[2] / "shared" / "data")

@@ -35,10 +35,12 @@ from rankbounds.comparison.significance import (
     p_values,
     power_of_t_test,
     topic_counts,
+    topics_for_effects,
     topics_needed,
 )
 from rankbounds.comparison.standardisation import standardised
 from rankbounds.comparison.verdict import verdict
+from rankbounds.comparison.wording import paragraph
 from rankbounds.errors import DataError, UsageError
 from rankbounds.scores import RunNotes, Scores
 
@@ -157,6 +159,23 @@ def test_topic_set_size_design():
     assert topics_needed(1.0, 0.0) == 2
     with pytest.raises(UsageError, match="0"):
         topics_needed(0.0, 0.2)
+
+
+@pytest.mark.parametrize(("alpha", "power"), [(0.05, 0.8), (0.01, 0.9), (0.2, 0.5), (0.9, 0.8)])
+def test_topics_for_many_effects_are_just_enough(alpha, power):
+    effects = np.concatenate([np.geomspace(0.004, 3, 1600), -np.geomspace(0.02, 1, 30)])
+    needed = topics_for_effects(effects, alpha, power)
+    assert (power_of_t_test(np.abs(effects), needed, alpha) >= power - 1e-9).all()
+    more = needed > 2
+    assert (power_of_t_test(np.abs(effects[more]), needed[more] - 1, alpha) < power + 1e-9).all()
+    assert needed[::160].tolist() == [topics_needed(effect, 1.0, alpha, power) for effect in effects[::160]]
+    assert topics_for_effects(np.array([0.0, 1e-9, np.nan, 50.0]), alpha, power).tolist() == [0, 0, 0, 2]
+
+
+def test_a_difference_too_small_for_any_topics_is_told_of():
+    values = np.array([[0.2, 0.4, 0.6], [0.3, 0.4, 0.5 - 1e-9]])[:, :, None]
+    scores = rb.Scores(["a", "b"], ["1", "2", "3"], [rb.RBP()], values, values, values, values[..., 0])
+    assert "cannot be found with any realistic number of topics" in paragraph(compare(scores, test="t"), "RBP(p=0.8)")
 
 
 def test_a_topic_missing_on_one_side_is_never_dropped():

@@ -194,3 +194,21 @@ def test_command_and_verdicts(tmp_path, capfd):
     for arguments in (["--tail"], ["-q"], ["--sources", "both"], ["-m", "AP"]):
         assert main(["uncertainty", str(tmp_path / "qrels"), good, bad, "--difference", "--q", "0.2", *arguments]) == 2
         assert len(capfd.readouterr().err.splitlines()) == 1
+
+
+def test_no_probability_decides_for_a_run_that_is_hardly_judged():
+    """The verdict names the run; what is certain stays certain."""
+    qrels = {str(query): {f"d{doc}": doc % 3 == 0 for doc in range(20)} for query in range(6)}
+    runs = {
+        "judged": {query: {f"d{doc}": 20.0 - doc for doc in range(20)} for query in qrels},
+        "other": {query: {f"d{19 - doc}": 20.0 - doc for doc in range(20)} for query in qrels},
+        "stranger": {query: {f"x{doc}": 20.0 - doc for doc in range(20)} for query in qrels},
+    }
+    pairs = {(one.run_a, one.run_b): one for one in rb.differences(qrels, runs).pairs}
+    assert pairs["judged", "other"].unpooled == ()
+    assert pairs["judged", "stranger"].unpooled == ("stranger",)
+    told = "the unjudged documents decide; too few documents of stranger are judged to say how"
+    assert pairs["judged", "stranger"].verdict == pairs["other", "stranger"].verdict == told
+    for one in pairs.values():
+        assert 0 <= one.probability_a_better <= 1
+        assert 0 <= one.probability_b_better <= 1

@@ -72,8 +72,12 @@ def test_agreement_by_judgment_rate():
 
 
 def test_agreement_by_measure():
-    result = agreement_by_measure.run(JUDGMENTS, RUNS, measures=["AP", "Bpref_N", "RBP(p=0.8)"])
-    assert len(result.rows) == 3
+    result = agreement_by_measure.run(JUDGMENTS, RUNS, measures=["AP", "Bpref_N", "RBP(p=0.8)"], depths=(2,))
+    assert len(rows_of(result, pool_depth=None)) == 3
+    assert len(rows_of(result, pool_depth=2)) == 9
+    shallow = pools.restrict(JUDGMENTS, pools.pool(RUNS.values(), depth=2))
+    row = rows_of(result, pool_depth=2, measure="RBP(p=0.8)", other="AP")[0]
+    assert row["tau"] == pytest.approx(concordance(mean("RBP(p=0.8)", shallow), mean("AP")))
     assert result.rows[0]["tau"] == pytest.approx(concordance(mean("AP"), mean("Bpref_N")))
     axes = plots.agreement_by_measure(result)
     shades = np.asarray(axes.get_images()[0].get_array())

@@ -17,7 +17,8 @@ import rankbounds as rb
 from rankbounds.files import trec
 from rankbounds.ids import Ids
 from rankbounds.numbers import parse_decimals
-from rankbounds.pairs import Pairs, Source
+from rankbounds.pairs import HashTable, Pairs, Source
+from rankbounds.rankings import _order_within_groups
 
 RUN = {"401": {"d1": 3.5, "d2": 2.0}, "402": {"d1": 1.0, "ü-3": -0.25}}
 QRELS = {"401": {"d1": 1, "d2": 0}, "402": {"ü-3": 2}}
@@ -277,6 +278,33 @@ def test_different_pairs_with_the_same_key_are_told_apart():
     rows, places = same_key.index.find(asked, same_key.index.topics_of(asked))
     assert dict(zip(rows.tolist(), places.tolist(), strict=True)) == {0: 1, 2: 0, 3: 2}
     assert same_key.repeats().size == 0
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40)), max_size=60),
+    st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 40)), max_size=60),
+)
+def test_the_hash_table_finds_what_it_took_in(rows, asked):
+    """Keys from a narrow range crowd the places, so that most rows have to go on to the next one."""
+    topic, key = (np.array([row[at] for row in rows], dtype=kind) for at, kind in ((0, np.int64), (1, np.uint64)))
+    table = HashTable(key, np.bincount(topic, minlength=4))
+    half = np.flatnonzero(topic < 2), np.flatnonzero(topic >= 2)
+    refused = np.concatenate([table.insert(some, topic[some]) for some in half])
+    distinct = set(rows)
+    assert refused.size == len(rows) - len(distinct)
+    found = table.find(np.array([key for _, key in asked], dtype=np.uint64), np.array([t for t, _ in asked], dtype=int))
+    for pair, row in zip(asked, found.tolist(), strict=True):
+        assert (rows[row] == pair and row not in refused) if pair in distinct else row == -1
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=40))
+def test_tied_documents_are_ordered_by_all_keys(rows):
+    tied = np.array([False, *(row[0] for row in rows[1:])])
+    keys = [np.array([row[at] for row in rows]) for at in (1, 2)]
+    group = np.cumsum(~tied).tolist()
+    expected = sorted(range(len(rows)), key=lambda row: (group[row], rows[row][2], rows[row][1]))
+    found = _order_within_groups(tied, keys)
+    assert (list(range(len(rows))) if found is None else found.tolist()) == expected
 
 
 def test_inputs_are_never_changed():

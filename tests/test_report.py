@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
+from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from rankbounds.commands.demo import DATA
 from rankbounds.comparison import compare
 from rankbounds.comparison.evidence import Evidence, Inputs, certain_bounds
 from rankbounds.comparison.wording import paragraph
+from rankbounds.polynomials import sign_changes
 from rankbounds.report import Choices, content, gather, page
 from rankbounds.report.observed import TIED
 
@@ -34,13 +38,13 @@ MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"]
 
 
 def unpacked(held):
-    kind = {"f8": "<f8", "u2": "<u2", "u1": "|u1"}[held["type"]]
+    kind = {"f8": "<f8", "u4": "<u4", "u2": "<u2", "u1": "|u1"}[held["type"]]
     return np.frombuffer(base64.b64decode(held["data"]), dtype=kind).reshape(held["shape"])
 
 
-def rbp_of(run, p):
+def rbp_of(run, p, unit=1.0):
     """Value and residual as the page computes them."""
-    sure, still_open = unpacked(run["sums"]).astype(float)
+    sure, still_open = unpacked(run["sums"]).astype(float) / unit
     powers = p ** np.arange(sure.size)
     lists = sum(number for _, number in run["lengths"])
     beyond = sum(number * p**length for length, number in run["lengths"])
@@ -84,9 +88,13 @@ def test_summary_says_only_what_holds(demo, demo_scores):
     told = " ".join(demo["summary"])
     assert "reranked scores highest: RBP(p=0.8) 0.6241" in told
     assert "dense could score higher than reranked surely does (0.6241)" in told
-    assert "dense rests on unjudged documents" in told
+    assert "Resting on unjudged documents: dense; less than 80%" in told
     pairs = [row for row in compare(demo_scores, test="t").pairs if row["measure"] == "RBP(p=0.8)"]
-    assert f"separate {sum(row['p_adjusted'] < 0.05 for row in pairs)} of 10 pairs" in told
+    separated = sum(row["p_adjusted"] < 0.05 for row in pairs)
+    assert f"Of all 10 pairs of runs, the topics separate {separated} and leave {10 - separated} open" in told
+    leader = [row for row in pairs if "reranked" in (row["a"], row["b"]) and row["p_adjusted"] >= 0.05]
+    alike = [row["a"] if row["b"] == "reranked" else row["b"] for row in leader]
+    assert f"Not separable from it: {' and '.join(alike)} (shaded below)" in told
     by_ap = " ".join(gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP"]))["summary"])
     assert "surely" not in by_ap  # judging other runs' documents moves AP
     assert "Whatever" not in by_ap
@@ -249,6 +257,48 @@ def test_words_for_grades_are_read(tmp_path):
     np.testing.assert_allclose(held["systems"][0]["mean"], mean.value[:, 0, 0])
 
 
+def without_topics(folder, name, left_out):
+    path = folder / f"{name}.txt"
+    lines = (DATA / "runs" / f"{name}.txt").read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if line.split()[0] not in left_out))
+    return path
+
+
+def test_shared_topics_are_those_of_all_runs_and_the_others_are_named(tmp_path, demo_scores):
+    topics = demo_scores.query_ids
+    runs = [without_topics(tmp_path, "bm25", topics[:2]), without_topics(tmp_path, "dense", topics[1:3])]
+    with pytest.warns(rb.RankboundsWarning, match="3 of 24 judged topics are left out"):
+        held = gather(DATA / "qrels.txt", runs, Choices(measures=MEASURES, topics="shared"))
+    assert held["topics"] == topics[3:]
+    assert ", ".join(topics[:3]) in held["warnings"][-1]
+    values = demo_scores.value[[demo_scores.runs.index(name) for name in ("bm25", "dense")], 3:]
+    np.testing.assert_allclose([held["systems"][at]["mean"] for at in range(4)], values.mean(axis=1).T)
+    told = [rbp_of(run, 0.8)[0] for run in held["persistence"]["runs"]]
+    np.testing.assert_allclose(told, values[:, :, 0].mean(axis=1))
+    assert np.isfinite(unpacked(held["pairs"]["p_value"])).all()
+
+
+def test_runs_without_a_shared_topic_are_told_of(tmp_path, capsys, demo_scores):
+    half = len(demo_scores.query_ids) // 2
+    runs = [without_topics(tmp_path, "bm25", demo_scores.query_ids[:half]),
+            without_topics(tmp_path, "dense", demo_scores.query_ids[half:])]  # fmt: skip
+    assert main(["report", str(DATA / "qrels.txt"), *map(str, runs), "--topics", "shared"]) == 3
+    assert "no judged topic in common" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["RBP(p=0.7)@5", "RBP(p=0.9,graded=true)", "RBP(p=0.9,graded=true,max_grade=7)"])
+def test_slider_is_that_of_any_rbp(name):
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP", name]))
+    slider = held["persistence"]
+    assert slider["exact"]
+    assert [one["slider"] for one in held["measures"]] == [False, True]
+    for p in (0.4, 0.85):
+        measure = replace(rb.parse_measure(name), p=p)
+        mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", measure).mean()
+        for run, low, high in zip(slider["runs"], mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True):
+            assert rbp_of(run, p, slider["unit"]) == pytest.approx((low, high - low))
+
+
 def test_one_run_needs_no_comparison(tmp_path):
     held = gather(DATA / "qrels.txt", [DATA / "runs" / "bm25.txt"])
     assert held["pairs"] is None
@@ -333,26 +383,115 @@ def test_browser_slider_moves_by_keyboard(chromium, demo_page):
     assert chromium.find_element("id", "p-shown").text == "p = 0.81"
 
 
-def test_browser_verdict_is_that_of_the_command_line(chromium, demo_page, demo, demo_scores):
+def verdict_of(chromium, a, b, measure):
+    for select, index in (("run-a", a), ("run-b", b), ("pair-measure", measure)):
+        choose(chromium, select, index)
+    return chromium.find_element("id", "verdict").text.splitlines()
+
+
+def test_browser_verdict_on_two_runs_is_word_for_word_that_of_compare(chromium, tmp_path, capsys):
+    told = []
+    for a, b in (("learned", "bm25-expanded"), ("dense", "bm25-expanded"), ("reranked", "bm25")):
+        files = [str(DATA / "runs" / f"{name}.txt") for name in (a, b)]
+        options = [*(word for name in MEASURES for word in ("-m", name)), "--test", "t"]
+        out = tmp_path / "two.html"
+        assert main(["report", str(DATA / "qrels.txt"), *files, *options, "-o", str(out)]) == 0
+        opened(chromium, out)
+        for first, second in ((0, 1), (1, 0)):
+            given = [str(DATA / "qrels.txt"), files[first], files[second]]
+            assert main(["compare", *given, *options, "--format", "json"]) == 0
+            for measure, words in enumerate(json.loads(capsys.readouterr().out)["words"]):
+                lines = [line for line in words.splitlines() if not line.startswith("Which judgments would help")]
+                assert verdict_of(chromium, first, second, measure) == lines
+                told.append(lines)
+    everything = str(told)
+    for words in ("the lead changes at p =", "is the better one on these topics with probability", "topics are needed"):
+        assert words in everything
+    assert chromium.get_log("browser") == []
+
+
+def test_browser_verdict_on_one_of_many_pairs_has_their_numbers(chromium, demo_page, demo, demo_scores):
     opened(chromium, demo_page)
+    every = rb.differences(DATA / "qrels.txt", DATA / "runs", ["RBP(p=0.8)", "P@10"])
+    likely = {(one.measure, one.run_a, one.run_b): one.probability_a_better for one in every.pairs}
     for a, b, measure in ((0, 1, 0), (2, 0, 0), (4, 3, 1), (1, 4, 3)):
-        for select, index in (("run-a", a), ("run-b", b), ("pair-measure", measure)):
-            choose(chromium, select, index)
-        shown = chromium.find_element("id", "verdict").text.splitlines()
-        two = rb.evaluate(
-            DATA / "qrels.txt", [DATA / "runs" / f"{demo_scores.runs[at]}.txt" for at in (a, b)], MEASURES[measure]
-        )
+        shown = verdict_of(chromium, a, b, measure)
+        runs = demo_scores.runs[a], demo_scores.runs[b]
+        two = rb.evaluate(DATA / "qrels.txt", [DATA / "runs" / f"{run}.txt" for run in runs], MEASURES[measure])
         (low_a, high_a), (low_b, high_b) = (demo["lists"][at]["tie_range"][measure] for at in (a, b))
-        ties = Evidence(ties=(low_a - high_b, high_a - low_b))
+        chance = likely.get((MEASURES[measure], *runs), 1 - likely.get((MEASURES[measure], *runs[::-1]), np.nan))
+        said = f" With probabilities of relevance estimated from the judgments at hand, {runs[0]} is the better one on "
+        evidence = Evidence(
+            ties=(low_a - high_b, high_a - low_b), probability=f"{said}these topics with probability {chance:.2f}."
+        )
+        if set(runs) & every.unpooled:
+            lacking = "too few of a run's first documents have one."
+            evidence = replace(
+                evidence, probability=f" How likely that is cannot be estimated from these judgments: {lacking}"
+            )
         certain = shared_bounds(two, [DATA / "runs" / f"{run}.txt" for run in two.runs])
-        told = paragraph(compare(two, test="t", certain=certain), MEASURES[measure], ties).splitlines()
+        told = paragraph(compare(two, test="t", certain=certain), MEASURES[measure], evidence).splitlines()
         assert shown[0] == told[0]
         assert shown[2:4] == told[2:4]  # the second is about all pairs, not this one
-        assert shown[5].rstrip(".").startswith(told[4].split(";")[0].rstrip("."))
+        assert shown[-1] == told[4]
         differences = {row[0]: row[3] for row in rows_of(chromium, "pair-board")}
         change = two.value[0, :, 0] - two.value[1, :, 0]
         assert differences == {query: f"{one:+.4f}" for query, one in zip(two.query_ids, change, strict=True)}
     assert chromium.get_log("browser") == []
+
+
+def test_browser_marks_the_crossings_that_there_are(chromium, demo_page, demo):
+    opened(chromium, demo_page)
+    marks = chromium.execute_script(
+        "const held = ({ dataset }) => [dataset.a, dataset.b, dataset.p];"
+        "return [...document.querySelectorAll('#p-chart circle')].map(held)"
+    )
+    shown = {}
+    for a, b, p in marks:
+        shown.setdefault(tuple(sorted((demo["runs"][int(a)], demo["runs"][int(b)]))), []).append(float(p))
+    expected = {}
+    for a, b in itertools.combinations(sorted(demo["runs"]), 2):
+        rows = rb.crossings(*(DATA / "runs" / f"{run}.txt" for run in (a, b)), DATA / "qrels.txt")
+        places = [row["p"] for row in rows if row["change"] == "winner" and 0.3 <= row["p"] <= 0.99]
+        if places:
+            expected[a, b] = pytest.approx(places, abs=1e-12)
+    assert expected
+    assert shown == expected
+
+
+def polynomial_with_roots(places, times=1):
+    product = np.array([times], dtype=object)
+    for place in places:
+        product = np.convolve(product, np.array([-place.numerator, place.denominator], dtype=object))
+    return [int(one) for one in product]
+
+
+def test_browser_isolates_all_roots(chromium, demo_page):
+    """As Python does in exact arithmetic: two crossings inside a step of 0.01, roots that only touch, roots at ends."""
+    opened(chromium, demo_page)
+    close = [Fraction(5023, 10000), Fraction(5087, 10000)]
+    half, seventh = Fraction(1, 2), Fraction(1, 7)
+    given = [
+        [12776, -50550, 50000],
+        polynomial_with_roots(close),
+        polynomial_with_roots([half, half]),
+        polynomial_with_roots([half, half, half, seventh]),
+        polynomial_with_roots([seventh, seventh, Fraction(65, 128)]),
+        polynomial_with_roots([Fraction(1, 1), half, Fraction(0, 1), Fraction(99, 100)]),
+        [0, 0, 3, -1, -2],
+        [0],
+        [],
+    ]
+    rng = np.random.default_rng(3)
+    given += [rng.integers(-9, 10, size).tolist() for size in (2, 5, 30, 300, 1000) for _ in range(12)]
+    found = chromium.execute_script(
+        "return arguments[0].map((one) => signChanges(one).map((c) => [c.at, c.after]))", given
+    )
+    for one, told in zip(given, found, strict=True):
+        expected = sign_changes(one)
+        assert [after for _, after in told] == [change.after for change in expected], one
+        assert [place for place, _ in told] == pytest.approx([change.at for change in expected], abs=1e-9)
+    assert len(found[0]) == len(found[1]) == 2
 
 
 def test_browser_strips_have_a_cell_for_each_rank(chromium, demo_page, demo):
@@ -418,7 +557,7 @@ def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch
         assert {row[1]: row[2] for row in rows_of(chromium, "board")} == means
         assert chromium.get_log("browser") == []
     assert set(held["thinned"]["runs"]) == {"reranked", "bm25-expanded", "dense"}
-    assert "of 3 pairs of the runs shown" in " ".join(held["thinned"]["summary"])
+    assert "Of all 3 pairs of the runs shown" in " ".join(held["thinned"]["summary"])
     shown = chromium.find_element("id", "warnings").text
     assert "The 3 best of 5 runs by RBP(p=0.8) are shown." in shown
     assert "4 of 24 topics" in shown

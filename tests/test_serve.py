@@ -49,7 +49,7 @@ def live(collection):
 
 
 def ask(live, method, path, message=None, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", live.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", live.port, timeout=120)
     body = None if message is None else json.dumps(message)
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
@@ -194,3 +194,13 @@ def test_judging_in_a_browser(live, tmp_path):
         assert [one for one in driver.get_log("browser") if "favicon" not in one["message"]] == []
     finally:
         driver.quit()
+
+
+def test_words_for_grades_are_told_of_before_anything_is_served(collection, capsys):
+    words = collection / "words.txt"
+    words.write_text((DATA / "qrels.txt").read_text().replace(" 2\n", " A\n"))
+    arguments = ["serve", str(words), str(collection / "runs"), "--gain", "A=2,1=1", "--port", "0"]
+    assert main(arguments) == 2
+    told = capsys.readouterr().err
+    assert "--read-only" in told
+    assert "words.txt" in told

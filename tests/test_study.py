@@ -11,6 +11,7 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
+from rankbounds.comparison.discriminative_power import discriminative_power
 from rankbounds.studies import (
     Result,
     bounds_by_depth,
@@ -145,7 +146,15 @@ def test_figures_draw_the_rows():
     found = power_by_measure.run(*FILES, measures=["AP", "P@10"], resamples=100)
     axes = power_by_measure.figure(found)
     drawn = {label.get_text(): bar.get_width() for label, bar in zip(axes.get_yticklabels(), axes.patches, strict=True)}
-    assert drawn == pytest.approx({row["measure"]: 100 * row["power"] for row in found.rows if row["alpha"] == 0.05})
+    power = {(row["test"], row["measure"]): 100 * row["power"] for row in found.rows if row["alpha"] == 0.05}
+    assert drawn == pytest.approx({name: power["bootstrap", name] for name in ("AP", "P@10")})
+    for line in axes.lines:
+        names = [label.get_text() for label in axes.get_yticklabels()]
+        test = {label: name for name, label in power_by_measure.LABELS.items()}[line.get_label()]
+        assert line.get_xdata() == pytest.approx([power[test, name] for name in names])
+    scores = rb.evaluate(*FILES, ["AP", "P@10"])
+    t = discriminative_power(scores, 0.05, "t").rows
+    assert [100 * row["power"] for row in t] == pytest.approx([power["t", "AP"], power["t", "P@10"]])
     lines = bounds_by_persistence.figure(bounds_by_persistence.run(*FILES, persistences=(0.5, 0.8))).get_lines()
     assert len(lines) == 6
     assert all((high.get_ydata() >= low.get_ydata()).all() for low, high in zip(lines[::2], lines[1::2], strict=True))

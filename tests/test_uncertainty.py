@@ -21,6 +21,7 @@ from rankbounds.relevance_estimates import reliability
 from rankbounds.relevance_probability import ByName, as_relevance_probability
 from rankbounds.score_distribution import distribution_of_sum
 from rankbounds.studies import coverage_by_relevance_ratio
+from rankbounds.urn import sample_rankings
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -375,6 +376,18 @@ def test_coverage_where_the_assumption_holds_and_where_it_fails():
         assert coverage[key] >= 0.85, key
     assert coverage[0.2, "true share"] < 0.1
     assert coverage[0.2, "logistic"] > 0.6
+
+
+@pytest.mark.parametrize("way", ["logistic", "both sources", "judged rate", "true share"])
+def test_coverage_takes_the_intervals_that_uncertainty_gives(way):
+    measure, depth, share = rb.RBP(p=0.8), 6, 0.3
+    relevant = sample_rankings(40, 35, q=share, relevance_ratio=0.4, seed=2)
+    run, qrels = coverage_by_relevance_ratio.collection(relevant, depth)
+    q = {"true share": share, "judged rate": relevant[:, :depth].mean()}.get(way, "logistic")
+    sources = "both" if way == "both sources" else "documents"
+    row = next(rb.uncertainty(qrels, run, measure, q=q, sources=sources).rows())
+    low, high = coverage_by_relevance_ratio.JudgedToDepth(40, 35, depth, measure).interval(way, relevant, share, 0.95)
+    assert (low, high) == pytest.approx((row["ci_low"], row["ci_high"]), abs=1e-12)
 
 
 def test_rows_say_which_document_stands_in_a_cell():

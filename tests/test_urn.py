@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 
 import numpy as np
 import pytest
@@ -196,3 +197,25 @@ class TestSimulatedCollections:
         assert main(["simulate", str(tmp_path), "--topics", "2", "--runs", "1"]) == 3
         assert "name a new one" in capfd.readouterr().err
         assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_likelihood_is_that_of_drawing_one_by_one():
+    """The number of relevant documents is binomial; each draw has the chances of what is left in the urn."""
+    n, lists = 7, [[1, 0, 0], [0, 0, 1], [1, 1], [0]]
+    prefix = np.array([one + [np.nan] * (3 - len(one)) for one in lists])
+    fit = rb.fit_urn(prefix, n)
+    for at_share, at_ratio in ((5, 3), (18, 20), (30, 26)):
+        q, w = fit.shares[at_share], fit.ratios[at_ratio]
+        total = 0.0
+        for one in lists:
+            likely = 0.0
+            for number in range(n + 1):
+                chance = math.comb(n, number) * q**number * (1 - q) ** (n - number)
+                left, others = number, n - number
+                for seen in one:
+                    weight = left + w * others
+                    chance *= (left if seen else w * others) / weight
+                    left, others = left - seen, others - (1 - seen)
+                likely += chance
+            total += math.log(likely)
+        assert fit.likelihood[at_share, at_ratio] == pytest.approx(total)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import pkgutil
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from rankbounds import commands
@@ -28,26 +28,37 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f'{message[0].upper()}{message[1:]}. See "{self.prog} --help".')
 
 
-def build_parser() -> Parser:
-    """A parser with a subcommand for every module in ``rankbounds.commands``."""
+def build_parser(loaded: Collection[str] | None = None) -> Parser:
+    """A parser with a subcommand for every module in ``rankbounds.commands``.
+
+    Only those named in ``loaded`` (None: all) have their arguments; of others no more than the explanation is read,
+    because help and version should not wait for everything that a command may import.
+    """
     from rankbounds import __version__
 
     parser = Parser(prog="rankbounds", description=DESCRIPTION, epilog=EPILOGUE)
     parser.add_argument("--version", action="version", version=f"rankbounds {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for module in sorted(module.name for module in pkgutil.iter_modules(commands.__path__)):
-        command: Any = importlib.import_module(f"{commands.__name__}.{module}")
-        if not hasattr(command, "run"):
-            continue
+    for name, explanation in _commands().items():
         one = subparsers.add_parser(
-            module.replace("_", "-"),
-            help=command.__doc__.strip().splitlines()[0].rstrip("."),
-            description=command.__doc__,
+            name,
+            help=explanation.splitlines()[0].rstrip("."),
+            description=explanation,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.add_arguments(one)
-        one.set_defaults(run=command.run)
+        if loaded is None or name in loaded:
+            command: Any = importlib.import_module(f"{commands.__name__}.{name.replace('-', '_')}")
+            command.add_arguments(one)
+            one.set_defaults(run=command.run)
     return parser
+
+
+def _commands() -> dict[str, str]:
+    """The explanation that opens each module of a command, by the command's name."""
+    source = {path.stem: path.read_text("utf-8") for path in sorted(Path(commands.__path__[0]).glob("*.py"))}
+    return {
+        name.replace("_", "-"): text.split('"""', 2)[1].strip() for name, text in source.items() if "\ndef run(" in text
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RankboundsWarning)
             warnings.showwarning = _show_warning
-            options = build_parser().parse_args(arguments)
+            given = sys.argv[1:] if arguments is None else arguments
+            options = build_parser(given[:1]).parse_args(given)
             code = options.run(options)
             sys.stdout.flush()
             return int(code or 0)

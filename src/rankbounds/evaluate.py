@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Thread
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -225,6 +226,10 @@ def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
         return worst_best[1] - worst_best[0]
 
 
+ASSUMPTIONS = ("ties", "ties_key", "unjudged", "q", "bounds", "gain", "topics", "score_precision")
+"""The arguments of ``evaluate`` that say how rankings are looked at."""
+
+
 def evaluate(
     qrels: Any,
     runs: Any,
@@ -294,13 +299,17 @@ def score_runs(
     observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
     """Read, join and score every run; ``cells``, where given, turns rankings into the measures' numbers its own way."""
-    facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
+    # Every run is looked up in one index. It is built while the first runs are being read.
+    index = Thread(target=lambda: facts.qrels.pairs.index)
+    index.start()
 
     def score(numbered: tuple[int, RunToRead]) -> RunResult:
         number, job = numbered
         seen = partial(observe, number) if observe else None
         alone = threads if len(jobs) == 1 else 1
-        return score_run(job.read(), facts, measures, assumptions, alone, cells, seen)
+        run = job.read()
+        index.join()
+        return score_run(run, facts, measures, assumptions, alone, cells, seen)
 
     results = []
     for result in in_threads(score, list(enumerate(jobs)), threads):

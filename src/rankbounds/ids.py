@@ -94,11 +94,18 @@ class Ids(Sequence[str]):
         """Some rows, sharing the text."""
         return Ids(self.text, self.start[rows], self.length[rows])
 
+    def raw_list(self) -> list[bytes]:
+        """All ids as bytes."""
+        if not len(self):
+            return []
+        begin = int(self.start.min())
+        text = self.text[begin : int((self.start + self.length).max())].tobytes()
+        start = self.start - begin
+        return [text[a:b] for a, b in zip(start.tolist(), (start + self.length).tolist(), strict=True)]
+
     def to_list(self) -> list[str]:
         """All ids as Python strings."""
-        text = self.text.tobytes()
-        ends = (self.start + self.length).tolist()
-        return [text[a:b].decode("utf-8", "surrogateescape") for a, b in zip(self.start.tolist(), ends, strict=True)]
+        return [one.decode("utf-8", "surrogateescape") for one in self.raw_list()]
 
     def packed(self) -> tuple[Bytes, Ints]:
         """The ids one behind the other, and where each begins (and the last ends)."""
@@ -117,7 +124,7 @@ class Ids(Sequence[str]):
             at = np.minimum(at, self.text.size - 8)
         words = word_view(self.text)[at]
         left = self.length - 8 * number if number else self.length
-        if number or int(left.min(initial=8)) < 8:
+        if int(left.min(initial=8)) < 8:
             words &= _KEEP_FIRST.take(left, mode="clip")
         return words
 
@@ -157,7 +164,7 @@ class Ids(Sequence[str]):
         # The hash of an id of at most eight bytes is one to one; that of a longer one is verified.
         if self.word_count() > 1 and not self.equals(self.take(representatives[codes])).all():
             return self._codes_one_by_one()
-        return [self.raw(int(row)) for row in representatives], codes
+        return self.take(representatives).raw_list(), codes
 
     def _codes_one_by_one(self) -> tuple[list[bytes], Ints]:
         """As ``codes``, for the case that two different ids share a hash."""

@@ -16,6 +16,7 @@ from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.measures import Measure, RankWeighted, parse_measure
 from rankbounds.pools import Candidates, collect
 from rankbounds.rankings import Order, Precision, Rankings, TopicFacts
+from rankbounds.scores import Scores
 
 STRATEGIES = ("A", "B", "C")
 FIELDS = ("query_id", "doc_id", "weight", "residual_after")
@@ -63,6 +64,7 @@ def judge_next(
     order: Order = "trec",
     precision: Precision = "double",
     depth: int | None = None,
+    scores: Scores | None = None,
 ) -> JudgingPlan:
     """Choose up to ``budget`` unjudged documents of judged topics.
 
@@ -71,7 +73,8 @@ def judge_next(
     first. ``C``: also in proportion to the cube of the middle of the run's possible scores, so that good runs come
     first. Residuals in ``B`` and ``C`` fall as documents are chosen. (Moffat, Webber and Zobel, SIGIR 2007.)
     ``compare=("one", "other")`` weighs a document by the difference of its weights in these two runs: what its judgment
-    takes off the range of their difference. ``depth`` looks no deeper than that, which is quicker.
+    takes off the range of their difference. ``depth`` looks no deeper than that, which is quicker. ``scores`` of these
+    runs by this measure need not be computed again where they are at hand.
     """
     if budget < 1:
         raise UsageError(f"The budget must be at least 1, not {budget}.")
@@ -87,7 +90,8 @@ def judge_next(
     entry_weight = unit * weights_by_rank(chosen, candidates.rank)
     known_topic = np.isin(candidates.topics, list(judgments.query_ids))[candidates.topic]
     unjudged = known_topic & np.isnan(candidates.grades(judgments))
-    scores = evaluate(judgments, systems, chosen, ties=order, score_precision=precision)
+    if scores is None:
+        scores = evaluate(judgments, systems, chosen, ties=order, score_precision=precision)
     base = scores.value[:, :, 0].mean(axis=1)
     residual = (scores.high - scores.low)[:, :, 0].mean(axis=1)
     before = float((scores.high - scores.low).sum())

@@ -261,11 +261,14 @@ class Models:
             self._fitted[graded, rel] = self._fit(measure, rel)
         return self._fitted[graded, rel]
 
+    def unpooled(self) -> list[str]:
+        """Runs whose first documents are not judged, where probabilities were estimated from documents at all."""
+        known = self._documents.pooled if self._documents else {}
+        return [name for name, pooled in known.items() if not pooled]
+
     def remarks(self) -> list[str]:
         """What a reader of estimated probabilities must know, in sentences."""
-        if self._documents is None:
-            return []
-        apart = [name for name, pooled in self._documents.pooled.items() if not pooled]
+        apart = self.unpooled()
         if not apart:
             return []
         some = ", ".join(apart[:5]) + (f" and {len(apart) - 5} more" if len(apart) > 5 else "")

@@ -63,12 +63,17 @@ def _plain_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:
         mantissa, plain = _eight_digits(low_dotless, digits)
     else:
         high = words[end - 16] & _KEEP_LAST.take(length - 8, mode="clip")
-        high_dotless, high_decimals, high_dotted = _without_dot(high)
         # A dot taken out of the low word makes room there for the last byte of the high one.
-        low_dotless |= np.where(dotted, high >> _FIFTY_SIX, np.uint64(0))
-        high_dotless = np.where(dotted, high << _EIGHT, high_dotless)
-        decimals = np.where(dotted, decimals, np.where(high_dotted, high_decimals + 8, 0))
-        digits = length - (dotted | high_dotted)
+        if dotted.all():
+            low_dotless |= high >> _FIFTY_SIX
+            high_dotless = high << _EIGHT
+            digits = length - 1
+        else:
+            high_dotless, high_decimals, high_dotted = _without_dot(high)
+            low_dotless |= np.where(dotted, high >> _FIFTY_SIX, np.uint64(0))
+            high_dotless = np.where(dotted, high << _EIGHT, high_dotless)
+            decimals = np.where(dotted, decimals, np.where(high_dotted, high_decimals + 8, 0))
+            digits = length - (dotted | high_dotted)
         mantissa, plain = _eight_digits(low_dotless, digits)
         thousands, high_plain = _eight_digits(high_dotless, digits - 8)
         mantissa += thousands * np.uint64(100_000_000)

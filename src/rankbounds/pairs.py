@@ -108,8 +108,10 @@ class Pairs:
         """The rows whose pair stands on an earlier row already."""
 
         def shared_keys(rows: slice | Ints) -> Words:
-            ordered = np.sort(self.keys[rows])
-            return ordered[1:][ordered[1:] == ordered[:-1]]
+            topic = self.topic[rows]
+            topic = topic - topic[0]
+            again = HashTable(self.keys, np.bincount(topic)).insert(row_numbers(rows), topic)
+            return self.keys[again]
 
         shared = np.concatenate(list(in_threads(shared_keys, self.topic_slices(), threads)))
         if not shared.size:
@@ -149,26 +151,76 @@ class Pairs:
         return PairIndex(self)
 
 
-class PairIndex:
-    """A bucket table over the pairs' 64-bit keys.
+def row_numbers(rows: slice | Ints) -> Ints:
+    """The numbers of the rows in one of ``topic_slices``."""
+    return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
 
-    Keys are sorted, and the high bits of a key say where its bucket begins, so that most look-ups end at the first
-    entry they compare.
+
+class HashTable:
+    """Rows that are found by their topics and 64-bit keys.
+
+    Every topic has a stretch of its own, at most half full. What is looked up together so lies together, and stays in
+    the processor's cache however large the table is.
     """
+
+    def __init__(self, keys: Words, rows_of_topic: Ints) -> None:
+        self.keys = keys if keys.size else np.zeros(1, dtype=np.uint64)  # one to compare with where nothing is found
+        size = np.left_shift(1, np.frexp(2 * rows_of_topic - 1)[1].astype(np.int64))
+        size = np.append(size, 1)  # the last place stays empty: topic -1 finds nothing there
+        self.begin = np.cumsum(size) - size
+        self.last = size - 1
+        self.row = np.full(size.sum(), -1, dtype=np.int32 if keys.size < 2**31 else np.int64)
+
+    def insert(self, rows: Ints, topic: Ints) -> Ints:
+        """Take in rows, and return those that were not taken because one with the same key is there.
+
+        Threads may insert at the same time if their topics differ.
+        """
+        keys, refused = self.keys[rows], [rows[:0]]
+        begin, last = self.begin[topic], self.last[topic]
+        place = keys.view(np.int64) & last
+        place += begin
+        free: slice | Ints = slice(None)
+        while rows.size:
+            self.row[place[free]] = rows[free]  # of several that want the same place, one gets it
+            holder = self.row[place]
+            lost = np.flatnonzero(holder != rows)
+            known = self.keys[holder[lost]] == keys[lost]
+            if known.any():
+                refused.append(rows[lost[known]])
+                lost = lost[~known]
+            rows, keys, begin, last = rows[lost], keys[lost], begin[lost], last[lost]
+            place = begin + ((place[lost] - begin + 1) & last)
+            free = np.flatnonzero(self.row[place] < 0)
+        return np.concatenate(refused)
+
+    def find(self, keys: Words, topic: Ints) -> Ints:
+        """For each key of a topic the row that has it, or -1."""
+        begin, last = self.begin[topic], self.last[topic]
+        place = begin + (keys.view(np.int64) & last)
+        found = self.row[place]
+        other = np.flatnonzero((found >= 0) & (self.keys[found] != keys))
+        while other.size:
+            start, end = begin[other], last[other]
+            place[other] = start + ((place[other] - start + 1) & end)
+            found[other] = holder = self.row[place[other]]
+            other = other[(holder >= 0) & (self.keys[holder] != keys[other])]
+        return found
+
+
+class PairIndex:
+    """For finding pairs of other tables among these."""
 
     def __init__(self, pairs: Pairs) -> None:
         self.pairs = pairs
-        bits = max(4, (2 * len(pairs)).bit_length())
-        self.shift = np.uint64(64 - bits)
-        order = np.argsort(pairs.keys, kind="stable")
-        self.rows = np.append(order, -1)
-        # The sentinel is at least every key: a scan along the sorted keys always stops.
-        self.keys = np.append(pairs.keys[order], ~np.uint64(0))
-        counts = np.bincount((pairs.keys >> self.shift).astype(np.int64), minlength=1 << bits)
-        self.first: Ints = (np.cumsum(counts) - counts).astype(np.int32 if len(pairs) < 2**31 else np.int64)
+        self.table = HashTable(pairs.keys, np.bincount(pairs.topic, minlength=len(pairs.topics)))
         self.topic_number = {name: number for number, name in enumerate(pairs.topics)}
         # Whole columns of words are compared faster than words scattered over the text; long ids are left there.
         self.words = [pairs.docs.word(number) for number in range(pairs.docs.word_count())[:4]]
+        self.same_key: dict[int, list[int]] = {}
+        """Rows that the table did not take, by their key: another pair has it, by a rare chance."""
+        for row in self.table.insert(np.arange(len(pairs)), pairs.topic).tolist():
+            self.same_key.setdefault(int(pairs.keys[row]), []).append(row)
 
     def topics_of(self, other: Pairs) -> Ints:
         """For each topic of the other table its number here, or -1."""
@@ -176,51 +228,33 @@ class PairIndex:
 
     def find(self, other: Pairs, topic_here: Ints) -> tuple[Ints, Ints]:
         """Rows of the other table that stand here too, and the rows where they stand."""
-        keys = other.keys
-        bucket: Ints = (keys >> self.shift).view(np.int64)
-        slot = self.first[bucket]
-        found = self.keys[slot]
-        behind = np.flatnonzero(found < keys)
-        while behind.size:
-            slot[behind] += 1
-            found[behind] = self.keys[slot[behind]]
-            behind = behind[found[behind] < keys[behind]]
-        rows: Ints = np.flatnonzero(found == keys)
-        slot = slot[rows]
-        here = self.rows[slot]
-        matches = self._same(other, rows, here, topic_here)
+        found = self.table.find(other.keys, topic_here[other.topic])
+        rows: Ints = np.flatnonzero(found >= 0)
+        here: Ints = found[rows]
+        matches = self._same(other, rows, here)
         if not matches.all():
-            rows, here = self._past_collisions(other, topic_here, rows, slot, matches)
+            self._find_among_same_keys(other, rows, here, matches)
+            rows, here = rows[matches], here[matches]
         return rows, here
 
-    def _same(self, other: Pairs, rows: Ints, here: Ints, topic_here: Ints) -> Flags:
-        """Are those rows of the other table these rows? Compared byte by byte, not by hash."""
+    def _same(self, other: Pairs, rows: Ints, here: Ints) -> Flags:
+        """Have those rows of the other table the documents of these rows? Compared byte by byte, not by hash."""
         docs = other.docs.take(rows)
-        alike = topic_here[other.topic[rows]] == self.pairs.topic[here]
-        alike &= docs.length == self.pairs.docs.length[here]
+        alike = docs.length == self.pairs.docs.length[here]
         for number in range(docs.word_count()):
-            if number < len(self.words):
-                alike &= docs.word(number) == self.words[number][here]
-            else:
-                alike &= docs.word(number) == self.pairs.docs.take(here).word(number)
+            ready = number < len(self.words)
+            alike &= docs.word(number) == (
+                self.words[number][here] if ready else self.pairs.docs.take(here).word(number)
+            )
         return alike
 
-    def _past_collisions(
-        self, other: Pairs, topic_here: Ints, rows: Ints, slot: Ints, matches: Flags
-    ) -> tuple[Ints, Ints]:
-        """Go on along equal keys where the first was of a different pair."""
-        here = self.rows[slot]
+    def _find_among_same_keys(self, other: Pairs, rows: Ints, here: Ints, matches: Flags) -> None:
+        """Where the row with the same key holds another document, look among those that the table did not take."""
         for at in np.flatnonzero(~matches).tolist():
-            row = int(rows[at])
-            candidate = int(slot[at]) + 1
-            while self.keys[candidate] == other.keys[row] and self.rows[candidate] >= 0:
-                place = self.rows[candidate : candidate + 1]
-                if self._same(other, rows[at : at + 1], place, topic_here)[0]:
-                    matches[at] = True
-                    here[at] = place[0]
-                    break
-                candidate += 1
-        return rows[matches], here[matches]
+            for candidate in self.same_key.get(int(other.keys[rows[at]]), ()):
+                one = np.array([candidate])
+                if self.pairs.topic[candidate] == self.pairs.topic[here[at]] and self._same(other, rows[[at]], one)[0]:
+                    matches[at], here[at] = True, candidate
 
 
 def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:

@@ -171,14 +171,7 @@ def subset(qrels: Qrels, kept: Flags) -> Qrels:
     rows = np.flatnonzero(kept)
     if not rows.size:
         raise DataError(f"{qrels.pairs.source.name}: no judgment is left.")
-    pairs = qrels.pairs.take(rows)
-    used = np.unique(pairs.topic)
-    if used.size < len(pairs.topics):
-        number = np.zeros(len(pairs.topics), dtype=pairs.topic.dtype)
-        number[used] = np.arange(used.size)
-        names = tuple(pairs.topics[one] for one in used.tolist())
-        pairs = type(pairs)(names, number[pairs.topic], pairs.docs, pairs.keys, pairs.source)
-    return Qrels(pairs, qrels.grade[rows])
+    return Qrels(qrels.pairs.take(rows).without_unused_topics(), qrels.grade[rows])
 
 
 def only_pooled(qrels: Qrels, kept: Flags) -> Qrels:

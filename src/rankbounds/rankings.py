@@ -14,6 +14,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import DataError
 from rankbounds.gains import GainRule
 from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels
+from rankbounds.pairs import row_numbers
 from rankbounds.runs import Run
 from rankbounds.tie_key import TieKey
 from rankbounds.tied_groups import TiedGroups
@@ -419,7 +420,7 @@ def _rankings_of_slice(
         judgment = np.full(len(pairs), NOT_POOLED, dtype=np.int32)
         judgment[found] = judgments
     permutation, tied = _ranked(run, order, precision, tie_key)
-    source = np.arange(len(whole))[rows] if keep_rows else None
+    source = row_numbers(rows) if keep_rows else None
     if permutation is not None:
         grade = grade[permutation]
         source = None if source is None else source[permutation]
@@ -468,19 +469,41 @@ def _ranked(run: Run, order: Order, precision: Precision, tie_key: TieKey | None
         in_group = tied.copy()
         in_group[:-1] |= tied[1:]
         rows = np.flatnonzero(in_group)
-        group = np.cumsum(~tied)[rows]
         source_rows = rows if permutation is None else permutation[rows]
-        within = np.lexsort((*_tie_break(run, source_rows, order, tie_key), group))
-        permutation = _reordered(permutation, len(run), rows, within)
+        within = _order_within_groups(tied[rows], _tie_break(run, source_rows, order, tie_key))
+        if within is not None:
+            permutation = _reordered(permutation, len(run), rows, within)
     return permutation, tied
 
 
 def ranked(run: Run, order: Order = "trec", precision: Precision = "double") -> Run:
     """The run's rows topic by topic, each topic's in the order of rank."""
-    together = np.concatenate([np.arange(len(run))[rows] for rows in run.pairs.topic_slices()])
-    grouped = run.take(together)
-    permutation, _ = _ranked(grouped, order, precision)
-    return grouped if permutation is None else grouped.take(permutation)
+    return run.take(ranked_rows(run, order=order, precision=precision)[0])
+
+
+def _order_within_groups(tied: Flags, keys: list[NDArray[Any]]) -> Ints | None:
+    """The order by keys, the most important last, within groups of tied documents; None if they stand so already.
+
+    ``tied`` marks those that are in the group of the one before. Most groups have two documents, or are in order: only
+    the others are sorted.
+    """
+    falls, level = np.zeros(tied.size - 1, dtype=bool), tied[1:]
+    for key in reversed(keys):
+        falls |= level & (key[1:] < key[:-1])
+        level = level & (key[1:] == key[:-1])
+    second = np.flatnonzero(falls) + 1
+    if not second.size:
+        return None
+    group = np.cumsum(~tied)
+    of_two = np.bincount(group)[group[second]] == 2
+    within = np.arange(tied.size)
+    swapped = second[of_two]
+    within[swapped], within[swapped - 1] = swapped - 1, swapped
+    larger = np.zeros(int(group[-1]) + 1, dtype=bool)
+    larger[group[second[~of_two]]] = True
+    rows = np.flatnonzero(larger[group])
+    within[rows] = rows[np.lexsort((*(key[rows] for key in keys), group[rows]))]
+    return within
 
 
 def _reordered(permutation: Ints | None, size: int, rows: Ints, within: Ints) -> Ints:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -56,6 +56,8 @@ class Difference:
     certain_high: float
     model: str
     """The probabilities of relevance in words."""
+    unpooled: tuple[str, ...] = ()
+    """Of these two, the runs of which too little is judged for estimated probabilities."""
 
     @property
     def verdict(self) -> str:
@@ -65,6 +67,9 @@ class Difference:
         for low, name in ((self.certain_low, self.run_a), (-self.certain_high, self.run_b)):
             if low > 0:
                 return f"{name} is better whatever the unjudged documents turn out to be"
+        if self.unpooled:
+            whose = " and ".join(self.unpooled)
+            return f"the unjudged documents decide; too few documents of {whose} are judged to say how"
         for probability, name in ((self.probability_a_better, self.run_a), (self.probability_b_better, self.run_b)):
             if probability >= LIKELY:
                 rounded = f"{probability:.3f}" if probability < 0.9995 else "above 0.999"
@@ -85,6 +90,8 @@ class Differences:
     exact: bool
     """Do the probabilities come from the enumerated or convolved distribution, rather than a normal one?"""
     remarks: Sequence[str] = ()
+    unpooled: frozenset[str] = frozenset()
+    """Runs of which so little is judged that estimated probabilities rest on what other runs found."""
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A dict for each pair."""
@@ -115,7 +122,7 @@ class Differences:
         return [f"{self.model} for unjudged documents; probabilities from {how}.", *self.remarks]
 
     def __repr__(self) -> str:
-        return self.table().text()
+        return self.table().text() + "".join(f"{one}\n" for one in self.remarks)
 
     def _repr_html_(self) -> str:
         return self.table().html()
@@ -161,7 +168,9 @@ def differences(
         together = SharedHoles(holes, models.of(measure))
         found += together.pairs(measure, exact=exact)
     told = ", ".join(dict.fromkeys(str(models.of(one)) for one in chosen))
-    return Differences(found, told, exact, models.remarks())
+    unpooled = frozenset(models.unpooled())
+    found = [replace(pair, unpooled=tuple(sorted(unpooled & {pair.run_a, pair.run_b}))) for pair in found]
+    return Differences(found, told, exact, models.remarks(), unpooled)
 
 
 class SharedHoles:
@@ -280,7 +289,7 @@ class SharedHoles:
             return found.above(0.0), Distribution(-found.value[::-1], found.probability[::-1]).above(0.0)
         from scipy.special import ndtr
 
-        above = float(found.probability @ ndtr(found.value / estimation_sd))
+        above = min(1.0, float(found.probability @ ndtr(found.value / estimation_sd)))
         return above, 1 - above
 
 

@@ -12,6 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from rankbounds.arrays import Floats
+
 ROW_FORMATS = ("json", "jsonl", "csv", "tsv", "parquet")
 """Formats of rows with full precision, one row for each number."""
 TABLE_FORMATS = ("table", "markdown", "latex", "html")
@@ -119,6 +123,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def plain_rows(fields: Sequence[str], *columns: Sequence[Any] | Floats) -> list[dict[str, Any]]:
+    """A dict for each row of columns, its values as JSON can hold them."""
+    cleaned = [
+        [None if bad else value for value, bad in zip(column.tolist(), (~np.isfinite(column)).tolist(), strict=True)]
+        if isinstance(column, np.ndarray)
+        else column
+        for column in columns
+    ]
+    return [dict(zip(fields, row, strict=True)) for row in zip(*cleaned, strict=True)]
 
 
 def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str]) -> str:

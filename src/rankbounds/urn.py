@@ -96,19 +96,54 @@ def sample_rankings(
 class UrnFit:
     """The urn that makes the judged beginnings of some lists most likely.
 
-    ``prefix`` holds the judged beginnings (a row each: 1, 0, then NaN). ``posterior`` weighs every pair of
-    ``shares`` (values of q) and ``ratios`` (values of w) by its likelihood: q and w are hard to tell apart by the first
-    few ranks, and what is not known of them belongs to the uncertainty of what follows.
+    ``prefix`` holds the judged beginnings (a row each: 1, 0, then NaN), ``likelihood`` the log likelihood of each pair
+    of ``shares`` (values of q) and ``ratios`` (values of w).
     """
 
-    q: float
-    relevance_ratio: float
     n_documents: int
-    log_likelihood: float
     prefix: Floats
     shares: Floats
     ratios: Floats
-    posterior: Floats
+    likelihood: Floats
+
+    @cached_property
+    def best(self) -> tuple[float, float]:
+        """The most likely q and w, between the values of the grid too."""
+        from scipy.optimize import minimize
+
+        at_share, at_ratio = np.unravel_index(np.argmax(self.likelihood), self.likelihood.shape)
+        share = self.shares[at_share]
+        different, copies = np.unique(self.prefix, axis=0, return_counts=True)
+
+        def loss(point: Sequence[float]) -> float:
+            share = np.array([1 / (1 + math.exp(-point[0]))])
+            ratio = np.array([math.exp(point[1])])
+            return -float(_total_likelihood(different, copies, self.n_documents, share, ratio)[0, 0])
+
+        start = (math.log(share / (1 - share)), math.log(self.ratios[at_ratio]))
+        bounds = [(-9, 6), (math.log(1e-3), math.log(20))]
+        found = minimize(loss, start, method="Nelder-Mead", bounds=bounds, options={"xatol": 1e-4})
+        return float(1 / (1 + math.exp(-found.x[0]))), float(math.exp(found.x[1]))
+
+    @property
+    def q(self) -> float:
+        """The most likely share of relevant documents."""
+        return self.best[0]
+
+    @property
+    def relevance_ratio(self) -> float:
+        """The most likely w."""
+        return self.best[1]
+
+    @cached_property
+    def posterior(self) -> Floats:
+        """Every pair of q and w weighed by its likelihood.
+
+        The two are hard to tell apart by the first few ranks, and what is not known of them belongs to the uncertainty
+        of what follows.
+        """
+        weight = np.exp(self.likelihood - self.likelihood.max())
+        return weight / weight.sum()
 
     @cached_property
     def drawn(self) -> tuple[Ints, Ints]:
@@ -126,16 +161,17 @@ class UrnFit:
         mean, variance = np.zeros(self.posterior.shape), np.zeros(self.posterior.shape)
         weights = np.asarray(weights, dtype=float)[: self.n_documents]
         depths = tuple(int(rank) for rank in np.unique(ranks) if rank <= weights.size)
-        for at, ratio in enumerate(self.ratios.tolist()):
-            evidence = np.exp(_log_likelihood(self.prefix, number, self.n_documents, ratio))
-            # By share, list and number of relevant documents: how likely that number is, given the judged beginning.
-            given = mixture[:, None, :] * evidence
-            given /= np.maximum(given.sum(axis=-1, keepdims=True), 1e-300)
+        evidence = np.exp(_log_likelihood(self.prefix, number, self.n_documents, self.ratios))
+        for at, (ratio, by_list) in enumerate(zip(self.ratios.tolist(), evidence.swapaxes(0, 1), strict=True)):
+            # Each share's numbers of relevant documents are weighed by how likely the judged beginning makes them.
+            whole = np.maximum(mixture @ by_list.T, 1e-300)
             states = _states(weights.tobytes(), self.n_documents, number.tobytes(), ratio, depths)
             for rank, (at_state, second_at_state) in zip(depths, states, strict=True):
                 lists = np.flatnonzero(ranks == rank)
-                one = (given[:, lists] * at_state[:, relevant[lists]].T).sum(axis=-1)
-                two = (given[:, lists] * second_at_state[:, relevant[lists]].T).sum(axis=-1)
+                one, two = (
+                    mixture @ (by_list[lists].T * state[:, relevant[lists]]) / whole[:, lists]
+                    for state in (at_state, second_at_state)
+                )
                 mean[:, at] += one.sum(axis=-1)
                 variance[:, at] += (two - one**2).sum(axis=-1)
         lists_in_all = len(self.prefix)
@@ -152,7 +188,9 @@ class UrnFit:
         ranks, relevant = self.drawn
         depth = min(depth, self.n_documents)
         number, mixture = _binomial(self.n_documents, np.array([self.q]))
-        evidence = np.exp(_log_likelihood(self.prefix, number, self.n_documents, self.relevance_ratio))
+        evidence = np.exp(
+            _log_likelihood(self.prefix, number, self.n_documents, np.array([self.relevance_ratio]))[:, 0]
+        )
         given = mixture * evidence
         given /= np.maximum(given.sum(axis=-1, keepdims=True), 1e-300)
         chance = np.zeros((len(self.prefix), depth))
@@ -167,8 +205,6 @@ class UrnFit:
 
 def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
     """Fit q and w by maximum likelihood to judged relevance: a row a list, NaN from the first unjudged rank on."""
-    from scipy.optimize import minimize
-
     judged = np.atleast_2d(np.asarray(prefix, dtype=float))[:, :depth].copy()
     judged[np.cumsum(np.isnan(judged), axis=-1) > 0] = np.nan
     judged = judged[~np.isnan(judged).all(axis=-1)]
@@ -179,37 +215,8 @@ def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
     different, copies = np.unique(judged, axis=0, return_counts=True)
     shares = 1 / (1 + np.exp(-np.linspace(-6, 3, 37)))
     ratios = np.geomspace(0.005, 4, 27)
-    number, mixture = _binomial(n_documents, shares)
-
-    def total(ratio: float, mixed: Floats, numbers: Ints) -> Floats:
-        logs = _log_likelihood(different, numbers, n_documents, ratio)
-        top = logs.max(axis=-1)
-        inside = np.exp(logs - top[:, None]) @ mixed.T
-        return copies @ (np.log(np.maximum(inside, 1e-300)) + top[:, None])
-
-    likelihood = np.stack([total(ratio, mixture, number) for ratio in ratios.tolist()], axis=-1)
-    best = np.unravel_index(np.argmax(likelihood), likelihood.shape)
-    start = (math.log(shares[best[0]] / (1 - shares[best[0]])), math.log(ratios[best[1]]))
-
-    def loss(point: Sequence[float]) -> float:
-        share = 1 / (1 + math.exp(-point[0]))
-        numbers, mixed = _binomial(n_documents, np.array([share]))
-        return -float(total(math.exp(point[1]), mixed, numbers)[0])
-
-    found = minimize(
-        loss, start, method="Nelder-Mead", bounds=[(-9, 6), (math.log(1e-3), math.log(20))], options={"xatol": 1e-4}
-    )
-    posterior = np.exp(likelihood - likelihood.max())
-    return UrnFit(
-        q=float(1 / (1 + math.exp(-found.x[0]))),
-        relevance_ratio=float(math.exp(found.x[1])),
-        n_documents=n_documents,
-        log_likelihood=-float(found.fun),
-        prefix=judged,
-        shares=shares,
-        ratios=ratios,
-        posterior=posterior / posterior.sum(),
-    )
+    likelihood = _total_likelihood(different, copies, n_documents, shares, ratios)
+    return UrnFit(n_documents, judged, shares, ratios, likelihood)
 
 
 def _check(n_documents: int, p: float, judged_depth: int, topics: int) -> None:
@@ -244,7 +251,7 @@ def _binomial(n: int, shares: Floats) -> tuple[Ints, Floats]:
     return number[met], probability / probability.sum(axis=-1, keepdims=True)
 
 
-def _chance_of_relevant(left: Floats | Ints, others: Floats | Ints, ratio: float) -> Floats:
+def _chance_of_relevant(left: Floats | Ints, others: Floats | Ints, ratio: Any) -> Floats:
     """The next draw is relevant with this probability, when so many relevant and other documents are left."""
     left, others = np.maximum(left, 0), np.maximum(others, 0)
     weight = left + ratio * others
@@ -299,16 +306,27 @@ def _forward(rank: int, relevant: int, depth: int, n: int, number: Ints, ratio: 
     return chances
 
 
-def _log_likelihood(prefix: Floats, number: Ints, n: int, ratio: float) -> Floats:
-    """For each judged beginning (row) and number of relevant documents (column), how likely the urn draws it."""
-    total = np.zeros((len(prefix), number.size))
-    drawn = np.zeros(len(prefix))
+def _log_likelihood(prefix: Floats, number: Ints, n: int, ratios: Floats) -> Floats:
+    """For each judged beginning, ratio and number of relevant documents, how likely the urn draws it."""
+    total = np.zeros((len(prefix), ratios.size, number.size))
+    drawn = np.zeros(len(prefix), dtype=np.int64)
     for rank in range(prefix.shape[1]):
-        seen = prefix[:, rank]
-        left = number - drawn[:, None]
-        chance = _chance_of_relevant(left, n - number - (rank - drawn[:, None]), ratio)
+        lists = np.flatnonzero(~np.isnan(prefix[:, rank]))
+        hit = prefix[lists, rank] == 1
+        counts, place = np.unique(drawn[lists], return_inverse=True)  # few: the chance depends on nothing else
+        before = counts[:, None, None]
+        chance = _chance_of_relevant(number - before, n - number - (rank - before), ratios[:, None])
         with np.errstate(divide="ignore"):
-            logs = np.log(np.where(seen[:, None] == 1, chance, 1 - chance))
-        total += np.where(np.isnan(seen)[:, None], 0.0, logs)
-        drawn = drawn + np.nan_to_num(seen)
+            logs = np.log(np.concatenate([1 - chance, chance]))
+        total[lists] += logs[place + counts.size * hit]
+        drawn[lists] += hit
     return np.maximum(total, -1e4)
+
+
+def _total_likelihood(prefix: Floats, copies: Ints, n: int, shares: Floats, ratios: Floats) -> Floats:
+    """For each share and ratio, the log likelihood of all judged beginnings together, each met so many times."""
+    number, mixture = _binomial(n, shares)
+    logs = _log_likelihood(prefix, number, n, ratios)
+    top = logs.max(axis=-1, keepdims=True)
+    inside = np.exp(logs - top) @ mixture.T
+    return np.tensordot(copies, np.log(np.maximum(inside, 1e-300)) + top, axes=1).T

@@ -120,15 +120,7 @@ def inputs_from(options: argparse.Namespace, scores: Scores) -> Inputs | None:
     plain = options.unjudged == "nonrelevant" and reread
     if options.baseline or options.standardise or "-" in (options.qrels, *options.runs) or not plain:
         return None
-    return Inputs(
-        options.qrels,
-        expand(options.runs),
-        scores.runs,
-        options.ties,
-        options.gain,
-        options.topics,
-        options.score_precision,
-    )
+    return Inputs.of(options, options.qrels, expand(options.runs), scores.runs)
 
 
 def words(found: Comparison, measure: Measure, inputs: Inputs | None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluate import BOUNDS, DEFAULT_MEASURES, PRECISIONS, TOPICS, evaluate
+from rankbounds.evaluate import ASSUMPTIONS, BOUNDS, DEFAULT_MEASURES, PRECISIONS, TOPICS, evaluate
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import expand, writing
 from rankbounds.rankings import Order
@@ -196,8 +196,7 @@ def check_inputs(options: argparse.Namespace) -> None:
 
 def assumptions_from(options: argparse.Namespace) -> dict[str, Any]:
     """What ``add_assumptions`` declared, by the names that ``evaluate`` has for it."""
-    names = ("ties", "ties_key", "unjudged", "q", "bounds", "gain", "topics", "score_precision")
-    return {name: getattr(options, name) for name in names}
+    return {name: getattr(options, name) for name in ASSUMPTIONS}
 
 
 def evaluate_from(options: argparse.Namespace) -> Scores:

@@ -63,15 +63,8 @@ def run(options: argparse.Namespace) -> int:
     q = _probability(options.q)
     # The same file twice is a run against itself, so that each argument is expanded alone.
     files = [path for given in options.runs for path in expand([given])]
-    reading = {
-        "q": q,
-        "otherwise": options.otherwise,
-        "ties": options.ties,
-        "gain": options.gain,
-        "topics": options.topics,
-        "score_precision": options.score_precision,
-        "lenient": options.lenient,
-    }
+    names = ("otherwise", "ties", "gain", "topics", "score_precision", "lenient")
+    reading = {"q": q} | {name: getattr(options, name) for name in names}
     measures = options.measures or ["RBP(p=0.8)"]
     if options.difference:
         _reject_with_difference(options)

@@ -93,7 +93,10 @@ def _split(columns: list[int], one: int, other: int) -> list[int]:
     kept = [column for column in columns if column & both != both]
     halves = {column & ~system for column in columns if column & both == both for system in (one, other)}
     for half in sorted(halves, key=int.bit_count, reverse=True):
-        if not any(half & ~column == 0 for column in kept):
+        for column in kept:  # (a plain loop: a generator would take most of the time)
+            if half & ~column == 0:
+                break
+        else:
             kept.append(half)
     return kept
 

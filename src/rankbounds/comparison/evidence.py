@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.comparison.significance import pairs_of
+from rankbounds.errors import UsageError
 from rankbounds.holes import is_weighted_sum
 from rankbounds.measures import Measure
 from rankbounds.measures.rank_biased_precision import RBP
@@ -44,9 +45,50 @@ class Inputs:
     topics: str = "judged"
     score_precision: str = "double"
 
+    @classmethod
+    def of(cls, chosen: Any, qrels: Any, runs: Any, names: Sequence[str]) -> Inputs:
+        """Ranked as ``chosen`` says, an object with options of these names."""
+        return cls(qrels, runs, names, chosen.ties, chosen.gain, chosen.topics, chosen.score_precision)
+
     def ranking(self) -> dict[str, Any]:
         """The options that every function of runs takes."""
         return {"ties": self.ties, "gain": self.gain, "score_precision": self.score_precision}
+
+
+@dataclass(frozen=True, eq=False)
+class SharedHoles:
+    """What unjudged documents do to every pair's mean difference, each taking the one value it has in both runs."""
+
+    bounds: dict[Measure, tuple[Floats, Floats]]
+    """For weighted sums over ranks, the least and the greatest difference."""
+    probability: dict[Measure, Floats]
+    """That the first run of a pair is the better one; NaN where nothing is open."""
+    unpooled: frozenset[str]
+    """Runs of which too few documents are judged for such a probability."""
+
+
+def shared_holes(inputs: Inputs, measures: Sequence[Measure], q: float | str = "logistic") -> SharedHoles:
+    """Bounds and probabilities of all pairs, with the probabilities of relevance that ``q`` says."""
+    known = [measure for measure in measures if is_weighted_sum(measure)]
+    if not known or inputs.ties in ("best", "worst"):
+        return SharedHoles({}, {}, frozenset())
+    from rankbounds.run_differences import differences
+
+    try:
+        found = differences(inputs.qrels, inputs.runs, known, q=q, topics=inputs.topics, **inputs.ranking())
+    except UsageError:
+        if q == 0.5:
+            raise
+        return replace(shared_holes(inputs, measures, 0.5), probability={})  # nothing to estimate q from
+    first, second = pairs_of(len(inputs.names))
+    wanted = [(inputs.names[a], inputs.names[b]) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+    by_pair = {(one.measure, one.run_a, one.run_b): one for one in found.pairs}
+    bounds, probability = {}, {}
+    for measure in known:
+        pairs = [by_pair[str(measure), a, b] for a, b in wanted]
+        bounds[measure] = np.array([one.certain_low for one in pairs]), np.array([one.certain_high for one in pairs])
+        probability[measure] = np.array([one.probability_a_better if one.sd else np.nan for one in pairs])
+    return SharedHoles(bounds, probability, found.unpooled)
 
 
 def certain_bounds(inputs: Inputs, measures: Sequence[Measure]) -> Callable[[Measure], tuple[Floats, Floats] | None]:
@@ -54,19 +96,7 @@ def certain_bounds(inputs: Inputs, measures: Sequence[Measure]) -> Callable[[Mea
 
     Known for weighted sums over ranks; others get None.
     """
-    known = [measure for measure in measures if is_weighted_sum(measure)]
-    found: dict[Measure, tuple[Floats, Floats]] = {}
-    if known and inputs.ties != "best" and inputs.ties != "worst":
-        from rankbounds.run_differences import differences
-
-        pairs = differences(inputs.qrels, inputs.runs, known, q=0.5, topics=inputs.topics, **inputs.ranking()).pairs
-        first, second = pairs_of(len(inputs.names))
-        wanted = [(inputs.names[a], inputs.names[b]) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
-        by_pair = {(one.measure, one.run_a, one.run_b): (one.certain_low, one.certain_high) for one in pairs}
-        for measure in known:
-            low, high = np.array([by_pair[str(measure), a, b] for a, b in wanted]).T
-            found[measure] = low, high
-    return found.get
+    return shared_holes(inputs, measures, 0.5).bounds.get
 
 
 def gather(inputs: Inputs, measure: Measure) -> Evidence:
@@ -98,7 +128,7 @@ def _probability(inputs: Inputs, measure: Measure) -> str:
     pair = found.pairs[0]
     if pair.sd == 0:
         return ""
-    if found.remarks:  # so much is unjudged that the estimate would be one of other runs' documents
+    if found.unpooled:  # so much is unjudged that the estimate would be one of other runs' documents
         return (
             " How likely that is cannot be estimated from these judgments: too few of a run's first documents have one."
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,10 @@ EXACT_TOPICS = 16
 """Up to so many topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
 RESAMPLES = 10_000
 _CELLS_AT_ONCE = 1 << 22
+MOST_TOPICS = 1 << 40
+"""More topics than that are not worth telling."""
+TABULATED = np.arange(10, 1500)
+"""For many effects, those that are just found with so many topics are computed once, and the others looked up."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +243,7 @@ def standardised_effect(differences: Floats) -> Floats:
     return _over_error(differences.mean(axis=-1), differences.std(axis=-1, ddof=1), 1)
 
 
-def power_of_t_test(effect: float, topics: int, alpha: float = 0.05) -> float:
+def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0.05) -> Any:
     """How often a two-sided paired t test finds a true standardised effect, by the noncentral t distribution."""
     from scipy import stats
 
@@ -246,14 +251,14 @@ def power_of_t_test(effect: float, topics: int, alpha: float = 0.05) -> float:
     shift = effect * np.sqrt(topics)
     wrong_side = stats.nct.cdf(-critical, topics - 1, shift)
     # Far out the distribution's tail is too small to compute, and comes out as NaN.
-    return float(stats.nct.sf(critical, topics - 1, shift) + np.nan_to_num(wrong_side))
+    return stats.nct.sf(critical, topics - 1, shift) + np.nan_to_num(wrong_side)
 
 
 def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05, power: float = 0.8) -> float:
     """The mean difference that a two-sided paired t test finds with this power, given the deviation over topics."""
     from scipy import optimize
 
-    if deviation == 0:
+    if deviation == 0 or power_of_t_test(1e-9, topics, alpha) >= power:  # chance alone is found so often
         return 0.0
     most = 1.0
     while power_of_t_test(most, topics, alpha) < power:
@@ -269,17 +274,60 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
     if not (0 < alpha < 1 and 0 < power < 1):
         raise UsageError("alpha and power must lie between 0 and 1.")
     effect = abs(difference) / deviation if deviation else np.inf
-    if effect > 20 or power_of_t_test(effect, 2, alpha) >= power:
-        return 2
-    few, many = 2, 4
-    while power_of_t_test(effect, many, alpha) < power:
-        few, many = many, 2 * many
-        if many > 1 << 40:
-            raise UsageError(f"The difference {difference:g} is too small for any realistic number of topics.")
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if power_of_t_test(effect, middle, alpha) >= power else (middle, many)
-    return many
+    needed = int(topics_for_effects(np.array([effect]), alpha, power)[0])
+    if not needed:
+        raise UsageError(f"The difference {difference:g} is too small for any realistic number of topics.")
+    return needed
+
+
+def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
+    """For each standardised effect, how many topics the t test needs; 0 where no realistic number is enough."""
+    size = np.abs(np.ravel(effects))
+    needed = np.where(size > 20, 2, 0)
+    at = np.flatnonzero((size <= 20) & (size > MOST_TOPICS**-0.5))
+    if at.size > TABULATED.size:
+        found = _just_found(TABULATED, alpha, power)
+        place = np.searchsorted(-found, -size[at])
+        inside = (place > 0) & (place < found.size)
+        needed[at[inside]] = TABULATED[place[inside]]
+        at = at[~inside]
+    needed[at] = _searched(size[at], alpha, power)
+    return needed.reshape(np.shape(effects))
+
+
+def _searched(size: Floats, alpha: float, power: float) -> Ints:
+    from scipy.special import ndtri
+
+    # The normal distribution's answer is off by a topic or two, unless the power asked for is a low one.
+    guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / size) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
+    many = np.clip(guess, 2, MOST_TOPICS).astype(np.int64) + 1
+    few = np.ones(many.shape, dtype=np.int64)  # so many are not enough
+    while (short := np.flatnonzero(power_of_t_test(size, many, alpha) < power)).size:
+        few[short], many[short] = many[short], 2 * many[short]
+    below = np.maximum(many - 2, 2)
+    enough = power_of_t_test(size, below, alpha) >= power
+    few, many = np.where(enough, few, np.maximum(few, below)), np.where(enough, below, many)
+    while (wide := np.flatnonzero(many - few > 1)).size:
+        middle = (few[wide] + many[wide]) // 2
+        enough = power_of_t_test(size[wide], middle, alpha) >= power
+        few[wide], many[wide] = np.where(enough, few[wide], middle), np.where(enough, middle, many[wide])
+    return np.where(many <= MOST_TOPICS, many, 0)
+
+
+def _just_found(topics: Ints, alpha: float, power: float) -> Floats:
+    """The standardised effect that each number of topics finds with this power, by the secant method; else none."""
+    from scipy.special import ndtri
+
+    effect = (ndtri(1 - alpha / 2) + ndtri(power)) / np.sqrt(topics)
+    before, effect = effect, 1.02 * effect
+    off = power_of_t_test(before, topics, alpha) - power
+    for _ in range(20):
+        still = power_of_t_test(effect, topics, alpha) - power
+        if np.abs(still).max() < 1e-13:
+            return effect
+        step = np.divide(still * (effect - before), still - off, out=np.zeros(effect.shape), where=still != off)
+        before, effect, off = effect, effect - step, still
+    return effect[:0] if np.abs(still).max() > 1e-9 else effect
 
 
 def pairs_of(systems: int) -> tuple[Ints, Ints]:

@@ -23,7 +23,7 @@ from rankbounds.comparison.significance import (
 from rankbounds.errors import DataError, UsageError
 from rankbounds.measures import Measure
 from rankbounds.scores import Scores
-from rankbounds.tables import Table, number, plain
+from rankbounds.tables import Table, number, plain_rows
 
 SYSTEM_FIELDS = ("run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_won")
 PAIR_FIELDS = (
@@ -205,7 +205,8 @@ def _system_rows(
     ci_low, ci_high = mean_interval(matrix, confidence)
     best = matrix == matrix.max(axis=0)
     won = (best / best.sum(axis=0)).sum(axis=-1)  # a topic won together is shared
-    columns = (
+    return plain_rows(
+        SYSTEM_FIELDS,
         scores.runs,
         [str(scores.measures[at])] * len(scores.runs),
         mean.value[:, 0, at],
@@ -217,7 +218,6 @@ def _system_rows(
         mean.judged[:, 0],
         won,
     )
-    return [dict(zip(SYSTEM_FIELDS, map(plain, row), strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _pair_rows(
@@ -233,10 +233,9 @@ def _pair_rows(
     first, second = pairs_of(len(runs))
     difference = differences.mean(axis=-1)
     ci_low, ci_high = mean_interval(differences, confidence)
-    verdicts = [
-        verdict(*values, alpha=alpha) for values in zip(difference, p_adjusted, bounds[0], bounds[1], strict=True)
-    ]
-    columns = (
+    numbers = zip(*(one.tolist() for one in (difference, p_adjusted, *bounds)), strict=True)
+    return plain_rows(
+        PAIR_FIELDS,
         [runs[one] for one in first.tolist()],
         [runs[one] for one in second.tolist()],
         [measure] * first.size,
@@ -248,9 +247,8 @@ def _pair_rows(
         p_adjusted,
         bounds[0],
         bounds[1],
-        verdicts,
+        [verdict(*values, alpha=alpha) for values in numbers],
     )
-    return [dict(zip(PAIR_FIELDS, map(plain, row), strict=True)) for row in zip(*columns, strict=True)]
 
 
 def verdict(difference: float, p_adjusted: float, certain_low: float, certain_high: float, *, alpha: float) -> str:

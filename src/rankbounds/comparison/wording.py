@@ -6,7 +6,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.significance import minimum_detectable_effect, topics_needed
+from rankbounds.comparison.significance import minimum_detectable_effect, topics_for_effects
 from rankbounds.comparison.verdict import Comparison
 
 POWER = 0.8
@@ -91,5 +91,7 @@ def _topics(difference: float, differences: Floats, alpha: float) -> str:
     )
     if difference == 0:
         return text + "."
-    needed = topics_needed(difference, deviation, alpha, POWER)
+    needed = int(topics_for_effects(np.array([difference / deviation]), alpha, POWER)[0])
+    if not needed:
+        return f"{text}; one as small as this cannot be found with any realistic number of topics."
     return f"{text}; to find one of {abs(difference):.4f}, about {needed:,} topics are needed."

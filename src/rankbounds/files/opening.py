@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import hashlib
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -241,6 +239,8 @@ def _decompressed_zstandard(data: bytes) -> bytes:
 
 def checksum(path: str) -> str:
     """The SHA-256 of a file as it lies on disk, in hexadecimal digits."""
+    import hashlib
+
     digest = hashlib.sha256()
     try:
         with open(path, "rb") as file:
@@ -254,6 +254,8 @@ def checksum(path: str) -> str:
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
     """A file that appears under its name only when it is complete; a failure leaves nothing behind."""
+    import tempfile
+
     target = Path(path)
     text_options: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
     if "b" in mode:

@@ -15,10 +15,8 @@ import os
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankbounds.arrays import Floats, Ints, Words
 from rankbounds.errors import DataError, RankboundsWarning
@@ -105,7 +103,7 @@ def read_lines(
     def parse(block: tuple[int, int]) -> _Block:
         return _parse_block(text, block, layout, problems, words)
 
-    pairs, value = _joined(text, list(in_threads(parse, blocks, threads)))
+    pairs, value = _joined(text, list(in_threads(parse, blocks, threads)), threads)
     if lenient:
         again = pairs.repeats()
         if again.size:
@@ -322,21 +320,27 @@ def _fields_of_uneven_lines(
     return starts[tokens], ends[tokens]
 
 
-def _joined(text: Text, blocks: list[_Block]) -> tuple[Pairs, Floats]:
+def _joined(text: Text, blocks: list[_Block], threads: int = 1) -> tuple[Pairs, Floats]:
     """One table from all blocks; a topic may go on in any later block."""
     numbers: dict[bytes, int] = {}
-    topic = [
-        np.array([numbers.setdefault(name, len(numbers)) for name in block.topics], dtype=np.int32)[block.topic]
-        for block in blocks
+    topic_numbers = [
+        np.array([numbers.setdefault(name, len(numbers)) for name in block.topics], dtype=np.int32) for block in blocks
     ]
     names = tuple(name.decode("utf-8", "surrogateescape") for name in numbers)
+    ends = np.cumsum([block.value.size for block in blocks]).tolist()
+    topic, start, length, keys, value = (
+        np.empty(ends[-1], dtype=kind) for kind in (np.int32, np.int64, np.int32, np.uint64, np.float64)
+    )
 
-    def column(name: str) -> NDArray[Any]:
-        return getattr(blocks[0], name) if len(blocks) == 1 else np.concatenate([getattr(b, name) for b in blocks])
+    def fill(number: int) -> None:
+        block, end = blocks[number], ends[number]
+        rows = slice(end - block.value.size, end)
+        topic[rows] = topic_numbers[number][block.topic]
+        start[rows], length[rows], keys[rows], value[rows] = block.start, block.length, block.keys, block.value
 
-    docs = Ids(text.buffer, column("start"), column("length"))
-    pairs = Pairs(names, np.concatenate(topic), docs, column("keys"), Source(text.name, "line", text.before))
-    return pairs, column("value")
+    for _ in in_threads(fill, range(len(blocks)), threads):
+        pass
+    return Pairs(names, topic, Ids(text.buffer, start, length), keys, Source(text.name, "line", text.before)), value
 
 
 def write_rows(path: str | os.PathLike[str], rows: Iterable[str]) -> None:

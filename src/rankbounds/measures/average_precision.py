@@ -8,7 +8,7 @@ from typing import ClassVar
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.measures.sum_of_precisions import (
-    average_bounds,
+    Turns,
     expected_sum_of_precisions,
     joint_average_bounds,
     sum_of_precisions,
@@ -43,7 +43,7 @@ class AP(Measure):
         return quotient(total, rankings.num_relevant(self.rel))
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        return average_bounds(rankings, self.rel, self.depth(rankings))
+        return Turns.of(rankings, self.rel, self.depth(rankings)).bounds()
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
         return joint_average_bounds(rankings, self.rel, self.depth(rankings))

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.measures.sum_of_precisions import average_bounds, expected_precisions, sum_of_precisions
+from rankbounds.measures.sum_of_precisions import Turns, expected_precisions, sum_of_precisions
 from rankbounds.rankings import Rankings
 from rankbounds.ties import chance_drawn, reordered
 
@@ -42,7 +42,7 @@ class APRetrieved(Measure):
         return quotient(total, rankings.relevant_so_far(self.rel)[..., depth - 1])
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        return average_bounds(rankings, self.rel, self.depth(rankings), of_retrieved=True)
+        return Turns.of(rankings, self.rel, self.depth(rankings), of_retrieved=True).bounds()
 
     def tie_bounds(self, rankings: Rankings) -> Bounds:
         worst, best = (reordered(rankings, self.worth(rankings), best=best) for best in (False, True))

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.measures.sum_of_precisions import average_bounds
+from rankbounds.measures.sum_of_precisions import Turns
 from rankbounds.rankings import Rankings
 from rankbounds.ties import before_and_within, group_means, share_above
 
@@ -106,7 +106,7 @@ class Bpref_relative(Binary):  # noqa: N801 (the paper's name)
 
     def bounds(self, rankings: Rankings) -> Bounds:
         inverse = _by_ranks_above(rankings)[1]
-        return average_bounds(rankings, self.rel, rankings.width, weights=inverse, itself=0.0)
+        return Turns.of(rankings, self.rel, rankings.width, weights=inverse, itself=0.0).bounds()
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Bpref_relative2(Binary):  # noqa: N801 (the paper's name)
         return _by_rank(condensed)
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        return average_bounds(rankings, self.rel, rankings.width)
+        return Turns.of(rankings, self.rel, rankings.width).bounds()
 
 
 @dataclass(frozen=True)

@@ -62,39 +62,26 @@ def expected_precisions(rankings: Rankings, rel: float) -> Floats:
     return counted / np.arange(1, rankings.width + 1)
 
 
-def average_bounds(
-    rankings: Rankings,
-    rel: float,
-    depth: int,
-    *,
-    of_retrieved: bool = False,
-    weights: Floats | None = None,
-    itself: float = 1.0,
-) -> Bounds:
-    """Exact bounds of the sum of precisions divided by the number of relevant documents.
-
-    That number counts each unjudged document turned relevant: all of the topic's, or (``of_retrieved``) those within
-    the depth. With k of the unjudged documents relevant, the sum is greatest when they are the k highest and least
-    when they are the k lowest. Both sums grow by one term a step, so that all k cost as much as one. ``weights`` may
-    stand in for 1 / rank, and ``itself`` says for how much a relevant document counts in its own precision.
-    """
-    turns = _Turns.of(rankings, rel, depth, of_retrieved=of_retrieved, weights=weights, itself=itself)
-    return turns.least_average(), turns.greatest_average()
-
-
 def joint_average_bounds(rankings: Rankings, rel: float, depth: int) -> Bounds:
-    """As ``average_bounds``, over all orders of tied documents too.
+    """As ``Turns.bounds``, over all orders of tied documents too.
 
     Whichever of a group's unjudged documents turn out relevant, they can stand next to those that are.
     """
     worth = rankings.assume(0.5).relevant(rel)
     worst, best = (reordered(rankings, worth, best=best) for best in (False, True))
-    return _Turns.of(worst, rel, depth).least_average(), _Turns.of(best, rel, depth).greatest_average()
+    return Turns.of(worst, rel, depth).least_average(), Turns.of(best, rel, depth).greatest_average()
 
 
 @dataclass(frozen=True)
-class _Turns:
-    """What turning unjudged documents relevant adds to the sum of precisions (``total``, of ``known`` documents)."""
+class Turns:
+    """What turning unjudged documents relevant adds to the sum of precisions (``total``, of ``known`` documents).
+
+    The sum is divided by the number of relevant documents, which counts each unjudged document turned relevant: all of
+    the topic's, or (``of_retrieved``) those within the depth. With k of the unjudged documents relevant, the sum is
+    greatest when they are the k highest and least when they are the k lowest. Both sums grow by one term a step, so
+    that all k cost as much as one. ``weights`` may stand in for 1 / rank, and ``itself`` says for how much a relevant
+    document counts in its own precision.
+    """
 
     inverse: Floats
     holes: Flags
@@ -114,7 +101,8 @@ class _Turns:
         of_retrieved: bool = False,
         weights: Floats | None = None,
         itself: float = 1.0,
-    ) -> _Turns:
+    ) -> Turns:
+        """Of these rankings down to a depth."""
         rank = np.arange(1, rankings.width + 1)
         inverse = np.where(rank <= depth, 1 / rank if weights is None else weights, 0.0)
         judged = rankings.assume(0.0)
@@ -130,6 +118,10 @@ class _Turns:
             so_far[..., depth - 1] if of_retrieved else judged.num_relevant(rel),
             itself,
         )
+
+    def bounds(self) -> Bounds:
+        """Exact: the least and the greatest average over all k."""
+        return self.least_average(), self.greatest_average()
 
     def greatest_average(self) -> Floats:
         """Over all k, with the k highest unjudged documents relevant."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MARKERS = "osD^vPX*<>"
+TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1)
 
 
 def by_rate(result: Result, name: str, ax: Axes | None) -> Axes:
@@ -56,22 +57,25 @@ def agreement_by_judgment_rate(result: Result, ax: Axes | None = None) -> Axes:
 
 def agreement_by_measure(result: Result, ax: Axes | None = None) -> Axes:
     """Kendall's tau between the orders of runs by every two measures, as a table of shades."""
-    axes = fresh_axes(ax, figsize=(6.4, 5.2))
-    names = list(dict.fromkeys([row["measure"] for row in result.rows] + [row["other"] for row in result.rows]))
+    rows = [row for row in result.rows if row["pool_depth"] is None]
+    names = list(dict.fromkeys([row["measure"] for row in rows] + [row["other"] for row in rows]))
+    side = 1.7 + 0.32 * len(names)
+    axes = fresh_axes(ax, figsize=(side, side))
     tau = np.eye(len(names))
-    for row in result.rows:
+    for row in rows:
         a, b = names.index(row["measure"]), names.index(row["other"])
         tau[a, b] = tau[b, a] = row["tau"]
-    axes.imshow(tau, cmap="Blues", vmin=min(0.0, float(tau.min())), vmax=1.0)
+    least = float(tau.min())
+    axes.imshow(tau, cmap="Blues", vmin=least - 0.1 * (1 - least), vmax=1.0)
     for a in range(len(names)):
         for b in range(len(names)):
-            dark = tau[a, b] > 0.6
+            dark = tau[a, b] > least + 0.5 * (1 - least)
             axes.text(
                 b, a, f"{tau[a, b]:.2f}", ha="center", va="center", fontsize=6, color="white" if dark else "black"
             )
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=7)
     axes.set_yticks(range(len(names)), names, fontsize=7)
-    axes.set_title("Kendall's tau between orders of runs", fontsize=9)
+    axes.set_title("Kendall's tau between orders of runs, all judgments", fontsize=9)
     return axes
 
 
@@ -86,9 +90,9 @@ def score_by_pool_depth(result: Result, ax: Axes | None = None) -> Axes:
         colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
         axes.plot(shallow, full, marker, color=colour, markersize=3, alpha=0.7, label=f"{measure}, pool depth {depth}")
         top = max(top, *shallow, *full)
-    axes.plot([0, top], [0, top], ":", color="grey", label="_no change")
-    axes.set_xlabel("mean with the pool of this depth")
-    axes.set_ylabel("mean with all judgments")
+    axes.plot([0, top], [0, top], ":", color="grey", label="no change")
+    axes.set_xlabel("mean over topics, a pool of this depth judged")
+    axes.set_ylabel("mean over topics, all judgments")
     axes.legend(fontsize="x-small", frameon=False)
     return axes
 
@@ -104,11 +108,15 @@ def change_by_leaving_a_group_out(result: Result, ax: Axes | None = None) -> Axe
             [row["change"] for row in rows],
             marker,
             color=colour,
-            markersize=3.5,
-            alpha=0.7,
+            markersize=3,
+            alpha=0.6,
             label=measure,
         )
     axes.axhline(0, color="grey", linewidth=0.8, linestyle=":")
+    # Most runs lie close together near 0, a few far away: square roots bring them apart.
+    axes.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0)), np.square))
+    axes.set_xlim(left=0)
+    axes.set_xticks([tick for tick in TICKS if tick <= 1.3 * max(row["residual"] for row in result.rows)])
     axes.set_xlabel(f"residual of {result.settings['warning']} without the group's own documents")
     axes.set_ylabel("change of the run's mean")
     axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
@@ -118,7 +126,12 @@ def change_by_leaving_a_group_out(result: Result, ax: Axes | None = None) -> Axe
 def residual_by_judging_strategy(result: Result, ax: Axes | None = None) -> Axes:
     """What is left open on average after so many judgments, for pools of growing depth and for targeted strategies."""
     axes = fresh_axes(ax)
-    labels: dict[str, Any] = {"depth": "pool to a depth"}
+    labels = {
+        "depth": "pool to a depth",
+        "A": "A: heaviest documents",
+        "B": "B: uncertain runs first",
+        "C": "C: good uncertain runs first",
+    }
     for at, strategy in enumerate(dict.fromkeys(row["strategy"] for row in result.rows)):
         rows = sorted((row for row in result.rows if row["strategy"] == strategy), key=lambda row: row["judgments"])
         axes.plot(
@@ -126,10 +139,11 @@ def residual_by_judging_strategy(result: Result, ax: Axes | None = None) -> Axes
             [row["residual"] for row in rows],
             marker=MARKERS[at],
             color=COLOURS[at],
-            label=labels.get(strategy, f"strategy {strategy}"),
+            label=labels[strategy],
         )
     axes.set_xlabel("judgments made")
     axes.set_ylabel(f"mean residual of {result.settings['measure']}")
-    axes.set_ylim(bottom=0)
+    if min(row["residual"] for row in result.rows) > 0:
+        axes.set_yscale("log")
     axes.legend(fontsize="small", frameon=False)
     return axes

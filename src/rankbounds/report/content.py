@@ -7,7 +7,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +17,25 @@ import rankbounds
 from rankbounds.arrays import Floats
 from rankbounds.comparison import compare
 from rankbounds.comparison.agreement import agreement
-from rankbounds.comparison.evidence import Inputs, certain_bounds
-from rankbounds.comparison.significance import minimum_detectable_effect, pairs_of
-from rankbounds.comparison.verdict import CertainBounds
+from rankbounds.comparison.evidence import Inputs, SharedHoles, shared_holes
+from rankbounds.comparison.significance import minimum_detectable_effect, pairs_of, topics_for_effects
 from rankbounds.comparison.wording import POWER
-from rankbounds.errors import RankboundsWarning, UsageError
-from rankbounds.evaluate import DEFAULT_MEASURES, Assumptions, evaluate, judgments_from
+from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.evaluate import ASSUMPTIONS, DEFAULT_MEASURES, Assumptions, evaluate, judgments_from
 from rankbounds.files.opening import STANDARD_INPUT, checksum, expand
 from rankbounds.gains import gain_rule
 from rankbounds.judging import judge_next
 from rankbounds.judgments import Qrels
-from rankbounds.measures import parse_measures
-from rankbounds.report.observed import COVERAGE_DEPTHS, Lists, Observed
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.pools import subset
+from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
 from rankbounds.report.summary import sentences
 from rankbounds.runs import Run, read_run, unique_names
 from rankbounds.scores import Scores
 from rankbounds.tables import plain
 from rankbounds.threads import in_threads, processors
+from rankbounds.ties import ORDERS
 from rankbounds.unjudged import UnjudgedRule
 
 LARGEST = 9_000_000
@@ -49,6 +51,10 @@ LEAST_WEIGHT = 1e-4
 """What to judge next is not looked for where all ranks below together weigh less than this."""
 NEXT_DOCUMENTS = 20
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high")
+MORE_COLUMNS = ("topics_needed", "probability")
+"""Columns that ``compare`` tells in words: for how many topics a test asks, how likely the first run is better."""
+NAMED = 10
+"""How many of the topics that are left out are named."""
 
 
 @dataclass(frozen=True)
@@ -104,42 +110,42 @@ def gather(
     observed = Observed(measures, choices.assumptions())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        judgments = judgments_from(qrels, choices.lenient, processors(), observed.assumptions.gain)
+        known = judgments = judgments_from(qrels, choices.lenient, processors(), observed.assumptions.gain)
         systems = _read(files, choices.lenient)
+        left_out: list[str] = []
+        if choices.topics == "shared" and systems:
+            judgments, systems, left_out = _in_all_runs(known, systems)
         scores = evaluate(
             judgments,
             systems or files,
             measures,
-            ties=choices.ties,
-            ties_key=choices.ties_key,
-            unjudged=choices.unjudged,
-            q=choices.q,
-            bounds=choices.bounds,
-            gain=choices.gain,
-            topics=choices.topics,
-            score_precision=choices.score_precision,
+            **{name: getattr(choices, name) for name in ASSUMPTIONS},
             lenient=choices.lenient,
             progress=progress,
             observe=observed,
         )
     told = list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, RankboundsWarning)))
+    told += left_out
     for message in told:
         warnings.warn(message, RankboundsWarning, stacklevel=2)
     thinning = thinned(scores, len(measures))
     leaderboard, p_adjusted = _leaderboard(
-        scores, choices, thinning, _shared_bounds(judgments, systems, scores, choices)
+        scores, choices, thinning, _shared_holes(judgments, systems, scores, choices)
     )
     content = {
         "version": rankbounds.__version__,
         "title": choices.title,
-        "measures": [{"label": str(one), "digits": 0 if one.total == "sum" else 4} for one in measures],
+        "measures": [
+            {"label": str(one), "digits": 0 if one.total == "sum" else 4, "slider": _is_rbp_at_p(one, observed.rbp)}
+            for one in measures
+        ],
         "warnings": told,
         **leaderboard,
         **_lists(scores, observed, thinning),
         "persistence": _persistence(observed, thinning),
         "agreement": _agreement(scores),
-        "next": _next(judgments, systems, observed, choices),
-        "identity": _identity(os.fspath(qrels), files, judgments, scores, choices),
+        "next": _next(judgments, systems, scores, observed, choices),
+        "identity": _identity(os.fspath(qrels), files, known, scores, choices),
         "thinned": thinning.notes,
     }
     content["summary"] = sentences(content, scores, thinning.runs, p_adjusted)
@@ -152,7 +158,7 @@ def thinned(scores: Scores, measures: int, largest: int = LARGEST) -> Thinning:
 
     def size() -> float:
         by_list = runs * topics * (24 * measures + depth)
-        by_pair = runs * (runs - 1) / 2 * 8 * len(PAIR_COLUMNS) * measures
+        by_pair = runs * (runs - 1) / 2 * 8 * len(PAIR_COLUMNS + MORE_COLUMNS) * measures
         return (by_list + by_pair + runs * 8000) * 4 / 3
 
     for depth in STRIP_DEPTHS:  # noqa: B007 (read by size)
@@ -184,7 +190,7 @@ def packed(array: Any, kind: str = "<f8") -> dict[str, Any]:
 
 
 def _leaderboard(
-    scores: Scores, choices: Choices, thinning: Thinning, certain: CertainBounds | None
+    scores: Scores, choices: Choices, thinning: Thinning, shared: SharedHoles | None
 ) -> tuple[dict[str, Any], Floats | None]:
     """Means with intervals and bounds, all pairs, and the topics' values; and the pairs' p by the first measure."""
     kept = np.ix_(thinning.runs, thinning.topics)
@@ -216,7 +222,7 @@ def _leaderboard(
         confidence=choices.confidence,
         resamples=choices.resamples,
         seed=choices.seed,
-        certain=certain,
+        certain=shared.bounds.get if shared else None,
     )
     first, second = pairs_of(count)
     place = np.full(count, -1)
@@ -224,18 +230,25 @@ def _leaderboard(
     both = np.flatnonzero((place[first] >= 0) & (place[second] >= 0))
     number_of_pairs = first.size
     columns = {
-        name: np.array([np.nan if row[name] is None else row[name] for row in found.pairs]).reshape(-1, number_of_pairs)
+        name: np.array([row[name] for row in found.pairs], dtype=np.float64).reshape(-1, number_of_pairs)
         for name in PAIR_COLUMNS
     }
+    effect = np.array([row["effect"] for row in found.pairs], dtype=np.float64)
+    needed = topics_for_effects(effect, choices.alpha, POWER).reshape(-1, number_of_pairs)
+    columns["topics_needed"] = np.where(columns["difference"] == 0, np.nan, needed)
+    if shared:
+        unknown = np.full(number_of_pairs, np.nan)
+        columns["probability"] = np.stack([shared.probability.get(one, unknown) for one in scores.measures])
     if not _covers_unjudged(choices):  # then low and high tell nothing of judgments
         columns["certain_low"] = columns["certain_high"] = np.full(columns["p_value"].shape, np.nan)
+    kept_runs = content["runs"]
     systems = [row for row in found.systems if scores.runs.index(row["run"]) in set(thinning.runs)]
     keys = ("mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_won")
     content |= {
         "systems": _by_measure([{key: row[key] for key in keys} for row in systems], len(thinning.runs)),
         "pairs": {name: packed(column[:, both]) for name, column in columns.items()},
         "comparison": found.settings
-        | {"shared": certain is not None}
+        | {"shared": shared is not None, "unpooled": [run in shared.unpooled if shared else False for run in kept_runs]}
         | {"power": POWER, "detectable": minimum_detectable_effect(1.0, len(scores.query_ids), choices.alpha, POWER)},
     }
     return content, columns["p_adjusted"][0, both]
@@ -290,20 +303,57 @@ def _share(part: int, whole: int) -> float | None:
 def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
     """RBP of every run as coefficients of powers of p, so that the page can compute it at any p."""
 
-    def coefficients(lists: Lists) -> dict[str, Any]:
-        sums = np.stack([lists.sure, lists.most - lists.sure])
-        last = int(np.flatnonzero(sums.any(axis=0)).max(initial=0)) + 1
-        whole = bool((sums == np.rint(sums)).all()) and sums.max() < 1 << 16
-        return {
-            "sums": packed(sums[:, :last], "<u2" if whole else "<f8"),
-            "lengths": sorted(Counter(lists.lengths).items()),
-        }
+    def coefficients(lists: Lists) -> Floats:
+        sums = observed.largest * np.stack([lists.sure, lists.most - lists.sure])
+        nearest = np.rint(sums)
+        return nearest if np.allclose(sums, nearest, rtol=0, atol=1e-6) else sums
 
+    def one_run(sums: Floats, lists: Lists) -> dict[str, Any]:
+        last = int(np.flatnonzero(sums.any(axis=0)).max(initial=0)) + 1
+        kind = ("<u2" if sums.max() < 1 << 16 else "<u4") if whole and sums.max() < 1 << 32 else "<f8"
+        return {"sums": packed(sums[:, :last], kind), "lengths": sorted(Counter(lists.lengths).items())}
+
+    shown = [observed.runs[run] for run in thinning.runs]
+    sums = [coefficients(lists) for lists in shown]
+    whole = all((one == np.rint(one)).all() for one in sums)
+    longest = max(max(lists.lengths, default=0) for lists in shown)
     return {
         "measure": str(observed.rbp),
         "p": observed.rbp.p,
-        "runs": [coefficients(observed.runs[run]) for run in thinning.runs],
+        "unit": observed.largest,
+        "exact": whole and longest <= PERSISTENCE_DEPTH,
+        "in_order": observed.assumptions.ties in ORDERS,
+        "runs": [one_run(one, lists) for one, lists in zip(sums, shown, strict=True)],
     }
+
+
+def _is_rbp_at_p(measure: Measure, rbp: RBP) -> bool:
+    """Is this the RBP of the persistence slider, p apart?"""
+    return isinstance(measure, RBP) and replace(measure, p=rbp.p) == rbp
+
+
+def _in_all_runs(judgments: Qrels, runs: list[Run]) -> tuple[Qrels, list[Run], list[str]]:
+    """Judgments and lists of the topics that every run has, and what to say of the others."""
+    shared = set.intersection(*(set(run.query_ids) for run in runs))
+    has = np.array([query in shared for query in judgments.query_ids])
+    if has.all():
+        return judgments, runs, []
+    if not has.any():
+        raise DataError("The runs have no judged topic in common: they cannot be compared.")
+    missing = [query for query in judgments.query_ids if query not in shared]
+    named = ", ".join(missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")
+    note = (
+        f"{len(missing)} of {len(judgments.query_ids)} judged topics are left out, since a run lacks them ({named}); "
+        "everything here is over the topics that all runs have."
+    )
+    return subset(judgments, has[judgments.pairs.topic]), [_of_topics(run, shared) for run in runs], [note]
+
+
+def _of_topics(run: Run, topics: set[str]) -> Run:
+    """The run's lists for these topics."""
+    has = np.array([query in topics for query in run.query_ids])
+    kept = run.take(np.flatnonzero(has[run.pairs.topic]))
+    return Run(run.name, kept.pairs.without_unused_topics(), kept.score, lambda: kept.stated_rank)
 
 
 def _read(files: Sequence[str], lenient: bool) -> list[Run]:
@@ -315,21 +365,23 @@ def _read(files: Sequence[str], lenient: bool) -> list[Run]:
     return [run.renamed(name) for run, name in zip(read, names, strict=True)]
 
 
-def _shared_bounds(judgments: Qrels, runs: list[Run], scores: Scores, choices: Choices) -> CertainBounds | None:
-    """Bounds of differences that count an unjudged document of both runs once; for many runs they take too long."""
+def _shared_holes(judgments: Qrels, runs: list[Run], scores: Scores, choices: Choices) -> SharedHoles | None:
+    """What differences owe to unjudged documents, one of both runs counted once; for many runs it takes too long."""
     if not 2 <= len(runs) <= SHARED_RUNS or choices.ties_key or not _covers_unjudged(choices):
         return None
-    inputs = Inputs(judgments, runs, scores.runs, choices.ties, choices.gain, choices.topics, choices.score_precision)
+    inputs = Inputs.of(choices, judgments, runs, scores.runs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # said before
-        return certain_bounds(inputs, scores.measures)
+        return shared_holes(inputs, scores.measures)
 
 
 def _covers_unjudged(choices: Choices) -> bool:
     return choices.bounds in ("unjudged", "both")
 
 
-def _next(judgments: Qrels, runs: list[Run], observed: Observed, choices: Choices) -> dict[str, Any] | None:
+def _next(
+    judgments: Qrels, runs: list[Run], scores: Scores, observed: Observed, choices: Choices
+) -> dict[str, Any] | None:
     """The documents whose judgments would lower the summed residual of RBP most."""
     if not runs or choices.ties_key or (choices.gain and observed.rbp.graded):  # what judge_next does not know of
         return None
@@ -346,6 +398,7 @@ def _next(judgments: Qrels, runs: list[Run], observed: Observed, choices: Choice
                 order=assumptions.order,
                 precision=assumptions.score_precision,
                 depth=depth,
+                scores=_of_measure(scores, observed.rbp) if _as_judge_next_scores(choices) else None,
             )
         except UsageError:
             return None  # not for this kind of RBP
@@ -357,6 +410,21 @@ def _next(judgments: Qrels, runs: list[Run], observed: Observed, choices: Choice
         "open_after": (plan.residual_after / shares).tolist(),
         "depth": depth,
     }
+
+
+def _as_judge_next_scores(choices: Choices) -> bool:
+    """Are the report's own scores those that planning would compute?"""
+    chosen = (choices.unjudged, choices.bounds, choices.gain)
+    return chosen == ("nonrelevant", "unjudged", None) and choices.ties in ORDERS
+
+
+def _of_measure(scores: Scores, measure: Measure) -> Scores | None:
+    """The scores by one measure alone; None where they are not among these."""
+    if measure not in scores.measures:
+        return None
+    at = scores.measures.index(measure)
+    value, low, high = (part[..., at : at + 1] for part in (scores.value, scores.low, scores.high))
+    return Scores(scores.runs, scores.query_ids, [measure], value, low, high, scores.judged)
 
 
 def _agreement(scores: Scores) -> list[dict[str, Any]]:

@@ -55,6 +55,13 @@ class JudgmentFile:
             raise UsageError(
                 f"{self.path}: judgments can be added to a plain TREC file only. Use --read-only to look at the report."
             )
+        try:
+            read_qrels(self.path)  # as it is read before each judgment
+        except DataError as error:
+            raise UsageError(
+                f"{error} Judgments given in the browser are numbers, and are added to a file of numbers only. Use "
+                "--read-only to look at the report."
+            ) from None
 
     def add(self, query_id: str, doc_id: str, grade: float) -> None:
         """Judge a document. One that has another grade already keeps it, and an error tells."""

@@ -59,19 +59,23 @@ class Observed:
         self.tie_ranges: dict[tuple[int, int], dict[int, tuple[float, float]]] = {}
         """For run and measure, each topic's least and greatest value over the orders of its ties."""
         self.grades: Floats = np.empty(0)
+        self.largest = 1.0
+        """What the worth of a document is to be multiplied with to be a gain."""
         self._lock = Lock()
 
     def __call__(self, run: int, rankings: Rankings) -> None:
         """Take in a batch of one run's lists."""
         sure, most = (self._worth(rankings.assume(chance)).sum(axis=0) for chance in (0.0, 1.0))
-        depth = min(rankings.width, PERSISTENCE_DEPTH)
+        cutoff = self.rbp.cutoff or PERSISTENCE_DEPTH
+        depth = min(rankings.width, PERSISTENCE_DEPTH, cutoff)
+        read = rankings.length if self.rbp.cutoff is None else np.minimum(rankings.length, cutoff)
         strips = self._strips(rankings)
         ranges = [] if rankings.tied is None else [self._tie_range(one, rankings) for one in self.measures]
         with self._lock:
             lists = self.runs.setdefault(run, Lists.empty())
             lists.sure[:depth] += sure[:depth]
             lists.most[:depth] += most[:depth]
-            lists.lengths += rankings.length.tolist()
+            lists.lengths += read.tolist()
             topics = rankings.topic.tolist()
             lists.strips.update(zip(topics, strips, strict=True))
             self._count(lists, rankings)
@@ -98,6 +102,8 @@ class Observed:
         if not self.grades.size:
             grade = rankings.facts.grade
             self.grades = np.unique(grade[grade > 0])
+            if self.rbp.graded:
+                self.largest = self.rbp.max_grade or rankings.facts.max_gain
         depth = min(rankings.width, STRIP_DEPTH)
         grade = rankings.grade[:, :depth]
         level = np.searchsorted(self.grades, np.nan_to_num(grade), side="right")

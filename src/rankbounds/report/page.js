@@ -1,4 +1,3 @@
-"use strict";
 (() => {
 // Text from files goes into the page by textContent alone: nothing in it is ever read as markup.
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -26,7 +25,7 @@ function replace(parent, ...children) { parent.replaceChildren(...children); }
 
 // ---- numbers ----
 
-const TYPES = { f8: Float64Array, u2: Uint16Array, u1: Uint8Array };
+const TYPES = { f8: Float64Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
 
 function unpacked(held) {
   const text = atob(held.data);
@@ -65,7 +64,7 @@ function pairOf(a, b, measure) {
   const number = measure * (count * (count - 1) / 2) + first * count - first * (first + 1) / 2 + second - first - 1;
   const row = Object.fromEntries(Object.entries(pairs).map(([name, column]) => [name, column[number]]));
   if (a < b) return row;
-  return { ...row, difference: -row.difference, ci_low: -row.ci_high, ci_high: -row.ci_low, certain_low: -row.certain_high, certain_high: -row.certain_low };
+  return { ...row, difference: -row.difference, ci_low: -row.ci_high, ci_high: -row.ci_low, certain_low: -row.certain_high, certain_high: -row.certain_low, probability: 1 - row.probability };
 }
 const separated = (a, b, measure) => pairOf(a, b, measure).p_adjusted < settings.alpha;
 const alike = (run, measure) => [...runs.keys()].filter((other) => other !== run && !separated(run, other, measure));
@@ -81,7 +80,7 @@ function table(target, columns, rows, caption, sorting, onRow) {
     const cell = element("th", null, column.words && "words", column.wide && "wide");
     cell.scope = "col";
     if (column.order) {
-      const button = element("button", column.name);
+      const button = element("button", column.name.replace(/[(,]/g, "$&\u200b"));  // long names of measures may break here
       button.type = "button";
       button.title = "Sort by " + column.name;
       button.addEventListener("click", () => {
@@ -140,7 +139,8 @@ function nameColumn(onChoose) {
 
 // ---- leaderboard ----
 
-let chosen = null;
+// The run that others are held against: the best one, until the reader chooses another or none.
+let chosen = data.pairs ? [...runs.keys()].sort((a, b) => data.systems[0].mean[b] - data.systems[0].mean[a] || a - b)[0] : null;
 
 function bar(low, high, ciLow, ciHigh, mean, most, label) {
   const width = 240, x = (score) => Math.max(0, Math.min(width, score / most * width));
@@ -200,7 +200,7 @@ function showBoard() {
   at("board").parentElement.classList.toggle("tall", count > 25);
   at("reading").textContent = `Thick mark: the mean of ${label} over ${data.number_of_topics} topics. ` +
     `Light bar: bounds, what ${boundsOf()} leave open; nothing is random in them. ` +
-    (several ? `Thin line: ${ci} over topics, which are a sample. Choose a run to shade those that the test does not separate from it.` : "");
+    (several ? `Thin line: ${ci} over topics, which are a sample. Shaded: runs that the test does not separate from the chosen one; choose another by its name.` : "");
   const told = at("group");
   if (chosen === null || !several) told.textContent = "";
   else {
@@ -238,34 +238,66 @@ const polynomials = data.persistence.runs.map((one) => {
 });
 
 // Mean RBP and its residual at p: sums over ranks of what all topics hold there, and p^length for what lies beyond.
+const unit = data.persistence.unit;
+
 function rbp(run, p) {
   const { sure, open, lengths, topics: lists } = polynomials[run];
   let low = 0, rest = 0;
   for (let i = sure.length - 1; i >= 0; i--) { low = low * p + sure[i]; rest = rest * p + open[i]; }
   let beyond = 0;
   for (const [length, number] of lengths) beyond += number * p ** length;
-  return { low: (1 - p) * low / lists, residual: ((1 - p) * rest + beyond) / lists };
+  return { low: (1 - p) * low / unit / lists, residual: ((1 - p) * rest / unit + beyond) / lists };
 }
 
+const FIRST = 0.3, LAST = 0.99;
 const GRID = Array.from({ length: 70 }, (_, i) => (30 + i) / 100);
 let curves = null;
 const curveOf = () => curves || (curves = runs.map((_, run) => GRID.map((p) => rbp(run, p).low)));
 
-function crossing(a, b, i) {
-  let left = GRID[i], right = GRID[i + 1];
-  const sign = Math.sign(rbp(a, left).low - rbp(b, left).low);
-  for (let step = 0; step < 30; step++) {
-    const middle = (left + right) / 2;
-    if (Math.sign(rbp(a, middle).low - rbp(b, middle).low) === sign) left = middle; else right = middle;
-  }
-  return (left + right) / 2;
+// The difference of two runs' RBP is 1 - p times a polynomial with these coefficients.
+function differenceOf(a, b) {
+  const one = polynomials[a], other = polynomials[b], same = one.topics === other.topics;
+  const [times, less] = same ? [1, 1] : [other.topics, one.topics];
+  return Array.from({ length: Math.max(one.sure.length, other.sure.length) }, (_, i) => times * (one.sure[i] || 0) - less * (other.sure[i] || 0));
 }
 
-function crossingsOf(a, b) {
-  const one = curveOf()[a], other = curveOf()[b], found = [];
-  for (let i = 0; i + 1 < GRID.length; i++)
-    if ((one[i] - other[i]) * (one[i + 1] - other[i + 1]) < 0) found.push(crossing(a, b, i));
-  return found;
+// Every place between 0 and 1 where A and B change the lead, and who leads from there on: 1 for A, -1 for B.
+const changes = new Map();
+function changesOf(a, b) {
+  if (a > b) return changesOf(b, a).map(({ at: p, after }) => ({ at: p, after: -after }));
+  const key = a * count + b;
+  if (!changes.has(key)) changes.set(key, signChanges(differenceOf(a, b)));
+  return changes.get(key);
+}
+const crossingsOf = (a, b) => changesOf(a, b).map((one) => one.at).filter((p) => p >= FIRST && p <= LAST);
+
+// Who leads from which p on. A run's sum over ranks never falls with p: one whose sum at the end of a stretch is below
+// another's at its beginning cannot lead there, and few runs are left whose crossings must be known.
+let leading = null;
+function leaders() {
+  if (leading) return leading;
+  leading = [];
+  const height = (run, p) => rbp(run, p).low / (1 - p);
+  const add = (from, to, some) => {
+    const middle = (from + to) / 2;
+    const best = some.reduce((one, other) => (height(other, middle) > height(one, middle) ? other : one));
+    if (!leading.length || leading[leading.length - 1].run !== best) leading.push({ run: best, from });
+  };
+  const look = (from, to, some) => {
+    const least = Math.max(...some.map((run) => height(run, from)));
+    const left = some.filter((run) => height(run, to) >= least);
+    if (left.length > 3 && to - from > 1e-4) {
+      const middle = (from + to) / 2;
+      look(from, middle, left);
+      look(middle, to, left);
+      return;
+    }
+    const cuts = left.flatMap((a, place) => left.slice(place + 1).flatMap((b) => changesOf(a, b).map((one) => one.at)));
+    const edges = [from, ...cuts.filter((p) => p > from && p < to).sort((one, other) => one - other), to];
+    for (let i = 0; i + 1 < edges.length; i++) add(edges[i], edges[i + 1], left);
+  };
+  for (let i = 0; i + 1 < GRID.length; i++) look(GRID[i], GRID[i + 1], [...runs.keys()]);
+  return leading;
 }
 
 function persistence() { return Number(at("p").value); }
@@ -278,20 +310,14 @@ function showPersistence() {
   const here = order(now), before = order(runs.map((_, run) => rbp(run, base)));
   const rank = new Map(here.map((run, place) => [run, place + 1]));
   const moved = new Map(before.map((run, place) => [run, place + 1 - rank.get(run)]));
-  const leaders = [];
-  for (let i = 0; i < GRID.length; i++) {
-    let best = 0;
-    for (let run = 1; run < count; run++) if (curveOf()[run][i] > curveOf()[best][i]) best = run;
-    if (!leaders.length || leaders[leaders.length - 1].run !== best) leaders.push({ run: best, from: GRID[i] });
-  }
   const changed = [...moved.values()].filter((places) => places).length;
   const open = here.filter((run) => run !== here[0] && now[run].low + now[run].residual > now[here[0]].low).length;
   at("p-words").textContent = `A user with p = ${p.toFixed(2)} looks at ${fixed(1 / (1 - p), 1)} documents on average. ` +
     `${runs[here[0]]} leads with ${fixed(now[here[0]].low)} +${fixed(now[here[0]].residual)}; ` +
     (open ? `${open} other run${open > 1 ? "s" : ""} could be better than that once everything is judged. ` : "no run can be better than that. ") +
     (p === base ? "" : `${changed} of ${count} runs stand at another place than at p = ${base}. `) +
-    (leaders.length > 1 ? "The leader: " + leaders.map(({ run, from }) => `${runs[run]} from p = ${from.toFixed(2)}`).join(", ") + "."
-      : `${runs[leaders[0].run]} leads at every p from 0.30 to 0.99.`);
+    (leaders().length > 1 ? "The leader: " + leaders().map(({ run, from }) => `${runs[run]} from p = ${from.toFixed(3)}`).join(", ") + "."
+      : `${runs[leaders()[0].run]} leads at every p from 0.30 to 0.99.`);
   const most = Math.max(...now.map((one) => one.low + one.residual), 1e-9);
   table(at("p-board"), [
     { name: "#", text: (run) => rank.get(run), order: (run) => rank.get(run) },
@@ -304,6 +330,7 @@ function showPersistence() {
       order: (run) => Math.abs(moved.get(run)) },
   ], here, null, { by: "#", down: false });
   at("p-board").parentElement.classList.toggle("tall", count > 12);
+  at("p-paper").hidden = count <= 20;
   chartPersistence(p, here.slice(0, 8));
   showStrips();
 }
@@ -333,14 +360,17 @@ function chartPersistence(p, shown) {
   let marks = 0;
   for (let a = 0; a < shown.length; a++) for (let b = a + 1; b < shown.length; b++)
     for (const one of crossingsOf(shown[a], shown[b])) {
-      const mark = drawn("circle", { cx: x(one), cy: y(rbp(shown[a], one).low), r: 3.5, class: "crossing" });
+      const mark = drawn("circle", { cx: x(one), cy: y(rbp(shown[a], one).low), r: 3.5, class: "crossing",
+        "data-a": shown[a], "data-b": shown[b], "data-p": one });
       mark.append(drawn("title", {}, `${runs[shown[a]]} and ${runs[shown[b]]} change places at p = ${one.toFixed(3)}`));
       svg.append(mark);
       marks++;
     }
   replace(at("p-chart"), svg);
   const caption = at("p-caption");
-  replace(caption, element("span", `RBP without residual of the ${shown.length} runs that lead at p = ${p.toFixed(2)}; ${marks} crossing${marks === 1 ? "" : "s"} marked by circles. `));
+  replace(caption, element("span", `RBP without residual of the ${shown.length} runs that lead at p = ${p.toFixed(2)}; ${marks} crossing${marks === 1 ? "" : "s"} marked by circles. ` +
+    (data.persistence.exact ? "All of them are marked: they are roots of polynomials with whole numbers, isolated one by one and not searched for on a grid; only two closer than 0.0000001 to each other would go unseen. "
+      : "Here they are roots of polynomials with rounded numbers: two very close to each other may go unseen. ")));
   const legend = element("span", null, "legend");
   shown.forEach((run, number) => {
     const item = element("span");
@@ -366,27 +396,36 @@ function sentencesOf(a, b, measure) {
   told.push(row.p_adjusted < settings.alpha
     ? `Is it noise? Probably not: so large a difference would rarely come by chance (${evidence}).`
     : `Is it noise? It may well be: such a difference can come by chance (${evidence}).`);
-  told.push(holes(row), tiesOf(a, b, measure, row.difference));
-  const crossings = crossingsOf(a, b);
-  told.push(crossings.length
-    ? `Does it depend on persistence? Yes: by RBP without residual they change places at p = ${crossings.map((p) => p.toFixed(3)).join(", ")}.`
-    : "Does it depend on persistence? No: by RBP without residual they never change places between p = 0.3 and 0.99.");
-  if (all && total > 1) {
-    const mean = differences.reduce((sum, one) => sum + one, 0) / total;
-    const deviation = Math.sqrt(differences.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (total - 1));
-    told.push(deviation > 0
-      ? `What would settle it? With ${total} topics a true difference of ${fixed(settings.detectable * deviation)} is found ${percent(settings.power)} of the time (t test).`
-      : "What would settle it? More topics: on these the difference is the same everywhere.");
-  }
+  told.push(holes(row, a, b), tiesOf(a, b, measure, row.difference));
+  if (measures[measure].slider && data.persistence.in_order) told.push(otherPersistences(a, b));
+  if (all && total > 1) told.push(topicsNeeded(row, differences));
   return told;
+}
+
+function otherPersistences(a, b) {
+  const found = changesOf(a, b), name = (sign) => runs[sign > 0 ? a : b];
+  if (!found.length) return "Does it hold for other p? Yes: as judged, the same run leads at every p.";
+  const places = found.slice(0, 4).map(({ at: p, after }) => `${fixed(p, 3)} (${name(-after)} below, ${name(after)} above)`).join(", ");
+  const more = found.length > 4 ? ` and ${found.length - 4} more` : "";
+  return `Does it hold for other p? Not for all: as judged, the lead changes at p = ${places}${more}.`;
+}
+
+function topicsNeeded(row, differences) {
+  const total = differences.length, mean = differences.reduce((sum, one) => sum + one, 0) / total;
+  const deviation = Math.sqrt(differences.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (total - 1));
+  if (!(deviation > 0)) return "What would settle it? More topics: on these the difference is the same everywhere.";
+  const text = `What would settle it? With ${total} topics a true difference of ${fixed(settings.detectable * deviation)} is found ${percent(settings.power)} of the time (t test)`;
+  if (row.difference === 0 || !known(row.topics_needed)) return text + ".";
+  if (!row.topics_needed) return `${text}; one as small as this cannot be found with any realistic number of topics.`;
+  return `${text}; to find one of ${fixed(Math.abs(row.difference))}, about ${row.topics_needed.toLocaleString("en")} topics are needed.`;
 }
 
 function testName() {
   return settings.correction === "tukey" ? "randomised Tukey test over all runs"
-    : `${settings.test} test${settings.correction === "none" ? "" : `, ${settings.correction} correction`}`;
+    : `${settings.test} test${settings.correction === "none" || count === 2 ? "" : `, ${settings.correction} correction`}`;
 }
 
-function holes(row) {
+function holes(row, a, b) {
   const { certain_low: low, certain_high: high, difference } = row;
   if (!["unjudged", "both"].includes(data.identity.options.bounds)) return "Could unjudged documents overturn it? " +
     "This report does not tell: it was made without bounds for them.";
@@ -395,9 +434,13 @@ function holes(row) {
   const span = `whatever they turn out to be, the difference lies between ${signed(low)} and ${signed(high)}`;
   if (low === high) return "Could unjudged documents overturn it? No: nothing that matters is unjudged.";
   if (low > 0 || high < 0) return `Could unjudged documents overturn it? No: ${span}.`;
-  if (difference === 0) return `What could unjudged documents make of it? W${span.slice(1)}.`;
-  const apart = settings.shared ? "" : " (With so many runs, an unjudged document of both is counted twice here; the true range may be narrower.)";
-  return `Could unjudged documents overturn it? Yes: ${span}.${apart}`;
+  const text = difference === 0 ? `What could unjudged documents make of it? W${span.slice(1)}.` : `Could unjudged documents overturn it? Yes: ${span}.`;
+  if (!settings.shared) return text + " (Of so many runs, an unjudged document of both counts twice here: the true range may be narrower. " +
+    `"rankbounds compare" on these two alone tells it, and how likely that is.)`;
+  if (settings.unpooled[a] || settings.unpooled[b])
+    return text + " How likely that is cannot be estimated from these judgments: too few of a run's first documents have one.";
+  if (!known(row.probability)) return text;
+  return text + ` With probabilities of relevance estimated from the judgments at hand, ${runs[a]} is the better one on these topics with probability ${fixed(row.probability, 2)}.`;
 }
 
 function tiesOf(a, b, measure, difference) {

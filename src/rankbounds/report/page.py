@@ -14,9 +14,10 @@ HERE = Path(__file__).parent
 
 def page(content: dict[str, Any], *, live: bool = False) -> str:
     """The page, in ASCII. ``live`` lets it talk to the server that it came from."""
-    template, style, script = (
-        (HERE / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
+    template, style, *scripts = (
+        (HERE / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "crossing.js", "page.js")
     )
+    script = "".join(scripts)
     # Only the script that belongs here may run, whatever else found its way into the file.
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'"
     if live:

@@ -13,7 +13,8 @@ from rankbounds.scores import Scores
 
 LITTLE_JUDGED = 0.8
 """Below this share of judged documents in the first ten, a score rests on documents that nobody looked at."""
-NAMED = 5
+NAMED = 12
+"""Of so many runs all names are told."""
 
 
 def sentences(content: dict[str, Any], scores: Scores, shown: Sequence[int], p_adjusted: Floats | None) -> list[str]:
@@ -40,11 +41,13 @@ def sentences(content: dict[str, Any], scores: Scores, shown: Sequence[int], p_a
     weak = [at for at in np.argsort(judged, kind="stable").tolist() if judged[at] < LITTLE_JUDGED]
     if weak:
         told.append(
-            f"{_counted(weak, runs)} {'rests' if len(weak) == 1 else 'rest'} on unjudged documents: less than "
-            f"{LITTLE_JUDGED:.0%} of the first ten are judged (least: {judged[weak[0]]:.0%})."
+            f"Resting on unjudged documents: {_counted(weak, runs)}; less than {LITTLE_JUDGED:.0%} of their first ten "
+            f"are judged (least: {judged[weak[0]]:.0%})."
         )
     else:
-        told.append(f"At least {judged.min():.0%} of the first ten documents are judged in every run.")
+        told.append(
+            f"No score rests on unjudged documents: of every run's first ten, {judged.min():.0%} or more are judged."
+        )
     moved = [
         (one["tie_range"][0][1] - one["tie_range"][0][0], run)
         for one, run in zip(content["lists"], runs, strict=True)
@@ -66,15 +69,17 @@ def _separable(content: dict[str, Any], leader: int, p_adjusted: Floats, what: s
     with_leader = (first == leader) | (second == leader)
     not_separated = with_leader & ~separated
     alike = (first[not_separated] + second[not_separated] - leader).tolist()
-    told = [
-        f"The topics separate {int(separated.sum()):,} of {separated.size:,} pairs of {what} "
-        f"({settings['correction']} correction, level {settings['alpha']:g})."
+    told = (
+        f"Not separable from it: {_counted(alike, runs)} (shaded below); differences such as theirs come by chance."
+        if alike
+        else "Every other run is significantly worse."
+    )
+    open_pairs = int(separated.size - separated.sum())
+    return [
+        told,
+        f"Of all {separated.size:,} pairs of {what}, the topics separate {separated.size - open_pairs:,} and leave "
+        f"{open_pairs:,} open ({settings['correction']} correction, level {settings['alpha']:g}).",
     ]
-    if alike:
-        told.append(f"{_counted(alike, runs)} cannot be told from {runs[leader]}: such differences come by chance.")
-    else:
-        told.append(f"Every other run is significantly worse than {runs[leader]}.")
-    return told
 
 
 def _counted(chosen: Sequence[int], runs: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.judged_runs import JudgedRuns, Progress
+from rankbounds.judged_runs import Progress
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.pools import RATES
 from rankbounds.studies import Result
@@ -33,7 +33,7 @@ def run(
 ) -> Result:
     """Rank correlation with full judgments: rows ``measure, rate, tau, low_draw, high_draw``."""
     chosen = parse_measures(measures)
-    means = mean_scores(JudgedRuns(qrels, runs, gain=gain), chosen, rates, seeds, first_seed, progress)
+    means = mean_scores(qrels, runs, gain, chosen, rates, seeds, first_seed, progress)
     tau = np.array(
         [
             [

@@ -53,7 +53,7 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     """Low and high by depth for each p, averaged over the runs."""
     from rankbounds.plots.style import COLOURS, fresh_axes
 
-    axes = fresh_axes(ax)
+    axes = fresh_axes(ax, figsize=(6.0, 3.4))
     for number, p in enumerate(result.settings["persistences"]):
         depths = result.settings["depths"]
         chosen = [[row for row in result.rows if row["p"] == p and row["depth"] == depth] for depth in depths]
@@ -66,5 +66,6 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     axes.set_xlabel("depth read (ranks)")
     axes.set_ylabel("bounds of mean RBP, average of runs")
     axes.set_ylim(0, 1)
-    axes.legend(frameon=False)
+    # Bands may cover all of the axes: the legend stands beside them.
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return axes

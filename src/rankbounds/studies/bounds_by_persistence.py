@@ -17,7 +17,10 @@ from rankbounds.studies import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PERSISTENCES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
+PERSISTENCES = (
+    *(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.88, 0.9),
+    *(0.92, 0.94, 0.95, 0.96, 0.97, 0.975, 0.98, 0.985, 0.99),
+)
 DRAWN = 3
 
 
@@ -51,7 +54,7 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     """Bands from low to high: the runs that reach the highest low, and the one with the widest band."""
     from rankbounds.plots.style import COLOURS, fresh_axes
 
-    axes = fresh_axes(ax)
+    axes = fresh_axes(ax, figsize=(6.4, 3.6))
     names = list(dict.fromkeys(row["run"] for row in result.rows))
     bands = {name: [row for row in result.rows if row["run"] == name] for name in names}
     best = sorted(names, key=lambda name: -sum(row["low"] for row in bands[name]))[:DRAWN]
@@ -63,7 +66,9 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
         axes.plot(p, low, color=COLOURS[number], label=name)
         axes.plot(p, high, color=COLOURS[number], linewidth=0.7)
     axes.set_xlabel("persistence p")
-    axes.set_ylabel("bounds of mean RBP")
+    axes.set_ylabel("mean RBP, low (thick) to high")
     axes.set_ylim(0, 1)
-    axes.legend(frameon=False, title=f"{len(best)} best runs and the widest band", fontsize=8, title_fontsize=8)
+    # Bands may cover all of the axes: the legend stands beside them.
+    title = f"{len(best)} best run{'s' if len(best) > 1 else ''} and\nthe widest band"
+    axes.legend(frameon=False, title=title, fontsize=8, title_fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return axes

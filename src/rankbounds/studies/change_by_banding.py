@@ -210,7 +210,7 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     for at, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
         lost = [row["mean_change"] for row in result.rows if row["measure"] == measure]
         axes.plot(treatments, lost, marker="o", color=COLOURS[at % len(COLOURS)], label=measure)
-    axes.set_xlabel("how documents are ranked")
+    axes.set_xlabel("how documents are ranked (rho: growth of bands)")
     axes.set_ylabel("score lost, mean over topics and runs")
     axes.legend(frameon=False)
     return axes

@@ -8,7 +8,8 @@ against the mean over all topics there could be, which the urn gives exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from rankbounds.judgments import Qrels
 from rankbounds.mean_uncertainty import exact_score
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings import TopicFacts
-from rankbounds.relevance_estimates import estimate
+from rankbounds.relevance_estimates import estimate, gather
 from rankbounds.relevance_probability import Constant
 from rankbounds.runs import Run
 from rankbounds.studies import Result
@@ -44,6 +45,7 @@ def run(
     judged_depth: int = 10,
     confidence: float = 0.95,
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Coverage for every relevance ratio and way.
 
@@ -52,21 +54,22 @@ def run(
     ``both sources`` (``logistic``, for topics and documents together).
     """
     rng = np.random.default_rng(seed)
-    measure = RBP(p=p)
-    weights = measure.weights(n_documents)
+    known = JudgedToDepth(n_documents, topics, judged_depth, RBP(p=p))
     rows: list[dict[str, Any]] = []
-    for ratio in relevance_ratios:
+    for place, ratio in enumerate(relevance_ratios):
         everywhere = urn_moments(n_documents, q=q, relevance_ratio=ratio, p=p, judged_depth=0).mean
         hits, widths, misses = ({way: [] for way in ways} for _ in range(3))  # type: ignore[var-annotated]
-        for _ in range(collections):
+        for drawn in range(collections):
             relevant = sample_rankings(n_documents, topics, q=q, relevance_ratio=ratio, seed=rng)
-            truth = float((relevant @ weights).mean())
+            truth = float((relevant @ known.weights).mean())
             for way in ways:
-                low, high = _interval(way, relevant, judged_depth, q, confidence, measure)
+                low, high = known.interval(way, relevant, q, confidence)
                 target = everywhere if way == "both sources" else truth
                 hits[way].append(low <= target <= high)
                 widths[way].append(high - low)
                 misses[way].append((low + high) / 2 - target)
+            if progress:
+                progress(place * collections + drawn + 1, len(relevance_ratios) * collections)
         for way in ways:
             coverage = float(np.mean(hits[way]))
             rows.append({
@@ -80,26 +83,38 @@ def run(
     })  # fmt: skip
 
 
-def _interval(
-    way: str, relevant: Flags, judged_depth: int, q: float, confidence: float, measure: RBP
-) -> tuple[float, float]:
-    if way == "urn":
-        from scipy.special import ndtri
+class JudgedToDepth:
+    """Lists of the same documents, judged down to the same depth; which are relevant changes from draw to draw."""
 
-        fit = fit_urn(relevant[:, :judged_depth], relevant.shape[1])
-        weights = measure.weights(relevant.shape[1])
-        base = float((relevant[:, :judged_depth] @ weights[:judged_depth]).mean())
-        rest = fit.rest(weights)
-        half = float(ndtri((1 + confidence) / 2)) * rest.sd
-        return base + rest.mean - half, base + rest.mean + half
-    run, qrels = collection(relevant, judged_depth)
-    facts = TopicFacts(qrels)
-    holes = find_holes(run, facts, measure, Assumptions())
-    if way in ("logistic", "both sources"):
-        score = exact_score(holes, measure, estimate("logistic", [run], facts, Assumptions()))
-        return score.interval(confidence, "both" if way == "both sources" else "documents")
-    share = float(relevant[:, :judged_depth].mean()) if way == "judged rate" else q
-    return exact_score(holes, measure, Constant(share)).interval(confidence)
+    def __init__(self, n_documents: int, topics: int, judged_depth: int, measure: RBP) -> None:
+        self.measure, self.depth, self.weights = measure, judged_depth, measure.weights(n_documents)
+        run, qrels = collection(np.zeros((topics, n_documents), dtype=bool), judged_depth)
+        self.run, self.facts = run, TopicFacts(qrels)
+        self.holes = find_holes(run, self.facts, measure, Assumptions())
+        self.documents = gather([run], self.facts, Assumptions())
+        self.place = self.documents.by_run[run.name].reshape(topics, n_documents)[:, :judged_depth]
+
+    def interval(self, way: str, relevant: Flags, q: float, confidence: float) -> tuple[float, float]:
+        """The interval for the mean that this way gives, from the judged part of these lists."""
+        judged = relevant[:, : self.depth]
+        base = judged @ self.weights[: self.depth]
+        if way == "urn":
+            from scipy.special import ndtri
+
+            rest = fit_urn(judged, relevant.shape[1]).rest(self.weights)
+            middle, half = float(base.mean()) + rest.mean, float(ndtri((1 + confidence) / 2)) * rest.sd
+            return middle - half, middle + half
+        holes = replace(self.holes, base=base)
+        if way in ("logistic", "both sources"):
+            grade = self.documents.grade.copy()
+            grade[self.place] = judged
+            documents = replace(self.documents, grade=grade)
+            model = estimate("logistic", [self.run], self.facts, Assumptions(), documents=documents)
+            return exact_score(holes, self.measure, model).interval(
+                confidence, "both" if way == "both sources" else "documents"
+            )
+        share = float(judged.mean()) if way == "judged rate" else q
+        return exact_score(holes, self.measure, Constant(share)).interval(confidence)
 
 
 def collection(relevant: Flags, judged_depth: int) -> tuple[Run, Qrels]:

@@ -8,7 +8,7 @@ runs themselves show. Unjudged documents count as non-relevant; no residual is p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ def run(
     pairs: int = 300,
     seed: int = 0,
     time_limit: float = 0.5,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Publish random pairs of runs at every two persistences, for one topic and for the mean over topics.
 
@@ -49,6 +50,7 @@ def run(
     rng = np.random.default_rng(seed)
     single = _drawn(rng, values.shape[0], pairs, topics)
     means = _drawn(rng, values.shape[0], pairs, None)
+    steps = 2 * len(persistences) * (len(persistences) - 1) * len(digits)
     rows = []
     for count, (a, b, topic) in ((1, single), (topics, means)):
         moved, met = (
@@ -71,6 +73,8 @@ def run(
                             )
                         }
                     )
+                    if progress:
+                        progress(len(rows), steps)
     settings = {
         "seed": seed,
         "pairs": pairs,
@@ -152,5 +156,5 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
     axes.set_xlabel("pairs of runs decided on one topic (%)")
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return axes

@@ -71,5 +71,4 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
 
     axes = by_rate(result, "power", ax)
     axes.set_ylabel(f"share of pairs separated (t test, {LEVEL:g})")
-    axes.set_ylim(bottom=0)
     return axes

@@ -46,7 +46,7 @@ def run(
 ) -> Result:
     """Mean values over topics and runs: rows ``measure, rate, value, low_draw, high_draw``."""
     chosen = parse_measures(measures)
-    means = mean_scores(JudgedRuns(qrels, runs, gain=gain), chosen, rates, seeds, first_seed, progress)
+    means = mean_scores(qrels, runs, gain, chosen, rates, seeds, first_seed, progress)
     over_runs = means.mean(axis=2)
     rows = rows_by_rate(chosen, [100.0, *rates], over_runs, "value")
     full, least = over_runs[0, 0], over_runs[:, -1].mean(axis=0)
@@ -61,7 +61,9 @@ def run(
 
 
 def mean_scores(
-    judged: JudgedRuns,
+    qrels: Any,
+    runs: Any,
+    gain: str | Mapping[Any, float] | None,
     measures: Sequence[Measure],
     rates: Sequence[float],
     seeds: int,
@@ -69,6 +71,7 @@ def mean_scores(
     progress: Progress | None,
 ) -> Floats:
     """Means over topics, with axes seed, rate (all judgments first), run, measure."""
+    judged = JudgedRuns(qrels, runs, gain=gain)
     subsets: list[Any] = [None]
     for seed in range(first_seed, first_seed + seeds):
         reduction = Reduction(judged.qrels, seed)
