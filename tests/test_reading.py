@@ -278,6 +278,7 @@ def test_different_pairs_with_the_same_key_are_told_apart():
     rows, places = same_key.index.find(asked, same_key.index.topics_of(asked))
     assert dict(zip(rows.tolist(), places.tolist(), strict=True)) == {0: 1, 2: 0, 3: 2}
     assert same_key.repeats().size == 0
+    assert same_key.take(np.empty(0, dtype=np.int64)).repeats().size == 0
 
 
 @given(

@@ -109,7 +109,7 @@ class Pairs:
 
         def shared_keys(rows: slice | Ints) -> Words:
             topic = self.topic[rows]
-            topic = topic - topic[0]
+            topic = topic - topic[:1]  # a table may have no rows
             again = HashTable(self.keys, np.bincount(topic)).insert(row_numbers(rows), topic)
             return self.keys[again]
 

@@ -546,7 +546,7 @@ def _lengths(table: Any, name: str) -> Ints:
 
 
 def _reject_repeats(pairs: Pairs, value: Floats, what: str) -> None:
-    again = pairs.repeats() if len(pairs) else np.empty(0, dtype=np.int64)  # a piece may lack a run
+    again = pairs.repeats()
     if again.size:
         row = int(again[0])
         same = (pairs.keys == pairs.keys[row]) & (pairs.topic == pairs.topic[row])
