@@ -17,7 +17,7 @@ import rankbounds as rb
 from rankbounds.files import trec
 from rankbounds.ids import Ids
 from rankbounds.numbers import parse_decimals
-from rankbounds.pairs import HashTable, Pairs, Source
+from rankbounds.pairs import HashTable, Pairs, Source, repeated_keys
 from rankbounds.rankings import _order_within_groups
 
 RUN = {"401": {"d1": 3.5, "d2": 2.0}, "402": {"d1": 1.0, "ü-3": -0.25}}
@@ -347,3 +347,9 @@ def test_the_join_finds_what_a_dict_finds(judgments, data):
         grades = [judgments[query].get(doc) for doc in run.get(query, {})]
         assert found.value[0, topic, 0] == sum(grade is not None and grade > 0 for grade in grades)
         assert found.value[0, topic, 1] == pytest.approx(grades.count(None) / 100)
+
+
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 9).map(lambda key: key << 60), max_size=60))
+def test_repeated_keys_are_those_that_stand_twice(keys):
+    found = repeated_keys(np.array(keys, dtype=np.uint64)).tolist()
+    assert sorted(found) == sorted(key for key in set(keys) for _ in range(keys.count(key) - 1))

@@ -107,13 +107,9 @@ class Pairs:
     def repeats(self, threads: int = 1) -> Ints:
         """The rows whose pair stands on an earlier row already."""
 
-        def shared_keys(rows: slice | Ints) -> Words:
-            topic = self.topic[rows]
-            topic = topic - topic[:1]  # a table may have no rows
-            again = HashTable(self.keys, np.bincount(topic)).insert(row_numbers(rows), topic)
-            return self.keys[again]
-
-        shared = np.concatenate(list(in_threads(shared_keys, self.topic_slices(), threads)))
+        shared = np.concatenate(
+            list(in_threads(lambda rows: repeated_keys(self.keys[rows]), self.topic_slices(), threads))
+        )
         if not shared.size:
             return np.empty(0, dtype=np.int64)
         suspects = np.flatnonzero(np.isin(self.keys, shared))
@@ -154,6 +150,30 @@ class Pairs:
 def row_numbers(rows: slice | Ints) -> Ints:
     """The numbers of the rows in one of ``topic_slices``."""
     return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+
+
+def repeated_keys(keys: Words) -> Words:
+    """Keys that stand more than once, found without sorting.
+
+    Every key writes its number to a place that some of its bits say. Who then reads another number there has a key in
+    common with it, or tries again with other bits.
+    """
+    bits = (4 * keys.size).bit_length()
+    place_of = np.empty(1 << bits, dtype=np.int32 if keys.size < 2**31 else np.int64)  # only read where just written
+    last = np.uint64((1 << bits) - 1)
+    repeated = [keys[:0]]
+    shift = 0
+    while keys.size:
+        place = ((keys >> np.uint64(shift)) & last).view(np.int64)
+        number = np.arange(keys.size)
+        place_of[place] = number
+        holder = place_of[place]
+        lost = np.flatnonzero(holder != number)
+        same = keys[lost] == keys[holder[lost]]
+        repeated.append(keys[lost[same]])
+        keys = keys[lost[~same]]
+        shift = (shift + bits) % 64
+    return np.concatenate(repeated)
 
 
 class HashTable:
