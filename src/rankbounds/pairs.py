@@ -106,7 +106,6 @@ class Pairs:
 
     def repeats(self, threads: int = 1) -> Ints:
         """The rows whose pair stands on an earlier row already."""
-
         shared = np.concatenate(
             list(in_threads(lambda rows: repeated_keys(self.keys[rows]), self.topic_slices(), threads))
         )
