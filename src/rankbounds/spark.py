@@ -153,8 +153,10 @@ def _rows_of_files(
     qrels, *runs = files
     cores = _parallelism(session)
     ranges = [part for file in runs for part in file.ranges_of_topics(2 * cores)]
-    score = spark_tasks.scoring_files(ranges, qrels, measures, assumptions, lenient)
-    rows = session.range(0, len(ranges), 1, min(len(ranges), 4 * cores)).mapInArrow(score, LIST_SCHEMA).collect()
+    score = spark_tasks.scoring_files(qrels, measures, assumptions, lenient)
+    # Not a frame: planning and compiling one takes seconds in a session that has just started.
+    batches = session.sparkContext.parallelize(ranges, min(len(ranges), 4 * cores)).mapPartitions(score).collect()
+    rows = [row for batch in batches for row in batch.to_pylist()]
     met = [(row["run"], row["query_id"]) for row in rows if row["run"] != SAID]
     seen = set(met)
     if len(seen) < len(met):

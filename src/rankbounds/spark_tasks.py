@@ -135,15 +135,14 @@ def reading_files(ranges: Sequence[Range], need_rank: bool) -> Task:
 
 
 def scoring_files(
-    ranges: Sequence[Range], qrels: LocalFile, measures: list[Measure], assumptions: Assumptions, lenient: bool
-) -> Task:
-    """From numbers of ranges that hold whole topics to the scores there, without any shuffle."""
+    qrels: LocalFile, measures: list[Measure], assumptions: Assumptions, lenient: bool
+) -> Callable[[Iterator[Range]], Iterator[Any]]:
+    """From ranges that hold whole topics to the scores there, without any shuffle."""
 
-    def score(batches: Iterator[Any]) -> Iterator[Any]:
+    def score(ranges: Iterator[Range]) -> Iterator[Any]:
         facts = facts_of(qrels, assumptions.gain, lenient)
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from _scored_range(ranges[number], facts, measures, assumptions, lenient)
+        for where in ranges:
+            yield from _scored_range(where, facts, measures, assumptions, lenient)
 
     return score
 
