@@ -59,14 +59,21 @@ class Ids(Sequence[str]):
     def of(cls, values: Sequence[str]) -> Ids:
         """From Python strings."""
         # One newline between ids tells their lengths faster than asking each; an id that holds one is asked.
-        encoded = "\n".join(values).encode("utf-8", "surrogateescape") + b"\n"
-        text = _text_of(encoded)
-        ends = np.flatnonzero(text == 10)
-        if ends.size == len(values):
-            start = np.concatenate(([PADDING], ends[:-1] + 1))
-            return cls(text, start, ends - start)
+        found = cls.of_lines("\n".join(values), len(values))
+        if found is not None:
+            return found
         each = [value.encode("utf-8", "surrogateescape") for value in values]
         return cls.of_bytes(b"".join(each), np.fromiter(map(len, each), dtype=np.int64, count=len(each)))
+
+    @classmethod
+    def of_lines(cls, lines: str, count: int) -> Ids | None:
+        """From a text with one id a line; None if it has not so many lines, because an id holds a newline."""
+        text = _text_of(lines.encode("utf-8", "surrogateescape") + b"\n")
+        ends = np.flatnonzero(text == 10)
+        if ends.size != count:
+            return None
+        start = np.concatenate(([PADDING], ends[:-1] + 1))
+        return cls(text, start, ends - start)
 
     @classmethod
     def of_bytes(cls, joined: bytes | memoryview, length: Ints) -> Ids:

@@ -178,13 +178,13 @@ def repeated_keys(keys: Words) -> Words:
 class HashTable:
     """Rows that are found by their topics and 64-bit keys.
 
-    Every topic has a stretch of its own, at most half full. What is looked up together so lies together, and stays in
-    the processor's cache however large the table is.
+    Every topic has a stretch of its own, at most a quarter full. What is looked up together so lies together, and stays
+    in the processor's cache however large the table is.
     """
 
     def __init__(self, keys: Words, rows_of_topic: Ints) -> None:
         self.keys = keys if keys.size else np.zeros(1, dtype=np.uint64)  # one to compare with where nothing is found
-        size = np.left_shift(1, np.frexp(2 * rows_of_topic - 1)[1].astype(np.int64))
+        size = np.left_shift(1, np.frexp(4 * rows_of_topic - 1)[1].astype(np.int64))
         size = np.append(size, 1)  # the last place stays empty: topic -1 finds nothing there
         self.begin = np.cumsum(size) - size
         self.last = size - 1

@@ -234,7 +234,6 @@ def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
 
 
 def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
-    docs: list[Any] = []
     values: list[Any] = []
     counts = []
     for query, inner in given.items():
@@ -244,16 +243,19 @@ def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Col
                 f'{source}: expected {{query: {{document: value}}}}, but the entry of "{query}" is a '
                 f"{type(inner).__name__}."
             )
-        docs.extend(inner)
         values.extend(inner.values())
         counts.append(len(inner))
     topic = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     topics = [str(query) for query in given]
     if len(set(topics)) < len(topics):
         raise DataError(f"{source}: two query ids have the same text; ids are compared as text.")
-    ids: Sequence[Any] = docs
+    ids: Sequence[Any] | None = None
     with contextlib.suppress(TypeError, AttributeError):  # ids that are not text: two may have the same text
-        ids = Ids.of(docs)
+        ids = Ids.of_lines("\n".join("\n".join(inner) for inner in given.values() if inner), len(values))
+    if ids is None:
+        ids = [doc for inner in given.values() for doc in inner]
+        with contextlib.suppress(TypeError, AttributeError):
+            ids = Ids.of(ids)
     if isinstance(ids, Ids) and not ids.length.all():
         _reject_odd_id("", "document id", source)
     return Columns(topics, topic, ids, values, names.value[0], Source(source), distinct=isinstance(ids, Ids))
