@@ -157,3 +157,17 @@ def test_figure_of_p_values(changes):
     assert {text.get_text() for text in axes.texts} == {
         f"{row[f'significant_{which}']:.1%}" for which in ("both", "before_only", "after_only", "neither")
     }
+
+
+def test_the_study_states_what_bands_can_cost_at_most():
+    qrels = {str(query): {f"d{doc}": int((doc * 7 + query) % 5 == 0) for doc in range(40)} for query in range(4)}
+    runs = [{query: {f"d{doc}": 40.0 - doc for doc in range(40)} for query in qrels}]
+    rows = change_by_banding.run(qrels, runs, ["RR", "AP"], rhos=["2.0"], digits=[1]).rows
+    most = {(row["treatment"], row["measure"]): row["most_possible_loss"] for row in rows}
+    assert most == {
+        ("rho=2.0", "RR"): rb.worst_difference("RR", "2.0"),
+        ("rho=2.0", "AP"): None,
+        ("1 digits", "RR"): None,
+        ("1 digits", "AP"): None,
+    }
+    assert rows[0]["largest"] <= rows[0]["most_possible_loss"]

@@ -6,7 +6,7 @@ ruled out that more than 1% or 3% of the score is lost (a one-sided paired t-tes
 differed significantly still do, and no others.
 
 Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 4 (Figures 3 and 4,
-Table 3).
+Tables 2 and 3).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.banding import Rho, banded, rounded
+from rankbounds.banding import Rho, banded, rounded, worst_difference
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluate import evaluate
 from rankbounds.files.opening import expand
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP")
 RHOS = ("1.1", "1.2", "1.4", "1.7", "2.0")
 LIMITS = (0.99, 0.97)
+BANDS = "rho="
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def measure_changes(
     """Score every run as it is, in bands for each rho, and with its scores rounded to bits and to digits."""
     judgments = as_qrels(qrels)
     chosen = parse_measures(measures)
-    labels = [f"rho={rho}" for rho in rhos]
+    labels = [f"{BANDS}{rho}" for rho in rhos]
     labels += [f"{one} bits" if str(one).isdigit() else str(one) for one in bits] + [f"{one} digits" for one in digits]
     if not labels:
         raise UsageError("Name at least one rho, number of bits or number of digits.")
@@ -144,7 +145,7 @@ def best_runs(changes: Changes, count: int) -> Changes:
 
 
 def summarise(changes: Changes, *, alpha: float = 0.05) -> Result:
-    """The numbers of Figures 3 and 4 and of Table 3."""
+    """The numbers of Figures 3 and 4 and of Tables 2 and 3."""
     rows: list[dict[str, Any]] = []
     for at, measure in enumerate(changes.measures):
         before = changes.p_values(at) <= alpha if len(changes.runs) > 1 else np.zeros(0, dtype=bool)
@@ -162,6 +163,7 @@ def summarise(changes: Changes, *, alpha: float = 0.05) -> Result:
                 "median": float(median),
                 "upper_quartile": float(upper),
                 "largest": float(np.abs(difference).max()),
+                "most_possible_loss": _most_possible_loss(measure, label),
             }
             row |= {f"runs_within_{limit:.0%}": changes.runs_within(treatment, at, limit, alpha) for limit in LIMITS}
             row |= {
@@ -175,6 +177,16 @@ def summarise(changes: Changes, *, alpha: float = 0.05) -> Result:
             }
             rows.append(row)
     return Result(rows, _answer(rows, alpha), {"alpha": alpha, "limits": LIMITS, "treatments": changes.treatments})
+
+
+def _most_possible_loss(measure: Measure, treatment: str) -> float | None:
+    """What bands can take from any list at all; None for rounding, and for measures of which no limit is known."""
+    if not treatment.startswith(BANDS):
+        return None
+    try:
+        return worst_difference(measure, treatment.removeprefix(BANDS))
+    except UsageError:
+        return None
 
 
 def _answer(rows: list[dict[str, Any]], alpha: float) -> str:
