@@ -89,6 +89,40 @@ def test_scores_are_those_of_memory(tmp_path, monkeypatch, judgments, order, kin
     assert sorted(path.name for path in tmp_path.iterdir()) == ["qrels", "run"]
 
 
+@pytest.mark.parametrize("judgments", ["whole", "split"])
+@pytest.mark.parametrize("order", ["grouped", "mixed"])
+def test_lenient_reading_is_that_of_memory(tmp_path, monkeypatch, judgments, order):
+    """Broken lines come first in many pieces and parts, and some topics have no other line."""
+    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
+    qrels, run = lines(8, order=order)
+    broken = random.Random(9)
+    for content, spoilt in (
+        (qrels, "bad-{} 0 d"),
+        (run, "{} broken 3.0"),
+        (qrels, "only-{}"),
+        (run, "none-{} Q0 x 1 nan t"),
+    ):
+        for topic in range(100, 160):
+            content.insert(broken.randrange(1, len(content)), spoilt.format(topic))
+        if order == "grouped":
+            first = content[0]
+            content.sort(key=lambda line: (line is not first, line.split()[0], len(line.split())))
+    files = written(tmp_path, qrels, run, "plain")
+    found = streaming.evaluate(*files, MEASURES, memory=1 << 16, lenient=True)
+    assert_same(found, rb.evaluate(*files, MEASURES, lenient=True))
+
+
+@pytest.mark.parametrize("judgments", ["whole", "split"])
+@pytest.mark.parametrize("spoilt", ["qrels", "run"])
+def test_a_file_of_broken_lines_is_told(tmp_path, monkeypatch, judgments, spoilt):
+    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
+    files = dict(zip(("qrels", "run"), written(tmp_path, *lines(10), "plain"), strict=True))
+    bad = {"qrels": "1 0 d grade\n", "run": "1 Q0 d 1 score t\n"}[spoilt]
+    files[spoilt].write_text(bad * 3)
+    with pytest.raises(rb.DataError, match="no line of this file could be used"):
+        streaming.evaluate(*files.values(), MEASURES, memory=1 << 16, lenient=True)
+
+
 def test_gains_are_scaled_by_the_whole_collection_when_judgments_are_split(tmp_path, monkeypatch):
     monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
     qrels = [f"{topic} 0 d{doc} {3 if topic == 7 and not doc else 1}" for topic in range(200) for doc in range(9)]

@@ -209,7 +209,7 @@ def _source(session: Any, path: str, names: ColumnNames, number: int) -> _Source
         layout = choose(fields, place)
         status = Path(local).stat()
         lines = spark_tasks.LocalFile(number, local, layout, status.st_size, status.st_mtime_ns, is_compressed(local))
-        return _Source(number, _tag(fields, layout) or plain_name(local), lines=lines)
+        return _Source(number, trec.tag_of(fields, layout) or plain_name(local), lines=lines)
     functions = _functions()
     try:
         if path.rstrip("/").endswith((".parquet", ".parq")) or _holds_parquet(path):
@@ -235,7 +235,7 @@ def _source(session: Any, path: str, names: ColumnNames, number: int) -> _Source
     def parsed(need_rank: bool) -> Any:
         return text.mapInArrow(spark_tasks.packing_lines(path, layout, number, need_rank), SEGMENT_SCHEMA)
 
-    return _Source(number, _tag(fields, layout) or plain_name(path), parsed)
+    return _Source(number, trec.tag_of(fields, layout) or plain_name(path), parsed)
 
 
 def _segments(session: Any, sources: Sequence[_Source], need_rank: bool) -> Any:
@@ -268,10 +268,6 @@ def _first_fields(file: Any, path: str) -> tuple[list[bytes], str]:
         if fields and not fields[0].startswith(b"#"):
             return fields, f"{path}:{number}"
     raise DataError(f"{path}: the file holds no line of data.")
-
-
-def _tag(fields: list[bytes], layout: trec.Layout) -> str | None:
-    return None if layout.tag is None else fields[layout.tag].decode("utf-8", "surrogateescape")
 
 
 def _parallelism(session: Any) -> int:

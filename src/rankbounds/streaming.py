@@ -132,7 +132,7 @@ class _Stream:
             except MixedTopicsError:
                 seen = _Seen()
                 parts = run.split(max(2, -(-run.size() // run.piece_bytes)), self.scratch).parts
-                pieces = (run.part(name) for name in parts if name is not None)
+                pieces = (piece for piece in map(run.part, parts) if piece is not None)
                 sheet = self._scored(run, pieces, facts, seen)
             results.append(self._result(run, sheet, seen, facts.query_ids))
             self.progress(len(results), len(self.runs))
@@ -148,23 +148,19 @@ class _Stream:
         files = (self.qrels, *self.runs)
         parts = max(2, *(-(-one.size() // one.piece_bytes) for one in files))
         splits = [one.split(parts, self.scratch) for one in files]
-        order = {name: number for number, name in enumerate(splits[0].topics)}
-        self.grades, self.distinct = self._grades(splits[0]), True
+        order = self._order_of_topics(splits[0])
         sheets = [ScoreSheet(len(order), self.measures, self.assumptions) for _ in self.runs]
         seen = [_Seen() for _ in self.runs]
         without_relevant: list[str] = []
         known: list[TopicFacts] = []
         for number in range(parts):
-            name = splits[0].parts[number]
-            facts = (
-                None if name is None else TopicFacts(self._qrels_of(name), self.assumptions.gain, grades=self.grades)
-            )
+            judgments = self._qrels_of(splits[0].parts[number])
+            facts = None if judgments is None else TopicFacts(judgments, self.assumptions.gain, grades=self.grades)
             if facts is not None:
                 without_relevant += facts.without_relevant
                 known = [facts]
             for run, split, sheet, one in zip(self.runs, splits[1:], sheets, seen, strict=True):
-                file = split.parts[number]
-                pieces = [] if file is None else [run.part(file)]
+                pieces = [piece for piece in [run.part(split.parts[number])] if piece is not None]
                 if facts is None:
                     for piece in pieces:
                         one.unknown += _run_of(piece, run.path).query_ids
@@ -197,18 +193,31 @@ class _Stream:
         seen.missing += [facts.query_ids[number] for number in absent.tolist()]
         return sheet
 
-    def _qrels_of(self, part: Path) -> Qrels:
+    def _qrels_of(self, part: Path | None) -> Qrels | None:
         piece = self.qrels.part(part)
+        if piece is None:
+            return None
         return Qrels._of(piece) if isinstance(piece, Columns) else Qrels(piece.pairs, piece.value)
 
-    def _grades(self, split: Split) -> Floats:
-        """The distinct grades of the whole collection, by which gains are scaled and bounded."""
-        found = [np.unique(self._qrels_of(name).grade) for name in split.parts if name is not None]
-        grades = np.unique(np.concatenate(found))
-        return np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0))
+    def _order_of_topics(self, split: Split) -> dict[str, int]:
+        """The place of each judged topic; the grades of the whole collection, which scale gains, are noted by the way.
+
+        A topic that has broken lines only is not judged.
+        """
+        grades, judged = np.empty(0), set()
+        for qrels in map(self._qrels_of, split.parts):
+            if qrels is not None:
+                grades = np.union1d(grades, qrels.grade)
+                judged.update(qrels.query_ids)
+        if not judged:
+            raise DataError(f"{self.qrels.path}: no line of this file could be used.")
+        self.grades, self.distinct = np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0)), True
+        return {name: number for number, name in enumerate(name for name in split.topics if name in judged)}
 
     def _result(self, run: LargeFile, sheet: ScoreSheet, seen: _Seen, query_ids: Sequence[str]) -> RunResult:
         if len(seen.missing) == len(query_ids):
+            if not seen.unknown:
+                raise DataError(f"{run.path}: no line of this file could be used.")
             raise DataError(
                 f"{run.path}: no topic of this run is among the judged ones. The run has topics like "
                 f'"{seen.unknown[0]}", the judgments ({self.qrels.path}) like "{query_ids[0]}".'

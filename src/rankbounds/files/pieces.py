@@ -10,7 +10,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from rankbounds.files import columns, trec
 from rankbounds.files.columns import QRELS_COLUMNS, ColumnNames, Columns
 from rankbounds.files.formats import is_parquet, recognised
 from rankbounds.files.opening import STANDARD_INPUT, Text, is_compressed, stream, text_of
-from rankbounds.files.trec import Layout, TrecLines
+from rankbounds.files.trec import Layout, NothingReadError, TrecLines
 from rankbounds.ids import PADDING, Ids
 
 ROW_BYTES = 50
@@ -95,8 +95,7 @@ class LargeFile:
             yield piece
 
     def _grouped_lines(self) -> Iterator[TrecLines]:
-        carried, before = b"", 0
-        layout: Layout | None = None
+        carried, before, first_line = b"", 0, self._first_line()
         with stream(self.path) as file:
             while True:
                 block = read_fully(file, self.piece_bytes)
@@ -108,8 +107,13 @@ class LargeFile:
                 if not end:
                     carried = content
                     continue
-                lines = self._parsed(text_of(self.path, content[:end], before), layout)
-                layout = lines.layout
+                try:
+                    lines = self._parsed(text_of(self.path, content[:end], before), first_line)
+                except NothingReadError:
+                    carried, before = content[end:], before + content.count(b"\n", 0, end)
+                    if at_end:
+                        return
+                    continue
                 if at_end:
                     yield lines
                     return
@@ -123,10 +127,17 @@ class LargeFile:
                 pairs = lines.pairs.take(slice(0, whole)).without_unused_topics()
                 yield TrecLines(pairs, lines.value[:whole], lines.layout, lines.tag)
 
-    def _parsed(self, text: Text, layout: Layout | None) -> TrecLines:
-        usual = trec.qrels_layout if self.names is QRELS_COLUMNS else trec.run_layout
-        choose = usual if layout is None else lambda *_: layout
-        return trec.read_lines(text, choose, lenient=self.lenient, threads=self.threads)
+    def _first_line(self) -> tuple[Layout, str | None]:
+        """What the first line of the file shows: the layout and the tag of all its parts."""
+        with stream(self.path) as file:
+            fields, place = trec.first_line(text_of(self.path, read_fully(file, 1 << 16)))
+        layout = trec.qrels_layout(fields, place) if self.names is QRELS_COLUMNS else trec.run_layout(fields, place)
+        return layout, trec.tag_of(fields, layout)
+
+    def _parsed(self, text: Text, first_line: tuple[Layout, str | None]) -> TrecLines:
+        layout, tag = first_line
+        lines = trec.read_lines(text, lambda *_: layout, lenient=self.lenient, threads=self.threads)
+        return replace(lines, tag=tag)
 
     def _grouped_frames(self) -> Iterator[Columns]:
         carried, before = None, 0
@@ -188,12 +199,16 @@ class LargeFile:
                 frame.filter(polars.Series(part == one)).write_parquet(names[one] / f"{number:06}.parquet")
         return Split([name if name.exists() else None for name in names], list(topics))
 
-    def part(self, name: Path) -> Piece:
-        """One part of a file that was split, read."""
+    def part(self, name: Path | None) -> Piece | None:
+        """One part of a file that was split, read; None if it has no line to use."""
+        if name is None:
+            return None
         try:
             if self.parquet:
                 return columns.read_parquet(str(name), self.names)
-            return self._parsed(text_of(str(name), name.read_bytes()), None)
+            return self._parsed(text_of(str(name), name.read_bytes()), self._first_line())
+        except NothingReadError:
+            return None
         except DataError as error:
             raise self._located(error, str(name)) from None
 
@@ -203,14 +218,15 @@ class LargeFile:
             told = str(error).partition(": ")[2] or str(error)
             return DataError(f"{self.path}: {told}")
         seen: dict[tuple[bytes, bytes], int] = {}
-        layout: Layout | None = None
+        first_line = self._first_line()
+        layout = first_line[0]
         with stream(self.path) as file:
             for number, line in enumerate(file, 1):
                 fields = line.split()
                 if not fields or fields[0].startswith(b"#"):
                     continue
                 try:
-                    layout = self._parsed(text_of(self.path, line, number - 1), layout).layout
+                    self._parsed(text_of(self.path, line, number - 1), first_line)
                 except DataError as found:
                     return found
                 pair = fields[layout.query], fields[layout.doc]

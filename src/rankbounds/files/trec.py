@@ -29,6 +29,10 @@ from rankbounds.threads import in_threads
 BLOCK_BYTES = 1 << 20
 
 
+class NothingReadError(DataError):
+    """There is no line to use; a part of a file may well have none."""
+
+
 @dataclass(frozen=True)
 class Layout:
     """Which field of a line holds what."""
@@ -96,7 +100,7 @@ def read_lines(
     document stands twice.
     """
     problems = Problems(lenient)
-    first_fields, place = _first_line(text)
+    first_fields, place = first_line(text)
     layout = choose_layout(first_fields, place)
     blocks = _blocks(text)
 
@@ -115,9 +119,8 @@ def read_lines(
         pairs.reject_repeats("Keep one of the two lines, or pass --lenient to keep the first.", threads)
     problems.warn(text.name)
     if not len(pairs):
-        raise DataError(f"{text.name}: no line of this file could be used.")
-    tag = None if layout.tag is None else first_fields[layout.tag].decode("utf-8", "surrogateescape")
-    return TrecLines(pairs, value, layout, tag)
+        raise NothingReadError(f"{text.name}: no line of this file could be used.")
+    return TrecLines(pairs, value, layout, tag_of(first_fields, layout))
 
 
 def stated_ranks(lines: TrecLines) -> Ints | None:
@@ -183,7 +186,7 @@ def _is_number(token: bytes) -> bool:
     return True
 
 
-def _first_line(text: Text) -> tuple[list[bytes], str]:
+def first_line(text: Text) -> tuple[list[bytes], str]:
     """The fields of the first line that holds any, and where it stands."""
     begin, number = text.begin, text.before + 1
     while begin < text.end:
@@ -194,7 +197,14 @@ def _first_line(text: Text) -> tuple[list[bytes], str]:
                 return fields, f"{text.name}:{number}"
             number += 1
             begin += len(line) + 1
-    raise DataError(f"{text.name}: the file holds no line of data.")
+    raise NothingReadError(f"{text.name}: the file holds no line of data.")
+
+
+def tag_of(fields: list[bytes], layout: Layout) -> str | None:
+    """The run's name in a line's fields; None where the layout has none, or the line is broken."""
+    if layout.tag is None or len(fields) <= layout.tag:
+        return None
+    return fields[layout.tag].decode("utf-8", "surrogateescape")
 
 
 def _blocks(text: Text) -> list[tuple[int, int]]:
