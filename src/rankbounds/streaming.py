@@ -204,7 +204,8 @@ class _Stream:
 
         A topic that has broken lines only is not judged.
         """
-        grades, judged = np.empty(0), set()
+        grades: Floats = np.empty(0)
+        judged: set[str] = set()
         for qrels in map(self._qrels_of, split.parts):
             if qrels is not None:
                 grades = np.union1d(grades, qrels.grade)
