@@ -70,7 +70,7 @@ def _separable(content: dict[str, Any], leader: int, p_adjusted: Floats, what: s
     not_separated = with_leader & ~separated
     alike = (first[not_separated] + second[not_separated] - leader).tolist()
     told = (
-        f"Not separable from it: {_counted(alike, runs)} (shaded below); differences such as theirs come by chance."
+        f"Not separable from it: {_counted(alike, runs)} (shaded below); differences such as theirs can come by chance."
         if alike
         else "Every other run is significantly worse."
     )
