@@ -554,10 +554,9 @@ def fractions_lost(grade: Floats, measures: Sequence[Measure], distinct: bool = 
     fractions = int(np.count_nonzero((grade > 0) & (grade < 1)))
     if not binary or not fractions:
         return []
-    count = "Some judgments have grades" if distinct else f"{fractions} judgments have grades"
-    if fractions == 1 and not distinct:
-        count = "1 judgment has a grade"
+    count = "Some" if distinct else str(fractions)
+    have = "judgment has a grade" if count == "1" else "judgments have grades"
     return [
-        f"{count} between 0 and 1, which {binary[0]} counts as non-relevant. Set rel, as in "
+        f"{count} {have} between 0 and 1, which {binary[0]} counts as non-relevant. Set rel, as in "
         f"{type(parse_measures(binary[0])[0]).name}(rel=0.5), or use a graded measure such as RBP(graded=true) or nDCG."
     ]

@@ -182,20 +182,19 @@ class HashTable:
     in the processor's cache however large the table is.
     """
 
-    def __init__(self, keys: Words, rows_of_topic: Ints) -> None:
+    def __init__(self, keys: Words, topic: Ints, topics: int) -> None:
         self.keys = keys if keys.size else np.zeros(1, dtype=np.uint64)  # one to compare with where nothing is found
-        size = np.left_shift(1, np.frexp(4 * rows_of_topic - 1)[1].astype(np.int64))
+        size = np.left_shift(1, np.frexp(4 * np.bincount(topic, minlength=topics) - 1)[1].astype(np.int64))
         size = np.append(size, 1)  # the last place stays empty: topic -1 finds nothing there
         self.begin = np.cumsum(size) - size
         self.last = size - 1
         self.row = np.full(size.sum(), -1, dtype=np.int32 if keys.size < 2**31 else np.int64)
+        self.refused = self._take_in(topic)
+        """Rows that are not here, because one of their topic with the same key is."""
 
-    def insert(self, rows: Ints, topic: Ints) -> Ints:
-        """Take in rows, and return those that were not taken because one with the same key is there.
-
-        Threads may insert at the same time if their topics differ.
-        """
-        keys, refused = self.keys[rows], [rows[:0]]
+    def _take_in(self, topic: Ints) -> Ints:
+        """Give every row a place, and return those that got none."""
+        rows, keys, refused = np.arange(topic.size), self.keys[: topic.size], []
         begin, last = self.begin[topic], self.last[topic]
         place = keys.view(np.int64) & last
         place += begin
@@ -205,13 +204,12 @@ class HashTable:
             holder = self.row[place]
             lost = np.flatnonzero(holder != rows)
             known = self.keys[holder[lost]] == keys[lost]
-            if known.any():
-                refused.append(rows[lost[known]])
-                lost = lost[~known]
+            refused.append(rows[lost[known]])
+            lost = lost[~known]
             rows, keys, begin, last = rows[lost], keys[lost], begin[lost], last[lost]
             place = begin + ((place[lost] - begin + 1) & last)
             free = np.flatnonzero(self.row[place] < 0)
-        return np.concatenate(refused)
+        return np.concatenate([np.empty(0, dtype=np.int64), *refused])
 
     def find(self, keys: Words, topic: Ints) -> Ints:
         """For each key of a topic the row that has it, or -1."""
@@ -232,13 +230,13 @@ class PairIndex:
 
     def __init__(self, pairs: Pairs) -> None:
         self.pairs = pairs
-        self.table = HashTable(pairs.keys, np.bincount(pairs.topic, minlength=len(pairs.topics)))
+        self.table = HashTable(pairs.keys, pairs.topic, len(pairs.topics))
         self.topic_number = {name: number for number, name in enumerate(pairs.topics)}
         # Whole columns of words are compared faster than words scattered over the text; long ids are left there.
         self.words = [pairs.docs.word(number) for number in range(pairs.docs.word_count())[:4]]
         self.same_key: dict[int, list[int]] = {}
         """Rows that the table did not take, by their key: another pair has it, by a rare chance."""
-        for row in self.table.insert(np.arange(len(pairs)), pairs.topic).tolist():
+        for row in self.table.refused.tolist():
             self.same_key.setdefault(int(pairs.keys[row]), []).append(row)
 
     def topics_of(self, other: Pairs) -> Ints:
