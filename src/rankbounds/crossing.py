@@ -101,6 +101,8 @@ def regions(
     ``per_topic`` adds regions for each topic to those of the mean.
     """
     template = measure or RBP()
+    if template.by_topic:
+        raise UsageError("Crossings need one scale for all topics: leave out by_topic.")
     if qrels is None:
         lists = [_from_gains(name, one, template) for name, one in (("a", a), ("b", b))]
         if lists[0].length.size != lists[1].length.size:

@@ -228,13 +228,6 @@ def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: 
         relevant = np.bincount(qrels.pairs.topic[qrels.grade >= 1], minlength=topics.size)
         needed = np.floor(float(measure.recall) * relevant + 0.9)
         wanted = [replace(measure, recall=one) for one in (needed / np.maximum(relevant, 1)).tolist()]  # type: ignore[call-arg]
-    elif hasattr(measure, "max_grade"):
-        why = (
-            "gains: version 10 divides each grade by the largest of its topic (graded=true divides by the collection's)"
-        )
-        largest = np.ones(topics.size)
-        np.maximum.at(largest, qrels.pairs.topic, qrels.grade)
-        wanted = [replace(measure, graded=True, max_grade=one) for one in largest.tolist()]  # type: ignore[call-arg]
     else:
         return None
     values = np.full((1, topics.size, 1), np.nan)

@@ -19,6 +19,7 @@ from rankbounds.files.opening import expand
 from rankbounds.gains import GainRule, gain_rule
 from rankbounds.judgments import Qrels, as_qrels, read_qrels
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.judged import Judged
 from rankbounds.measures.measure import Bounds
 from rankbounds.rankings import Order, Precision, Rankings, TopicFacts, join
@@ -152,30 +153,50 @@ class Assumptions:
     def _low_high(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
         if self.bounds == "ties":
             return measure.tie_bounds(self.assumed(measure, rankings))
+        plain = measure.measure if isinstance(measure, Condensed) else measure
+        if plain.as_retrieved:  # judgments change nothing
+            if self.bounds == "both":
+                return plain.tie_bounds(rankings)
+            return (value := self._with_ties(plain, rankings)), value
         if self.bounds == "both":
-            return measure.joint_bounds(rankings)
+            return plain.joint_bounds(rankings)
         if self.ties in ORDERS or rankings.tied is None:
-            return measure.bounds(rankings)
-        return self._bounds_of_treated_ties(measure, rankings)
+            return plain.bounds(rankings)
+        return self._bounds_of_treated_ties(plain, rankings)
 
-    def bounds_are_outer(self, measure: Measure, facts: TopicFacts) -> bool:
-        """Where there are ties: do the bounds hold, but may be wider than what can happen?"""
-        if self.bounds == "both":
-            return measure.joint_bounds_are_outer(facts)
-        treated = self.bounds == "unjudged" and self.ties not in ORDERS
-        return treated and not measure.monotone and not measure.as_retrieved
+    def bounds_are_outer(self, measure: Measure, facts: TopicFacts, *, tied: bool) -> bool:
+        """Do the bounds hold, but may be wider than what can happen? ``tied``: are there documents of equal score?"""
+        if self.bounds not in ("unjudged", "both") or measure.as_retrieved:
+            return False
+        if measure.exactness == "outer":
+            return True
+        if not tied:
+            return False
+        return measure.joint_bounds_are_outer(facts) if self.bounds == "both" else self._treats_ties_loosely(measure)
+
+    def _treats_ties_loosely(self, measure: Measure) -> bool:
+        """Under this rule for ties, are the bounds over judgments those over all orders, which contain them?"""
+        return self.ties not in ORDERS and not measure.monotone
 
     def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
         """Bounds over judgments for the best, worst or mean order of ties.
 
-        Exact for measures that never fall with more relevance. For others the bounds over all orders contain them.
+        Exact for measures that never fall with more relevance: the same order is best (or worst) whatever follows the
+        list. For others the bounds over all orders contain them.
         """
-        if not (measure.monotone and measure.tail_adds) or measure.judged_only:
+        if self._treats_ties_loosely(measure):
             return measure.joint_bounds(rankings)
+        if self.ties != "expected" and not measure.tail_adds:
+            ends = [measure.bounds(self._in_treated_order(measure, rankings, chance)) for chance in (0.0, 1.0)]
+            return None if ends[0] is None or ends[1] is None else (ends[0][0], ends[1][1])
         worst, best = (self._with_ties(measure, rankings.assume(chance)) for chance in (0.0, 1.0))
         if measure.lower_is_better:
             return best, worst
         return worst, best + measure.open_tail(rankings)
+
+    def _in_treated_order(self, measure: Measure, rankings: Rankings, chance: float) -> Rankings:
+        """The lists in the best or worst order for unjudged documents that count like this."""
+        return reordered(rankings, measure.worth(rankings.assume(chance)), best=self.ties == "best")
 
     def cells(self, measures: Sequence[Measure], rankings: Rankings) -> Cells:
         """All numbers of a batch."""
@@ -200,12 +221,14 @@ class Assumptions:
 
         Where the bounds cover ties, the way from low to high is: first the best order, then the documents relevant.
         """
-        over_orders = self.bounds == "both" or (self.ties not in ORDERS and not measure.tail_adds)
+        over_orders = self.bounds == "both"
         ties = _range_over_orders(measure, rankings.assume(0.0) if over_orders else self.assumed(measure, rankings))
         if over_orders:
             rankings = reordered(rankings, measure.worth(rankings.assume(0.5)), best=True)
         elif self.bounds == "ties":
             found = measure.bounds(rankings) or found
+        elif not measure.tail_adds and self.ties in ("best", "worst"):
+            rankings = self._in_treated_order(measure, rankings, 1.0)
         tail = measure.open_tail(rankings)
         unjudged = found[1] - found[0] - tail - (ties if over_orders else 0.0)
         unjudged[unjudged < 1e-15] = 0.0  # what rounding leaves is no residual
@@ -354,7 +377,9 @@ def gathered(
         outer=[
             measure
             for measure in measures
-            if any(result.notes.tied_topics for result in results) and assumptions.bounds_are_outer(measure, facts)
+            if assumptions.bounds_are_outer(
+                measure, facts, tied=any(result.notes.tied_topics > 0 for result in results)
+            )
         ],
         without_relevant=without_relevant,
         parts=np.stack([result.parts for result in results if result.parts is not None], axis=1)

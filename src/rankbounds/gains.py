@@ -17,6 +17,9 @@ from rankbounds.errors import UsageError
 class GainRule:
     """A grade's gain: the grade itself, or what a table says. Grades the table leaves out keep their value.
 
+    The table may give grade 0 something too. Every document retrieved then gains it, an unjudged one that counts as
+    non-relevant among them; no grade may gain less.
+
     Where judgments have words for grades (S, A, B, C or L0 to L3, as at NTCIR), the rule names them, and they become
     the grades 1, 2, 3, ... in the order of their gains; a word of gain 0 becomes grade 0.
     """

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, UsageError
 from rankbounds.gains import GainRule
 from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels
 from rankbounds.pairs import row_numbers
@@ -42,11 +42,19 @@ class TopicFacts:
         self._grades = grades
         self.query_ids = qrels.query_ids
         judged = qrels.grade != POOLED_NOT_JUDGED
-        known = [gain for _, gain in self.rule.table] or [1.0]
-        largest = self.rule(np.maximum(qrels.grade[judged], 0.0) if grades is None else grades).max(initial=0.0)
-        self.max_gain = max(*known, 1e-300, float(largest))
-        """The largest gain an unjudged document may have: the collection's largest, and at least 1 where gains are
-        the grades themselves."""
+        in_table = [gain for _, gain in self.rule.table]
+        seen = self.rule(np.maximum(qrels.grade[judged], 0.0) if grades is None else grades)
+        self.max_gain = float(max(1.0, *in_table, seen.max(initial=0.0)))
+        """The largest gain an unjudged document may have: the largest of the collection or the gain table, and at
+        least 1, whether gains come from a table or are the grades themselves."""
+        self.nonrelevant_gain = float(self.rule(np.zeros(1))[0])
+        """What a document of grade 0 gains: nothing, unless the gain table says so."""
+        least = float(min(self.nonrelevant_gain, *in_table, seen.min(initial=np.inf)))
+        if least < self.nonrelevant_gain:
+            raise UsageError(
+                f"The gain rule gives grade 0, which stands for non-relevant, {self.nonrelevant_gain:g}, and another "
+                f"grade less: {least:g}. Give every grade at least as much."
+            )
         if kept is not None:
             judged &= kept
         self.grade = np.where(judged, np.maximum(qrels.grade, 0.0), np.nan)
@@ -95,9 +103,17 @@ class TopicFacts:
         return total
 
     @cached_property
+    def top_gain(self) -> Floats:
+        """The largest gain of each topic's documents, and at least 1."""
+        top: Floats = np.ones(len(self.query_ids))
+        np.maximum.at(top, self._topic, self._gain)
+        return top
+
+    @cached_property
     def levels(self) -> Floats:
         """The distinct positive gains that documents may have, ascending; the last is ``max_gain``."""
-        return np.unique(np.append(self._collection[self._collection > 0], self.max_gain))
+        found = np.unique(np.append(self._collection, (self.nonrelevant_gain, self.max_gain)))
+        return found[found > 0]
 
     @cached_property
     def count_from_level(self) -> Ints:
@@ -222,10 +238,15 @@ class Rankings:
         return array
 
     def gain(self) -> Floats:
-        """The gain of every document; ``chance`` times the largest gain for an unjudged one."""
+        """The gain of every document, 0 beyond a list's end.
+
+        For an unjudged one that of grade 0, by ``chance`` the largest.
+        """
 
         def compute() -> Floats:
-            return np.where(self.holes, self.chance * self.facts.max_gain, self.facts.rule(self.grade))
+            least, most = self.facts.nonrelevant_gain, self.facts.max_gain
+            gain = np.where(self.holes, least + self.chance * (most - least), self.facts.rule(self.grade))
+            return np.where(self.present, gain, 0.0) if least > 0 else gain
 
         array: Floats = self.remembered("gain", compute)
         return array
@@ -238,6 +259,10 @@ class Rankings:
     def ideal(self, width: int) -> Floats:
         """The topic's largest gains in descending order."""
         known = self.facts.ideal(self.topic, width)
+        least = self.facts.nonrelevant_gain
+        if least > 0:  # unjudged documents gain something even where they count as non-relevant
+            behind = np.arange(width) - self.facts.judged[self.topic][:, None]
+            known = np.where((behind >= 0) & (behind < (self.num_holes - self._turned())[:, None]), least, known)
         if self._all_nonrelevant:
             return known
         if not self.certain:

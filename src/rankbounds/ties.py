@@ -149,3 +149,19 @@ def share_above(rankings: Rankings) -> Floats:
     """For every place in a tied group, the chance that any other document of the group stands above it."""
     first, size = group_place(rankings)
     return (np.arange(rankings.width) - first) / np.maximum(size - 1, 1)
+
+
+def expected_count(rankings: Rankings, worth: Floats, depth: int | Ints) -> Floats:
+    """The mean over all orders of what the documents down to a depth are worth together.
+
+    Of a group that the depth cuts through it is the group's worth times the share of it that stands above. Where the
+    worth of documents is 0 or 1, nothing is rounded before that one division.
+    """
+    down_to = np.minimum(depth, rankings.width) + np.zeros(rankings.length.shape, dtype=np.int64)
+    so_far = np.concatenate((np.zeros((*worth.shape[:-1], 1)), np.cumsum(worth, axis=-1)), axis=-1)
+    at = np.maximum(down_to - 1, 0)[:, None]
+    first, size = (np.take_along_axis(one, at, axis=-1) for one in group_place(rankings))
+    before = np.take_along_axis(so_far, first, axis=-1)
+    within = np.take_along_axis(so_far, first + size, axis=-1) - before
+    found: Floats = (before + within * (down_to[:, None] - first) / size)[:, 0]
+    return np.where(down_to > 0, found, 0.0)

@@ -24,10 +24,13 @@ class Condensed(Measure):
     measure: Measure
 
     judged_only: ClassVar[bool] = True
+    has_residual: ClassVar[bool] = False
+    trec_names: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[str, ...]] = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'", "Q'")
 
     def __post_init__(self) -> None:
-        for fact in ("promotable", "multilinear", "total"):
+        """Every fact of a measure that is not stated above is that of the plain one."""
+        for fact in Measure.__annotations__.keys() - vars(Condensed).keys():
             object.__setattr__(self, fact, getattr(self.measure, fact))
 
     def value(self, rankings: Rankings) -> Floats:

@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.measures.measure import Measure, RankWeighted
 from rankbounds.rankings import Rankings
 
 GAINS = ("linear", "exp")
+LARGEST_EXPONENT = 1000
+"""Of 2^g in sums over many documents: double precision ends at 2^1024."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +64,19 @@ def discounts(base: float | None, n: int) -> Floats:
 
 def transformed(gain: Floats | float, kind: str) -> Floats:
     """2^g - 1 for ``exp``, g itself for ``linear``."""
-    return np.exp2(gain) - 1 if kind == "exp" else np.asarray(gain)
+    if kind == "linear":
+        return np.asarray(gain)
+    if np.max(gain, initial=0.0) > LARGEST_EXPONENT:
+        raise DataError(
+            f"gain=exp takes 2^g - 1, but documents may have gain {np.max(gain):g}, and above {LARGEST_EXPONENT} that "
+            'is more than a number holds. Use gain=linear, or a gain table such as "1=1,2=3".'
+        )
+    return np.exp2(gain) - 1
 
 
 def gains(rankings: Rankings, kind: str) -> Floats:
     """The gain of every document; an unjudged one has its chance of the largest."""
     if kind == "linear":
         return rankings.gain()
-    most = transformed(rankings.facts.max_gain, kind)
-    return np.where(rankings.holes, rankings.chance * most, transformed(rankings.gain(), kind))
+    least, most = (transformed(one, kind) for one in (rankings.facts.nonrelevant_gain, rankings.facts.max_gain))
+    return np.where(rankings.holes, least + rankings.chance * (most - least), transformed(rankings.gain(), kind))

@@ -42,11 +42,17 @@ class ERR(Measure):
         largest = rankings.facts.max_gain if self.max_grade is None else self.max_grade
         if largest < (seen := rankings.assume(0.0).gain().max(initial=0.0)):
             raise DataError(f"{self}: a document has gain {seen:g}, more than max_grade.")
-        satisfies = (np.exp2(rankings.gain()) - 1) / 2**largest
-        return np.where(rankings.holes, rankings.chance * (2**largest - 1) / 2**largest, satisfies)
+        least, most = (satisfies(one, largest) for one in (rankings.facts.nonrelevant_gain, largest))
+        return np.where(rankings.holes, least + rankings.chance * (most - least), satisfies(rankings.gain(), largest))
 
     def value(self, rankings: Rankings) -> Floats:
         return expected_stop(self.worth(rankings)[..., : self.depth(rankings)])
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         return expected_stop_over_ties(rankings, self.worth(rankings), self.depth(rankings))
+
+
+def satisfies(gain: Floats | float, largest: float) -> Floats:
+    """(2^g - 1) / 2^G, whatever size the grades have: neither power is computed alone."""
+    chance: Floats = np.exp2(gain - largest) - np.exp2(-largest)
+    return chance

@@ -10,7 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings import Rankings
-from rankbounds.ties import group_means
+from rankbounds.ties import expected_count
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,8 @@ class Judged(Measure):
         return quotient(shown - np.count_nonzero(rankings.holes[..., :depth], axis=-1), shown)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
-        depth = self.depth(rankings)
-        judged = group_means(rankings, np.where(rankings.present, self.worth(rankings), 0.0))
-        return quotient(judged[..., :depth].sum(axis=-1), np.minimum(rankings.length, depth).astype(np.float64))
+        shown = np.minimum(rankings.length, self.depth(rankings))
+        return quotient(expected_count(rankings, self.worth(rankings), shown), shown.astype(np.float64))
 
     def worth(self, rankings: Rankings) -> Floats:
         return (~rankings.holes).astype(np.float64)

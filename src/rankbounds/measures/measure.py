@@ -11,7 +11,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.rankings import Rankings, TopicFacts
-from rankbounds.ties import group_means, reordered
+from rankbounds.ties import expected_count, group_means, reordered
 
 Bounds = tuple[Floats, Floats]
 
@@ -213,6 +213,31 @@ class RankWeighted(Measure):
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         return self._summed(rankings, group_means(rankings, self.worth(rankings)))
+
+
+@dataclass(frozen=True)
+class Share(RankWeighted):
+    """Documents counted down to a depth, over one number.
+
+    They are counted first and divided once: lists with equally many have the same value to the last bit, wherever
+    the documents stand and whatever lists share the batch.
+    """
+
+    def over(self, rankings: Rankings) -> Floats:
+        """What the count is divided by; where it is 0, the value is 0."""
+        raise NotImplementedError
+
+    def weights(self, n: int) -> Floats:
+        return np.ones(n)
+
+    def divisor(self, rankings: Rankings) -> Floats | None:
+        return self.over(rankings)
+
+    def value(self, rankings: Rankings) -> Floats:
+        return quotient(self.worth(rankings)[..., : self.depth(rankings)].sum(axis=-1), self.over(rankings))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return quotient(expected_count(rankings, self.worth(rankings), self.depth(rankings)), self.over(rankings))
 
 
 def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:

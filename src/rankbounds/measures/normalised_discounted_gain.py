@@ -83,6 +83,11 @@ class nDCG(RankWeighted):  # noqa: N801 (the name everybody knows it by)
         reached = [judged.gain() >= level for level in rankings.facts.levels]
         falling = [self._sums(rankings, at, turned, best=False, over_ties=over_ties) for at in reached]
         rising = [self._sums(rankings, at, turned, best=True, over_ties=over_ties) for at in reached]
+        if rankings.facts.nonrelevant_gain > 0:  # the first level: every document reaches it, whatever its judgment
+            everything = ideal_sums[known[0] + rankings.num_holes]
+            ideal[0] = np.broadcast_to(everything[:, None], turned.shape)
+            all_present = rankings.present @ self._weights_to_depth(rankings.width)
+            falling[0] = rising[0] = np.broadcast_to(all_present[:, None], turned.shape)
         low = quotient(_weighted(step, falling), _weighted(step, ideal)).min(axis=-1)
         return low, _greatest_ratio(step, rising, ideal)
 

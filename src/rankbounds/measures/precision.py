@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.measure import RankWeighted
+from rankbounds.measures.measure import Share
+from rankbounds.rankings import Rankings
 
 
 @dataclass(frozen=True)
-class P(RankWeighted):
+class P(Share):
     """The share of the first k documents that are relevant.
 
     A list shorter than k is scored as if non-relevant documents followed it, so that P@10 of five relevant documents
@@ -28,6 +29,13 @@ class P(RankWeighted):
     trec_names: ClassVar[tuple[str, ...]] = ("P_{cutoff}",)
     needs_cutoff: ClassVar[bool] = True
 
+    def over(self, rankings: Rankings) -> Floats:
+        assert self.cutoff is not None
+        return np.full(rankings.length.shape, float(self.cutoff))
+
     def weights(self, n: int) -> Floats:
         assert self.cutoff is not None
         return np.full(n, 1 / self.cutoff)
+
+    def divisor(self, rankings: Rankings) -> None:
+        """None: every rank has a fixed weight."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.measure import Bounds, Measure, RankWeighted, quotient
+from rankbounds.measures.measure import Bounds, Measure, Share, quotient
 from rankbounds.measures.tied_draws import chance_of_number, groups_at_cut
 from rankbounds.rankings import Rankings
 
@@ -28,7 +28,7 @@ def _found_and_open(measure: Measure, rel: float, rankings: Rankings) -> tuple[F
 
 
 @dataclass(frozen=True)
-class F(RankWeighted):
+class F(Share):
     """The weighted harmonic mean of precision and recall among the first k documents (without a depth: of the list).
 
     ``beta`` is how many times as much recall matters as precision. As with recall, relevant documents that nobody has
@@ -53,17 +53,16 @@ class F(RankWeighted):
         if not 0 <= self.beta < np.inf:
             raise UsageError(f"F: beta must not be negative, and finite, not {self.beta}.")
 
-    def weights(self, n: int) -> Floats:
-        return np.full(n, 1 + self.beta**2)
+    def over(self, rankings: Rankings) -> Floats:
+        return self._over(rankings.num_relevant(self.rel), rankings)
 
-    def divisor(self, rankings: Rankings) -> Floats:
-        return self.beta**2 * rankings.num_relevant(self.rel) + _read(self.cutoff, rankings)
+    def _over(self, relevant: Floats, rankings: Rankings) -> Floats:
+        return (self.beta**2 * relevant + _read(self.cutoff, rankings)) / (1 + self.beta**2)
 
     def bounds(self, rankings: Rankings) -> Bounds:
         found, known, within, below = _found_and_open(self, self.rel, rankings)
-        factor, read = self.beta**2, _read(self.cutoff, rankings)
-        low = quotient((1 + factor) * found, factor * (known + below) + read)
-        return low, quotient((1 + factor) * (found + within), factor * (known + within) + read)
+        low = quotient(found, self._over(known + below, rankings))
+        return low, quotient(found + within, self._over(known + within, rankings))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.rankings import Rankings
+from rankbounds.rankings import Rankings, TopicFacts
 from rankbounds.ties import before_and_within, group_means, reordered, share_above
 
 
@@ -65,6 +65,8 @@ class Q(Measure):
         k lowest count as documents of no gain, while the ideal ranking holds all unjudged ones at the largest gain.
         """
         judged = rankings.assume(0.0)
+        if rankings.facts.nonrelevant_gain > 0:
+            return self._bounds_where_all_gain(judged, rankings.assume(1.0))
         holes = rankings.holes
         credit = self._credit(judged)
         known = self._num_relevant(judged)[:, None]
@@ -89,6 +91,18 @@ class Q(Measure):
         low = quotient(start + np.cumsum(added[..., ::-1], axis=-1)[..., ::-1], known + number_up).min(axis=-1)
         low = np.minimum(low, quotient(start, known)[:, 0])
         return low, high
+
+    def _bounds_where_all_gain(self, least: Rankings, most: Rankings) -> Bounds:
+        """Where grade 0 gains too, every document counts, and only gains are open: of the list, of the ideal ranking."""
+        number = self._num_relevant(least)
+        low, high = (
+            quotient((np.cumsum(self._credit(list_), axis=-1) * self._inverse(ideal) * list_.present).sum(axis=-1), number)
+            for list_, ideal in ((least, most), (most, least))
+        )
+        return low, np.minimum(high, 1.0)
+
+    def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:  # noqa: ARG002
+        return True
 
     def joint_bounds(self, rankings: Rankings) -> Bounds:
         if rankings.tied is not None and rankings.facts.levels.size > 1:

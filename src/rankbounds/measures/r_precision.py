@@ -10,7 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings import Rankings
-from rankbounds.ties import group_means
+from rankbounds.ties import expected_count
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,7 @@ class RPrec(Measure):
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         """A group that R cuts through counts by the share of it that stands above the cut."""
         number = rankings.num_relevant(self.rel)
-        so_far = np.cumsum(group_means(rankings, rankings.relevant(self.rel)), axis=-1)
-        return quotient(_at(so_far, number[:, None])[:, 0], number)
+        return quotient(expected_count(rankings, rankings.relevant(self.rel), number.astype(np.int64)), number)
 
     def bounds(self, rankings: Rankings) -> Bounds:
         judged = rankings.assume(0.0)

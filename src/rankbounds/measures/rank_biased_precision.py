@@ -22,8 +22,12 @@ class RBP(RankWeighted):
     and everything below the end of the list could still add: a run with a large residual has not been measured yet.
 
     RBP = (1 - p) * sum over ranks i of r_i * p^(i-1). What lies beyond depth n can add at most p^n. With
-    ``graded=true``, r_i is the grade divided by the collection's largest (or by ``max_grade``); grades that all lie
-    in [0, 1] are taken as they stand. ``@k`` scores the first k ranks and counts all beyond as unknown.
+    ``graded=true``, r_i is the gain divided by the collection's largest (or by ``max_grade``); gains that all lie
+    in [0, 1], be they grades or from a gain table, are taken as they stand. ``@k`` scores the first k ranks and
+    counts all beyond as unknown.
+
+    ``by_topic=true`` divides by the largest gain of the topic, as trec_eval's rbp does: a topic without highly relevant
+    documents then scores like one with. ``high`` takes an unjudged document to be as good as the best of its topic.
 
     Source: Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 27(1), 2008.
     """
@@ -31,14 +35,21 @@ class RBP(RankWeighted):
     p: float = 0.8
     graded: bool = False
     max_grade: float | None = None
+    by_topic: bool = False
     rel: float = 1.0
     cutoff: int | None = None
 
     name: ClassVar[str] = "RBP"
-    examples: ClassVar[tuple[str, ...]] = ("RBP(p=0.8)", "RBP(p=0.5)@3", "RBP(p=0.95,graded=true)", "RBP(p=0)")
+    examples: ClassVar[tuple[str, ...]] = (
+        "RBP(p=0.8)",
+        "RBP(p=0.5)@3",
+        "RBP(p=0.95,graded=true)",
+        "RBP(p=0.9,graded=true,by_topic=true)",
+        "RBP(p=0)",
+    )
     always_shown: ClassVar[tuple[str, ...]] = ("p",)
     trec_names: ClassVar[tuple[str, ...]] = ("rbp", "rbp_{p:.2f}")
-    trec_defaults: ClassVar[dict[str, str]] = {"p": "0.9"}
+    trec_defaults: ClassVar[dict[str, str]] = {"p": "0.9", "graded": "true", "by_topic": "true"}
     has_residual: ClassVar[bool] = True
 
     def check(self) -> None:
@@ -46,6 +57,8 @@ class RBP(RankWeighted):
             raise UsageError(f"RBP: the persistence p must be at least 0 and below 1, not {self.p}.")
         if self.max_grade is not None and not (self.graded and self.max_grade > 0):
             raise UsageError("RBP: max_grade must be positive, and goes with graded=true.")
+        if self.by_topic and (self.max_grade is not None or not self.graded):
+            raise UsageError("RBP: by_topic goes with graded=true, and not with max_grade.")
 
     def weights(self, n: int) -> Floats:
         return (1 - self.p) * self.p ** np.arange(n)
@@ -56,9 +69,13 @@ class RBP(RankWeighted):
     def worth(self, rankings: Rankings) -> Floats:
         if not self.graded:
             return rankings.relevant(self.rel)
-        largest = rankings.facts.max_gain if self.max_grade is None else self.max_grade
-        gain = rankings.gain()
-        worth = np.where(rankings.holes, rankings.chance, gain / largest)
+        facts = rankings.facts
+        if self.by_topic:
+            largest = facts.top_gain[rankings.topic][:, None]
+        else:
+            largest = np.asarray(facts.max_gain if self.max_grade is None else self.max_grade)
+        least = np.minimum(facts.nonrelevant_gain / largest, 1.0)
+        worth = np.where(rankings.holes, least + rankings.chance * (1 - least), rankings.gain() / largest)
         if self.max_grade is not None and worth.max(initial=0.0) > 1:
-            raise DataError(f"{self}: a document has gain {gain.max():g}, more than max_grade.")
+            raise DataError(f"{self}: a document has gain {rankings.gain().max():g}, more than max_grade.")
         return worth

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.tied_draws import chance_of_number, groups_at_cut
 from rankbounds.rankings import Rankings
-from rankbounds.ties import group_means
+from rankbounds.ties import group_means, order_by_worth
 
 
 @dataclass(frozen=True)
@@ -31,23 +31,56 @@ class RankPower(Measure):
     examples: ClassVar[tuple[str, ...]] = ("RankPower", "RankPower@3")
     lower_is_better: ClassVar[bool] = True
 
+    @property
+    def promotable(self) -> bool:  # type: ignore[override]
+        """With a depth, a document that moves up across it enters the average and may make it worse."""
+        return self.cutoff is None
+
     def value(self, rankings: Rankings) -> Floats:
         relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
         return _power(relevant @ np.arange(1.0, relevant.shape[-1] + 1), relevant.sum(axis=-1))
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        # With k of the unjudged documents relevant, the best case has the k highest and the worst the k lowest.
         depth = self.depth(rankings)
-        relevant = rankings.assume(0.0).relevant(self.rel)[..., :depth]
+        relevant = rankings.assume(0.0).relevant(self.rel)[..., :depth] > 0
         holes = rankings.holes[..., :depth]
-        rank = np.arange(1.0, depth + 1)
-        ranks, number = relevant @ rank, relevant.sum(axis=-1)
-        none = _power(ranks, number)
-        extremes = []
-        for ordered, places in ((holes, rank), (holes[..., ::-1], rank[::-1])):
-            added = np.cumsum(np.where(ordered, places, 0.0), axis=-1)
-            extremes.append(_power(ranks[:, None] + added, number[:, None] + np.cumsum(ordered, axis=-1)))
-        return np.minimum(none, extremes[0].min(axis=-1)), np.maximum(none, extremes[1].max(axis=-1))
+        return _least(relevant, holes), _greatest(relevant, holes)
+
+    def tie_bounds(self, rankings: Rankings) -> Bounds:
+        relevant = rankings.relevant(self.rel) > 0
+        return self._over_orders(rankings, relevant, np.zeros(relevant.shape, dtype=bool))
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds:
+        return self._over_orders(rankings, rankings.assume(0.0).relevant(self.rel) > 0, rankings.holes)
+
+    def _over_orders(self, rankings: Rankings, relevant: Flags, unjudged: Flags) -> Bounds:
+        least, greatest = (self._ordered(rankings, relevant, unjudged, best=best) for best in (True, False))
+        return _least(*least), _greatest(*greatest)
+
+    def _ordered(
+        self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool
+    ) -> tuple[Flags, Flags]:
+        """Which ranks down to the depth hold relevant documents in the best (or worst) order, and which may do so.
+
+        Unjudged documents of a group stand between the others, so that those that turn out relevant join the ones
+        that are. Of a group that the depth cuts through, it is open how many relevant documents stand above: the
+        fewest that leave no room for others surely do, as near to the good (or bad) end as can be, and more may.
+        """
+        depth, groups = self.depth(rankings), rankings.groups
+        if groups is None:
+            return relevant[..., :depth], unjudged[..., :depth]
+        source = order_by_worth(rankings, relevant + 0.5 * unjudged, best=best)
+        surely, perhaps = (groups.filled_from(one, source)[..., :depth] for one in (relevant, unjudged))
+        cut = groups.cut_by(depth)
+        row, above = groups.row[cut], (depth - groups.offset[cut])[:, None]
+        known, open_ = (groups.sums(one)[cut].astype(np.int64)[:, None] for one in (relevant, unjudged))
+        fewest = np.maximum(0, above - (groups.size[cut][:, None] - known))
+        most = np.minimum(above, known + open_)
+        place = np.arange(depth) - groups.offset[cut][:, None]  # counted from the group's good (or bad) end
+        inside, place = place >= 0, place if best else above - 1 - place
+        surely[row] = np.where(inside, place < fewest, surely[row])
+        perhaps[row] = np.where(inside, (place >= fewest) & (place < most), perhaps[row])
+        return surely, perhaps
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         if not rankings.certain:
@@ -66,7 +99,30 @@ class RankPower(Measure):
         return expected
 
 
-def _power(ranks: Floats, number: Floats) -> Floats:
+def _least(surely: Flags, perhaps: Flags) -> Floats:
+    """With k of the open ranks relevant, the best case has the k highest; the least over all k."""
+    rank = np.arange(1.0, surely.shape[-1] + 1)
+    ranks, number = surely @ rank, np.count_nonzero(surely, axis=-1)
+    more = _power(
+        ranks[:, None] + np.cumsum(np.where(perhaps, rank, 0.0), axis=-1),
+        number[:, None] + np.cumsum(perhaps, axis=-1),
+    )
+    return np.minimum(_power(ranks, number), more.min(axis=-1))
+
+
+def _greatest(surely: Flags, perhaps: Flags) -> Floats:
+    """With k of the open ranks relevant, the worst case has the k lowest; the greatest over all k."""
+    rank = np.arange(1.0, surely.shape[-1] + 1)
+    ranks, number = surely @ rank, np.count_nonzero(surely, axis=-1)
+    up = perhaps[..., ::-1]
+    more = _power(
+        ranks[:, None] + np.cumsum(np.where(up, rank[::-1], 0.0), axis=-1),
+        number[:, None] + np.cumsum(up, axis=-1),
+    )
+    return np.maximum(_power(ranks, number), more.max(axis=-1))
+
+
+def _power(ranks: Floats, number: Floats | Ints) -> Floats:
     """The sum of ranks over the square of their number, infinite where there are none."""
     result = np.full(np.broadcast(ranks, number).shape, np.inf)
     return np.divide(ranks, number**2, out=result, where=number > 0)

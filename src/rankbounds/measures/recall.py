@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.measure import Bounds, RankWeighted, quotient
+from rankbounds.measures.measure import Bounds, Share, quotient
 from rankbounds.rankings import Rankings
 
 
 @dataclass(frozen=True)
-class Recall(RankWeighted):
+class Recall(Share):
     """The share of the topic's known relevant documents that are among the first k (without a depth: retrieved).
 
     Relevant documents that nobody has found do not count, so that recall is an over-estimate wherever judging is
@@ -31,10 +31,7 @@ class Recall(RankWeighted):
     multilinear: ClassVar[bool] = False
     list_only: ClassVar[bool] = False
 
-    def weights(self, n: int) -> Floats:
-        return np.ones(n)
-
-    def divisor(self, rankings: Rankings) -> Floats:
+    def over(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
 
     def bounds(self, rankings: Rankings) -> Bounds:

@@ -10,7 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings import Rankings
-from rankbounds.ties import group_means
+from rankbounds.ties import expected_count
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Unjudged(Measure):
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         assert self.cutoff is not None
-        return group_means(rankings, self.worth(rankings))[..., : self.depth(rankings)].sum(axis=-1) / self.cutoff
+        return expected_count(rankings, self.worth(rankings), self.depth(rankings)) / self.cutoff
 
     def worth(self, rankings: Rankings) -> Floats:
         return rankings.holes.astype(np.float64)

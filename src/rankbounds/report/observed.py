@@ -54,7 +54,7 @@ class Observed:
 
     def __init__(self, measures: Sequence[Measure], assumptions: Assumptions) -> None:
         self.measures, self.assumptions = measures, assumptions
-        self.rbp = next((one for one in measures if isinstance(one, RBP)), RBP())
+        self.rbp = next((one for one in measures if isinstance(one, RBP) and not one.by_topic), RBP())
         self.runs: dict[int, Lists] = {}
         self.tie_ranges: dict[tuple[int, int], dict[int, tuple[float, float]]] = {}
         """For run and measure, each topic's least and greatest value over the orders of its ties."""
