@@ -1,14 +1,15 @@
 """Slow, obvious definitions of every measure, written from the papers. They share no code with the package.
 
 A ranked list is a list of grades, ``None`` for an unjudged document. ``judged`` lists the grades of all judged
-documents of the topic, retrieved or not. ``largest`` is the largest grade of the collection.
+documents of the topic, retrieved or not. ``largest`` is the largest gain of the collection, at least 1. ``table`` says
+what grades gain, where that is not the grade itself.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass
@@ -16,6 +17,7 @@ class Topic:
     ranking: list[float | None]
     judged: list[float]
     largest: float
+    table: dict[float, float] = field(default_factory=dict)
 
     def relevance(self, rel: float) -> list[int]:
         return [1 if grade is not None and grade >= rel else 0 for grade in self.ranking]
@@ -23,8 +25,16 @@ class Topic:
     def number_relevant(self, rel: float) -> int:
         return len([grade for grade in self.judged if grade >= rel])
 
+    def gain(self, grade: float | None) -> float:
+        """An unjudged document gains what one of grade 0 does."""
+        return self.table.get(grade or 0, grade or 0)
+
     def gains(self) -> list[float]:
-        return [0.0 if grade is None else grade for grade in self.ranking]
+        return [self.gain(grade) for grade in self.ranking]
+
+    def known_gains(self) -> list[float]:
+        """Of all judged documents, and of those retrieved that count as judged."""
+        return [self.gain(grade) for grade in [*self.judged, *(one for one in self.ranking if one is None)]]
 
 
 def precision_at(relevance: list[int], rank: int) -> float:
@@ -44,13 +54,13 @@ def rbp(topic: Topic, m) -> float:
     for position, grade in enumerate(topic.ranking):
         if m.cutoff is not None and position >= m.cutoff:
             break
-        if grade is None:
-            continue
         if m.graded:
-            divisor = m.max_grade if m.max_grade is not None else max(1.0, topic.largest)
-            worth = grade / divisor
+            divisor = m.max_grade if m.max_grade is not None else topic.largest
+            if m.by_topic:
+                divisor = max([1.0, *map(topic.gain, topic.judged)])
+            worth = topic.gain(grade) / divisor
         else:
-            worth = 1.0 if grade >= m.rel else 0.0
+            worth = 1.0 if grade is not None and grade >= m.rel else 0.0
         total += worth * m.p**position
     return (1 - m.p) * total
 
@@ -116,12 +126,12 @@ def dcg(topic: Topic, m) -> float:
 
 
 def ndcg(topic: Topic, m) -> float:
-    ideal = _dcg(sorted(topic.judged, reverse=True), m)
+    ideal = _dcg(sorted(topic.known_gains(), reverse=True), m)
     return _dcg(topic.gains(), m) / ideal if ideal else 0.0
 
 
 def err(topic: Topic, m) -> float:
-    largest = m.max_grade if m.max_grade is not None else max(1.0, topic.largest)
+    largest = m.max_grade if m.max_grade is not None else topic.largest
     reached, total = 1.0, 0.0
     for rank, grade in enumerate(topic.gains()[: m.cutoff], 1):
         stops = (2**grade - 1) / 2**largest
@@ -187,8 +197,8 @@ def rpref_family(divisor: Callable[[int, Topic], float]) -> Callable[[Topic, obj
     """Equations 15-17 and 19."""
 
     def definition(topic: Topic, _m) -> float:
-        condensed = [grade for grade in topic.ranking if grade is not None]
-        ideal = sum(topic.judged)
+        condensed = [topic.gain(grade) for grade in topic.ranking if grade is not None]
+        ideal = sum(map(topic.gain, topic.judged))
         total = 0.0
         for rank, grade in enumerate(condensed, 1):
             if grade > 0:
@@ -202,14 +212,14 @@ def rpref_family(divisor: Callable[[int, Topic], float]) -> Callable[[Topic, obj
     return definition
 
 
-rpref_n = rpref_family(lambda _rank, topic: sum(1 - grade / topic.largest for grade in topic.judged))
+rpref_n = rpref_family(lambda _rank, topic: sum(1 - topic.gain(grade) / topic.largest for grade in topic.judged))
 rpref_relative = rpref_family(lambda rank, _topic: rank - 1 if rank > 1 else "skip")
 rpref_relative2 = rpref_family(lambda rank, _topic: rank)
 
 
 def q_measure(topic: Topic, m) -> float:
-    ideal = sorted(topic.judged, reverse=True)
-    number = len([grade for grade in topic.judged if grade > 0])
+    ideal = sorted(topic.known_gains(), reverse=True)
+    number = len([gain for gain in ideal if gain > 0])
     total = 0.0
     for rank in range(1, len(topic.ranking) + 1):
         gains = topic.gains()[:rank]
@@ -376,7 +386,7 @@ def value(topic: Topic, measure) -> float:
     """The measure of one list; a condensed measure is the plain one on the list without unjudged documents."""
     if type(measure).__name__ == "Condensed":
         condensed = [grade for grade in topic.ranking if grade is not None]
-        return value(Topic(condensed, topic.judged, topic.largest), measure.measure)
+        return value(Topic(condensed, topic.judged, topic.largest, topic.table), measure.measure)
     return DEFINITIONS[measure.name](topic, measure)
 
 
