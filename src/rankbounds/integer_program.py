@@ -4,8 +4,10 @@ The mean of n binary lists is one list whose rank i holds c_i / n, where c_i cou
 document there. Topics do not constrain each other, so c_i may be any whole number from 0 to n: the program for n
 topics is that for one list with n + 1 gain levels.
 
-Every rank that the printed digits could notice is a whole number. All below is relaxed in both directions: it may add
-anything from nothing to p^N to the score, and anything to the score at the other persistence.
+Every rank that the printed digits could notice is a whole number, and where the list ends at a depth, every rank to
+there that counts at the other persistence. All below is relaxed in both directions: it may add anything from nothing to
+p^N to the score, and anything to the score at the other persistence. Whether the list that was found can do so is
+looked at in the end: only then is its score there reached.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ MARGIN = 1e-7
 """Given away at either end for the solver's arithmetic."""
 LARGEST_COEFFICIENT = 100.0
 """Of a row; the solver takes 0.000001 for a whole number, and that times the coefficient must stay small."""
+NEGLIGIBLE = 1e-9
+"""What all ranks below may weigh at the other persistence without being whole numbers."""
 FEASIBILITY = 1e-6
 """Rows are widened by this much in the solver's units, ten times its tolerance, so that no true list is cut off."""
 
@@ -59,7 +63,7 @@ class End:
     bound: float
     """No list passes it."""
     reached: bool
-    """Whether the solver finished, so that no tighter bound exists."""
+    """Whether the solver finished and a list attains the bound, so that no tighter one exists."""
     feasible: bool = True
 
 
@@ -90,7 +94,8 @@ def solve(problem: Problem, to: float, *, highest: bool, time_limit: float) -> E
     if dual is None or not np.isfinite(dual):
         return End(-sign * np.inf, reached=False)
     bound = sign * dual / OBJECTIVE_SCALE + (columns.tail_at_other_p if highest else 0.0) - sign * MARGIN
-    return End(float(bound), reached=solution.status == 0)
+    reached = solution.status == 0 and columns.attained(np.round(solution.x), highest=highest)
+    return End(float(bound), reached=reached)
 
 
 @contextlib.contextmanager
@@ -126,7 +131,10 @@ class _Columns:
         finest = max(half, 1e-12) / FINER
         needed = 1 if p == 0 else int(np.ceil(np.log(finest) / np.log(p)))
         depth = needed if problem.depth is None else problem.depth
-        ranks = min(needed, depth) if problem.residual is None else needed  # unjudged documents may stand below depth
+        ranks = needed
+        if problem.depth is not None and problem.residual is None:  # (unjudged documents may stand below the depth)
+            there = 1 if to == 0 else int(np.ceil(np.log(NEGLIGIBLE) / np.log(to)))
+            ranks = min(max(needed, there), problem.depth)
         weight, weight_there = ((1 - q) * q ** np.arange(ranks) for q in (p, to))
         self.ranks = ranks
 
@@ -143,10 +151,10 @@ class _Columns:
         self.upper.reshape(-1, ranks)[: self.gain_blocks, depth:] = 0.0
         # What lies below the last rank can take this much of the score and of the residual upon itself. No variable
         # stands for it: rows that reach lower do, and leave the solver nothing but whole numbers.
-        gain_ends = problem.depth is not None and problem.depth <= ranks
+        beyond = (0.0, 0.0) if problem.depth is None else tuple(q ** max(problem.depth, ranks) for q in (p, to))
         self.tail = p**ranks
-        self.tail_of_score = 0.0 if gain_ends else self.tail
-        self.tail_at_other_p = 0.0 if gain_ends and problem.residual is None else to**ranks
+        self.tail_of_score = self.tail - beyond[0]
+        self.tail_at_other_p = to**ranks - (beyond[1] if problem.residual is None else 0.0)
 
     def at_other_p(self, *, with_unjudged: bool) -> Floats:
         """The score at the other persistence of each column's unit, the tail left out."""
@@ -154,6 +162,22 @@ class _Columns:
         if not with_unjudged:
             gain[self.gain_blocks * self.ranks :] = 0.0
         return gain
+
+    def attained(self, found: Floats, *, highest: bool) -> bool:
+        """Does a list attain the bound: these ranks, and below them nothing, only relevant or only unjudged ones?
+
+        For the highest score everything below must count, for the lowest nothing.
+        """
+        gains = self.gain_blocks * self.ranks
+        score, open_ = (float(found[part] @ self.score_weights[part]) for part in (slice(gains), slice(gains, None)))
+        tails = [(self.tail_of_score, 0.0)] if highest else [(0.0, 0.0)]
+        if self.problem.residual is not None:
+            tails.append((0.0, self.tail))
+        return any(
+            _within(score + more, self.problem.score)
+            and (self.problem.residual is None or _within(open_ + unjudged, self.problem.residual))
+            for more, unjudged in tails
+        )
 
     def constraints(self) -> list[tuple[Any, Any, Any]]:
         """Rows as (matrix, low, high): the score, the residual, and that a document is one thing only."""
@@ -177,6 +201,11 @@ class _Columns:
         row[columns] = self.score_weights[columns]
         scale = max((known[1] - known[0]) / 2, row.max(initial=0.0) / LARGEST_COEFFICIENT, 1e-300)
         return row[None] / scale, (known[0] - tail) / scale - FEASIBILITY, known[1] / scale + FEASIBILITY
+
+
+def _within(number: float, known: tuple[float, float]) -> bool:
+    slack = FEASIBILITY * max((known[1] - known[0]) / 2, 1 / LARGEST_COEFFICIENT)
+    return known[0] - slack <= number <= known[1] + slack
 
 
 def even_steps(gains: tuple[float, ...]) -> int | None:
