@@ -10,6 +10,7 @@ import itertools
 import math
 import statistics
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -36,7 +37,14 @@ COUNTED = {"P", "Recall", "F", "Shaw", "RPrec", "Success", "Judged", "Unjudged",
 
 WHOLE = (0, 0, 1, 1, 2, 3)
 FRACTIONS = (0, 0, 0.25, 0.5, 1, 1)
-TABLES = ({}, {}, {1: 1, 2: 3, 3: 7}, {0: 0.5, 1: 1, 2: 2, 3: 2.5}, {0: 1, 1: 1, 2: 4})
+SCALES = (
+    (WHOLE, {}),
+    (FRACTIONS, {}),
+    (WHOLE, {1: 1, 2: 3, 3: 7}),
+    (WHOLE, {0: 0.5, 1: 1, 2: 2, 3: 2.5}),
+    (WHOLE, {0: 1, 1: 1, 2: 4}),
+)
+"""Grades to draw from, and what they gain where that is not the grade."""
 
 
 def plain(measure):
@@ -87,6 +95,10 @@ class Example:
         return self.table.get(grade, grade)
 
     @property
+    def rule(self) -> str:
+        return ",".join(f"{grade}={gain}" for grade, gain in self.table.items()) or "linear"
+
+    @property
     def possible(self) -> list[float]:
         """The grades that a document may have, by rising gain."""
         return sorted({0, 1, *self.grades, *self.table}, key=self.gain)
@@ -121,9 +133,9 @@ class Example:
 
 
 @st.composite
-def examples(draw, holes=3, group=4, length=6):
-    table = draw(st.sampled_from(TABLES))
-    grade = st.sampled_from(WHOLE if table else draw(st.sampled_from((WHOLE, WHOLE, FRACTIONS))))
+def examples(draw, holes=3, group=4, length=6, scales=((WHOLE, {}),)):
+    grades, table = draw(st.sampled_from(scales))
+    grade = st.sampled_from(grades)
     ranking = draw(st.lists(st.one_of(st.none(), grade, grade), min_size=1, max_size=length))
     while ranking.count(None) > holes:
         ranking[ranking.index(None)] = 0
@@ -138,13 +150,22 @@ def examples(draw, holes=3, group=4, length=6):
     return Example(tuple(ranking), tuple(scores), tuple(unretrieved), table)
 
 
+varied = partial(examples, scales=SCALES)
+
+
 def untied(example: Example) -> Example:
     return replace(example, scores=tuple(range(100, 100 - len(example.ranking), -1)))
 
 
+def fitting(example: Example, measures):
+    """The measures whose scale holds the example's gains."""
+    several = map(parse_measure, measures)
+    return [m for m in several if (getattr(plain(m), "max_grade", None) or example.largest) >= example.largest]
+
+
 def evaluated(example: Example, measures=MEASURES, **options) -> rb.Scores:
-    fitting = [m for m in measures if (getattr(plain(m), "max_grade", None) or example.largest) >= example.largest]
-    return rb.evaluate(example.qrels, example.run, fitting, gain=example.table or None, **options)
+    options = {"gain": example.rule, **options}
+    return rb.evaluate(example.qrels, example.run, fitting(example, measures), **options)
 
 
 def by_measure(scores: rb.Scores):
@@ -162,7 +183,7 @@ def levels_for(measure, example: Example):
     if not getattr(chosen, "graded", False):
         return 0, max(*example.grades, 1, getattr(chosen, "rel", 1))
     if getattr(chosen, "by_topic", False):
-        top = max([1, *map(example.gain, example.grades)])
+        top = max([1, *map(example.gain, example.topic().judged)])
         return [grade for grade in example.possible if example.gain(grade) <= top]
     largest = getattr(chosen, "max_grade", None) or 0
     return [*example.possible, *([largest] if largest > example.largest else [])]
@@ -197,14 +218,14 @@ def test_a_condensed_measure_has_the_facts_of_the_plain_one(measure):
 
 
 @LAW
-@given(examples())
+@given(varied())
 def test_value_is_the_plain_definition(example):
     for measure, (found, _, _) in scored(example).items():
         assert close(found, value(example.topic(), measure)), measure
 
 
 @LAW
-@given(examples(), st.sampled_from(["double", "single"]), st.sampled_from(["trec", "docid", "key"]), st.randoms())
+@given(varied(), st.sampled_from(["double", "single"]), st.sampled_from(["trec", "docid", "key"]), st.randoms())
 def test_value_follows_the_order_of_ties_and_the_precision_of_scores(example, precision, ties, random):
     documents = [f"d{at}" for at in range(len(example.ranking))]
     random.shuffle(documents)
@@ -217,15 +238,15 @@ def test_value_follows_the_order_of_ties_and_the_precision_of_scores(example, pr
         ranked.sort(key=key.__getitem__)
     ranked.sort(key=shown.__getitem__, reverse=True)
     qrels = {"t": {d: one for d, one in grade.items() if one is not None} | example.topic_unretrieved}
-    options = {"ties": ties, "score_precision": precision, "gain": example.table or None}
-    measures = [m for m in MEASURES if (getattr(plain(m), "max_grade", None) or example.largest) >= example.largest]
-    scores = rb.evaluate(qrels, {"t": score}, measures, **options, **({"ties_key": key} if ties == "key" else {}))
+    options = {"ties": ties, "score_precision": precision, "gain": example.rule}
+    options |= {"ties_key": key} if ties == "key" else {}
+    scores = rb.evaluate(qrels, {"t": score}, fitting(example, MEASURES), **options)
     for measure, found in zip(scores.measures, scores.value[0, 0], strict=True):
         assert close(found, value(example.topic([grade[d] for d in ranked]), measure)), measure
 
 
 @LAW
-@given(examples())
+@given(varied())
 def test_bounds_are_the_extremes_over_all_judgments(example):
     scores = evaluated(untied(example))
     for measure, (found, low, high) in by_measure(scores).items():
@@ -246,7 +267,7 @@ def test_bounds_are_the_extremes_over_all_judgments(example):
 
 
 @LAW
-@given(examples())
+@given(varied())
 def test_value_lies_within_its_bounds(example):
     for unjudged in ("nonrelevant", "relevant", "condensed"):
         for measure, (found, low, high) in scored(example, filter(bounded, MEASURES), unjudged=unjudged).items():
@@ -254,7 +275,7 @@ def test_value_lies_within_its_bounds(example):
 
 
 @LAW
-@given(examples())
+@given(varied())
 def test_counting_unjudged_as_relevant_is_judging_them_so(example):
     for measure, (found, _, _) in scored(example, PLAIN, unjudged="relevant").items():
         most = levels_for(measure, example)[-1]
@@ -264,7 +285,7 @@ def test_counting_unjudged_as_relevant_is_judging_them_so(example):
 
 
 @LAW
-@given(examples(), st.sampled_from([0.0, 0.2, 0.5, 1.0]))
+@given(varied(), st.sampled_from([0.0, 0.2, 0.5, 1.0]))
 def test_expected_is_the_mean_over_independent_judgments(example, q):
     measures = [m for m in PLAIN if m.multilinear]
     holes = example.ranking.count(None)
@@ -278,7 +299,7 @@ def test_expected_is_the_mean_over_independent_judgments(example, q):
 
 
 @LAW
-@given(examples())
+@given(varied())
 def test_condensed_is_deleting_unjudged_documents(example):
     kept = [(grade, score) for grade, score in zip(example.ranking, example.scores, strict=True) if grade is not None]
     if not kept:
@@ -293,7 +314,7 @@ def test_condensed_is_deleting_unjudged_documents(example):
 
 
 @LAW
-@given(examples())
+@given(varied())
 def test_best_and_worst_ties_are_the_extremes_over_all_orders(example):
     measures = list(filter(extreme, MEASURES))
     best, worst = (scored(example, measures, ties=ties, bounds="ties") for ties in ("best", "worst"))
@@ -307,7 +328,7 @@ def test_best_and_worst_ties_are_the_extremes_over_all_orders(example):
 
 
 @LAW
-@given(examples(group=6, length=7))
+@given(varied(group=6, length=7))
 def test_expected_ties_is_the_mean_over_all_orders(example):
     orders = list(example.orders(example.ranking))
     for measure, (found, _, _) in scored(example, filter(averaged, MEASURES), ties="expected").items():
@@ -316,7 +337,7 @@ def test_expected_ties_is_the_mean_over_all_orders(example):
 
 
 @LAW
-@given(examples(), st.sampled_from([0.0, 0.3, 1.0]))
+@given(varied(), st.sampled_from([0.0, 0.3, 1.0]))
 def test_expected_ties_and_expected_judgments_are_the_mean_over_both(example, q):
     measures = [m for m in PLAIN if m.multilinear and not m.as_retrieved and m.name not in NO_MEAN_OVER_BOTH]
     holes = example.ranking.count(None)
@@ -331,7 +352,7 @@ def test_expected_ties_and_expected_judgments_are_the_mean_over_both(example, q)
 
 
 @settings(LAW, max_examples=30)
-@given(examples(holes=2, group=3, length=5))
+@given(varied(holes=2, group=3, length=5))
 def test_joint_bounds_are_the_extremes_over_orders_and_judgments(example):
     scores = evaluated(example, filter(bounded, MEASURES), bounds="both")
     for measure, (found, low, high) in by_measure(scores).items():
@@ -349,7 +370,7 @@ def test_joint_bounds_are_the_extremes_over_orders_and_judgments(example):
 
 
 @settings(LAW, max_examples=30)
-@given(examples(holes=2, group=3, length=5))
+@given(varied(holes=2, group=3, length=5))
 def test_bounds_under_treated_ties_contain_every_completion(example):
     for ties, pick in (("best", max), ("worst", min), ("expected", statistics.mean)):
         measures = [m for m in MEASURES if bounded(m) and averaged(m, ties) and extreme(m, ties)]
@@ -370,7 +391,7 @@ def test_bounds_under_treated_ties_contain_every_completion(example):
 
 
 @LAW
-@given(examples(), st.data())
+@given(varied(), st.data())
 def test_a_further_judgment_never_widens_the_bounds(example, data):
     holes = [at for at, grade in enumerate(example.ranking) if grade is None]
     if not holes:
@@ -387,7 +408,7 @@ def test_a_further_judgment_never_widens_the_bounds(example, data):
 
 
 @LAW
-@given(examples(), st.sampled_from([1, 2, 3]))
+@given(varied(), st.sampled_from([1, 2, 3]))
 def test_measures_of_the_list_alone_do_not_read_what_else_is_relevant(example, grade):
     measures = [m for m in PLAIN if m.list_only and not getattr(m, "by_topic", False)]
     scaled = replace(example, unretrieved=(*example.unretrieved, 1, 2, 3))  # the scale stays the same
@@ -397,36 +418,38 @@ def test_measures_of_the_list_alone_do_not_read_what_else_is_relevant(example, g
         assert all(map(close, before[measure], after[measure])), measure
 
 
-@settings(LAW, max_examples=20)
-@given(st.lists(examples(), min_size=1, max_size=4))
-def test_lists_are_scored_alone_as_in_a_batch(several):
-    table = several[0].table
+@settings(LAW, max_examples=24)
+@given(
+    st.sampled_from(SCALES).flatmap(lambda scale: st.lists(examples(scales=(scale,)), min_size=1, max_size=3)),
+    st.sampled_from(["trec", "best", "worst", "expected"]),
+)
+def test_lists_are_scored_alone_as_in_a_batch(several, ties):
+    rule = several[0].rule
     scale = {f"x{grade}": grade for grade in (1, 2, 3)}
     qrels = {f"t{at}": one.qrels["t"] | scale for at, one in enumerate(several)}
     run = {f"t{at}": one.run["t"] for at, one in enumerate(several)}
-    for ties in ("trec", "best", "worst", "expected"):
-        measures = [m for m in MEASURES if averaged(m, ties) and extreme(m, ties)]
-        measures = [m for m in measures if getattr(plain(m), "max_grade", None) is None]
-        together = rb.evaluate(qrels, run, measures, ties=ties, gain=table or None)
-        for at in range(len(several)):
-            one = rb.evaluate({"t": qrels[f"t{at}"]}, {"t": run[f"t{at}"]}, measures, ties=ties, gain=table or None)
-            for found, expected in (
-                (together.value[0, at], one.value[0, 0]),
-                (together.low[0, at], one.low[0, 0]),
-                (together.high[0, at], one.high[0, 0]),
-            ):
-                for measure, a, b in zip(measures, found, expected, strict=True):
-                    same = a == b if plain(measure).name in COUNTED else close(a, b)
-                    assert same or (a != a and b != b), (measure, ties)
+    measures = [m for m in MEASURES if averaged(m, ties) and extreme(m, ties)]
+    measures = [m for m in measures if getattr(plain(m), "max_grade", None) is None]
+    together = rb.evaluate(qrels, run, measures, ties=ties, gain=rule)
+    for at in range(len(several)):
+        one = rb.evaluate({"t": qrels[f"t{at}"]}, {"t": run[f"t{at}"]}, measures, ties=ties, gain=rule)
+        for found, expected in (
+            (together.value[0, at], one.value[0, 0]),
+            (together.low[0, at], one.low[0, 0]),
+            (together.high[0, at], one.high[0, 0]),
+        ):
+            for measure, a, b in zip(measures, found, expected, strict=True):
+                same = a == b if plain(measure).name in COUNTED else close(a, b)
+                assert same or (a != a and b != b), (measure, ties)
 
 
 @LAW
-@given(examples(), st.lists(st.sampled_from(WHOLE), min_size=1, max_size=3))
+@given(varied(), st.lists(st.sampled_from(WHOLE), min_size=1, max_size=3))
 def test_a_topic_that_the_run_lacks_scores_as_an_empty_list(example, judged):
     qrels = {**example.qrels, "lacking": {f"x{at}": grade for at, grade in enumerate(judged)}}
     graded = replace(example, unretrieved=(*example.unretrieved, *judged))
-    measures = [m for m in MEASURES if (getattr(plain(m), "max_grade", None) or graded.largest) >= graded.largest]
-    scores = rb.evaluate(qrels, example.run, measures, gain=example.table or None)
+    measures = fitting(graded, MEASURES)
+    scores = rb.evaluate(qrels, example.run, measures, gain=example.rule)
     topic = Topic([], list(judged), graded.largest, example.table)
     at = scores.query_ids.index("lacking")
     for number, measure in enumerate(measures):

@@ -96,7 +96,9 @@ class Q(Measure):
         """Where grade 0 gains too, every document counts, and only gains are open: of the list, of the ideal ranking."""
         number = self._num_relevant(least)
         low, high = (
-            quotient((np.cumsum(self._credit(list_), axis=-1) * self._inverse(ideal) * list_.present).sum(axis=-1), number)
+            quotient(
+                (np.cumsum(self._credit(list_), axis=-1) * self._inverse(ideal) * list_.present).sum(axis=-1), number
+            )
             for list_, ideal in ((least, most), (most, least))
         )
         return low, np.minimum(high, 1.0)

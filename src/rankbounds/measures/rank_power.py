@@ -57,9 +57,7 @@ class RankPower(Measure):
         least, greatest = (self._ordered(rankings, relevant, unjudged, best=best) for best in (True, False))
         return _least(*least), _greatest(*greatest)
 
-    def _ordered(
-        self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool
-    ) -> tuple[Flags, Flags]:
+    def _ordered(self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool) -> tuple[Flags, Flags]:
         """Which ranks down to the depth hold relevant documents in the best (or worst) order, and which may do so.
 
         Unjudged documents of a group stand between the others, so that those that turn out relevant join the ones
