@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         print(
-            f"rankbounds: the bounds of {named} hold, but with these ties they may be wider than what can happen.",
+            f"rankbounds: the bounds of {named} hold, but may be wider than what can happen.",
             file=sys.stderr,
         )
     if options.format == "parquet":

@@ -93,13 +93,11 @@ class Q(Measure):
         return low, high
 
     def _bounds_where_all_gain(self, least: Rankings, most: Rankings) -> Bounds:
-        """Where grade 0 gains too, every document counts, and only gains are open: of the list, of the ideal ranking."""
+        """Where grade 0 gains too, every document counts, and only gains are open: the list's and the ideal ones."""
         number = self._num_relevant(least)
         low, high = (
-            quotient(
-                (np.cumsum(self._credit(list_), axis=-1) * self._inverse(ideal) * list_.present).sum(axis=-1), number
-            )
-            for list_, ideal in ((least, most), (most, least))
+            quotient((one.present * np.cumsum(self._credit(one), axis=-1) * self._inverse(ideal)).sum(axis=-1), number)
+            for one, ideal in ((least, most), (most, least))
         )
         return low, np.minimum(high, 1.0)
 

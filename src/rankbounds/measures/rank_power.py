@@ -100,7 +100,7 @@ class RankPower(Measure):
 def _least(surely: Flags, perhaps: Flags) -> Floats:
     """With k of the open ranks relevant, the best case has the k highest; the least over all k."""
     rank = np.arange(1.0, surely.shape[-1] + 1)
-    ranks, number = surely @ rank, np.count_nonzero(surely, axis=-1)
+    ranks, number = surely.astype(np.float64) @ rank, np.count_nonzero(surely, axis=-1)
     more = _power(
         ranks[:, None] + np.cumsum(np.where(perhaps, rank, 0.0), axis=-1),
         number[:, None] + np.cumsum(perhaps, axis=-1),
@@ -111,7 +111,7 @@ def _least(surely: Flags, perhaps: Flags) -> Floats:
 def _greatest(surely: Flags, perhaps: Flags) -> Floats:
     """With k of the open ranks relevant, the worst case has the k lowest; the greatest over all k."""
     rank = np.arange(1.0, surely.shape[-1] + 1)
-    ranks, number = surely @ rank, np.count_nonzero(surely, axis=-1)
+    ranks, number = surely.astype(np.float64) @ rank, np.count_nonzero(surely, axis=-1)
     up = perhaps[..., ::-1]
     more = _power(
         ranks[:, None] + np.cumsum(np.where(up, rank[::-1], 0.0), axis=-1),
