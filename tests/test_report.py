@@ -70,7 +70,7 @@ def test_holds_the_scores_of_evaluate(demo, demo_scores):
     assert demo["runs"] == demo_scores.runs
     assert demo["topics"] == demo_scores.query_ids
     for name in ("value", "low", "high"):
-        np.testing.assert_array_equal(unpacked(demo["values"][name]), getattr(demo_scores, name))
+        np.testing.assert_allclose(unpacked(demo["values"][name]), getattr(demo_scores, name), rtol=1e-15)
     mean = demo_scores.mean()
     for at in range(len(MEASURES)):
         np.testing.assert_allclose(demo["systems"][at]["mean"], mean.value[:, 0, at])
