@@ -219,6 +219,17 @@ def test_orders_by_effort_agree_with_orders_by_gain():
     assert (row["swapped"], swaps(scores, 0, 1)) == (0, [])
 
 
+def test_infinite_means_share_the_last_place():
+    effort = np.array([[1, 2], [3, 4], [np.inf, 1], [5, np.inf]])
+    value = np.stack([[[4, 4], [3, 3], [1, 1], [1, 1]], effort], axis=-1)
+    scores = replace(scores_of(effort), measures=[parse_measure("AP"), parse_measure("ESL(n=1)")], value=value)
+    row = agreement(scores)[0]
+    assert [row[key] for key in ("tau", "tau_ap", "spearman", "rbo")] == pytest.approx(
+        [1, tau_ap(*[np.array([4.0, 3, 1, 1])] * 2), 1, rank_biased_overlap(*[np.array([4.0, 3, 1, 1])] * 2)]
+    )
+    assert (row["swapped"], row["swapped_significantly"]) == (0, 0)
+
+
 class TestEquality:
     @pytest.mark.parametrize("scale", [1e-3, 1.0, 100.0, 1e3, 1e9])
     def test_tenths_at_any_scale(self, scale):

@@ -115,7 +115,8 @@ def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> 
 
     ``against`` holds scores of the same runs, say from a shallower pool. ``tau`` is tau-b, ``tau_ap`` the mean
     of both directions, ``rbo`` at persistence ``p``. ``swapped`` counts pairs of runs that change places, and
-    ``swapped_significantly`` those of them where both sides find a significant difference (t test, 0.05).
+    ``swapped_significantly`` those of them where both sides find a significant difference (t test, 0.05). Runs whose
+    means are infinite, as of ESL, share the last place.
     """
     if len(scores.runs) < 2:
         raise DataError("Agreement of orderings needs at least two runs.")
@@ -149,13 +150,15 @@ def _merits(scores: Scores) -> Floats:
 
 
 def _significant(scores: Scores, at: int) -> Flags:
-    """For every two runs, does a t test separate them by this measure?"""
+    """For every two runs, does a t test separate them by this measure? Of infinite differences it cannot tell."""
     matrix = scores.value[:, :, at]
     first, second = pairs_of(matrix.shape[0])
+    apart = differences(matrix[first], matrix[second])
+    finite = ~np.isinf(apart).any(axis=-1)
+    separated = np.zeros(first.size, dtype=bool)
+    separated[finite] = p_values(apart[finite], "t") < LEVEL
     table = np.zeros((matrix.shape[0], matrix.shape[0]), dtype=bool)
-    table[first, second] = table[second, first] = (
-        p_values(differences(matrix[first], matrix[second]), "t", measure=scores.measures[at]) < LEVEL
-    )
+    table[first, second] = table[second, first] = separated
     return table
 
 

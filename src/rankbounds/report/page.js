@@ -402,10 +402,10 @@ function sentencesOf(a, b, measure) {
   const differences = topics.map((_, topic) => less(value("value", a, topic, measure), value("value", b, topic, measure))).filter(known);
   const total = data.number_of_topics, all = differences.length === total;
   const won = differences.filter((one) => merit(one, measure) > 0).length, lost = differences.filter((one) => merit(one, measure) < 0).length;
-  const told = [`${label}${measures[measure].lower_is_better ? " (lower is better)" : ""}: ${runs[a]} scores ${fixed(system.mean[a])} and ${runs[b]} ${fixed(system.mean[b])}, a difference of ` +
-    `${signed(row.difference)} over ${total} topics` + (all ? ` (${won} won, ${lost} lost).` : ".")];
-  const evidence = `${testName()}, p = ${fixed(row.p_adjusted)}; ` +
-    `${percent(settings.confidence)} interval${count > 2 ? " of this pair alone" : ""} ${signed(row.ci_low)} to ${signed(row.ci_high)}`;
+  const told = [`${label}${measures[measure].lower_is_better ? " (lower is better)" : ""}: ${runs[a]} scores ${fixed(system.mean[a])} and ${runs[b]} ${fixed(system.mean[b])}, ` +
+    `${known(row.difference) ? "a difference of " + signed(row.difference) : "no mean difference"} over ${total} topics` + (all ? ` (${won} won, ${lost} lost).` : ".")];
+  const evidence = `${testName()}, p = ${fixed(row.p_adjusted)}` + (known(row.ci_low)
+    ? `; ${percent(settings.confidence)} interval${count > 2 ? " of this pair alone" : ""} ${signed(row.ci_low)} to ${signed(row.ci_high)}` : "");
   told.push(row.p_adjusted < settings.alpha
     ? `Is it noise? Probably not: so large a difference would rarely come by chance (${evidence}).`
     : `Is it noise? It may well be: such a difference can come by chance (${evidence}).`);
