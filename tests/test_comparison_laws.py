@@ -355,6 +355,11 @@ class TestCommands:
         assert (pair["pairs"][0]["certain_low"], pair["pairs"][0]["certain_high"]) == (0, 0)
         assert {row["difference"] for row in pair["topics"]} == {0}
 
+    def test_whatever_is_judged_equal_precision_is_no_difference(self, files):
+        pair = rb.differences(files / "qrels", [files / "forward", files / "backward"], "P@10").pairs[0]
+        assert (pair.difference, pair.certain_low, pair.certain_high) == (0, 0, 0)
+        assert pair.verdict == "no difference"
+
     def test_gate_fails_when_effort_grows(self, files, command):
         short, long = files / "forward", files / "backward"
         measures = ["-m", "ESL(n=1)", "--fail-if", "ESL(n=1) worse"]
