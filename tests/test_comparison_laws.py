@@ -311,6 +311,21 @@ class TestTests:
         both = scores_of([[1, 2, np.inf], [2, 1, np.inf]], "ESL(n=1)")
         assert compare(both, test=test).pairs[0]["difference"] == 0
 
+    def test_infinite_to_both_sides(self):
+        """A mean that is no number tells nothing: who wins more topics is better."""
+        value = np.array([[np.inf, 1, *range(1, 9)], [1, np.inf, *range(11, 19)]])
+        found = compare(scores_of(value, "ESL(n=1)"), test="sign")
+        row = found.pairs[0]
+        assert (row["difference"], row["verdict"]) == (None, "a better as judged")
+        assert "no mean difference over 10 topics (9 won, 1 lost)" in paragraph(found, "ESL(n=1)")
+        assert "-" in found.pair_table().text()
+        value[:, :2] = np.inf
+        found = compare(scores_of(value, "ESL(n=1)"), test="t")
+        assert found.pairs[0]["difference"] == -8
+        assert "scores inf and second inf, a difference of -8.0000 (0 where both are infinite)" in paragraph(
+            found, "ESL(n=1)"
+        )
+
     def test_infinite_scores_cannot_be_standardised(self):
         with pytest.raises(DataError, match="cannot be standardised"):
             standardised(scores_of([[1, np.inf], [2, 1]], "ESL(n=1)"))
@@ -368,13 +383,12 @@ class TestCommands:
         assert "ESL(n=1) (lower is better): forward scores 0.0000 and backward 2.5000, a difference of -2.5000" in out
         assert "(20 won, 0 lost)" in out
         assert "a better" in out
-        assert "gate failed: ESL(n=1) worse by 2.5000 (" in err
-        assert "lower is better" in err
+        assert "gate failed: ESL(n=1) (lower is better) worse by 2.5000 (" in err
         assert "Topics that rose most: 0, 4, 8, 12, 16." in err
         code, _, err = command("compare", files / "qrels", long, short, *measures)
-        assert (code, "gate passed: ESL(n=1) changed by -2.5000" in err) == (0, True)
+        assert (code, "gate passed: ESL(n=1) (lower is better) changed by -2.5000" in err) == (0, True)
         code, _, err = command("compare", files / "qrels", long, short, "--fail-if", "RankPower different")
-        assert (code, "gate failed: RankPower different by" in err) == (1, True)
+        assert (code, "gate failed: RankPower (lower is better) different by" in err) == (1, True)
         assert "Topics that" not in err  # none of them got worse
 
     def test_endless_searches(self, files, command):

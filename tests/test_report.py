@@ -423,7 +423,7 @@ def test_browser_ranks_by_effort_and_shows_endless_searches(chromium, tmp_path, 
                 f"{t} Q0 {doc} {at} {9 - at} {name}\n" for t, some in lists.items() for at, doc in enumerate(some, 1)
             )
         )
-    options = ["-m", "ESL(n=1)", "-m", "P@3", "--test", "sign"]
+    options = ["-m", "ESL(n=1)", "-m", "P@3", "-m", "ESL(n=2)", "--test", "sign"]
     out = tmp_path / "effort.html"
     assert main(["report", str(qrels), *map(str, files), *options, "-o", str(out)]) == 0
     opened(chromium, out)
@@ -437,10 +437,11 @@ def test_browser_ranks_by_effort_and_shows_endless_searches(chromium, tmp_path, 
         capsys.readouterr()
         assert main(["compare", str(qrels), str(files[first]), str(files[second]), *options, "--format", "json"]) == 0
         words = json.loads(capsys.readouterr().out)["words"]
-        for measure in range(2):
+        for measure in range(3):
             assert verdict_of(chromium, first, second, measure) == words[measure].splitlines()
     assert "ESL(n=1) (lower is better): early scores 0.0000 and late inf, a difference of -inf" in words[0]
     assert "(8 won, 0 lost)" in words[0]
+    assert "inf and late inf, a difference of +0.0000 (0 where both are infinite) over 8 topics (0 won, " in words[2]
     assert chromium.get_log("browser") == []
 
 

@@ -201,15 +201,15 @@ def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Nam
         surely = least > options.min_effect or (word == "different" and most < -options.min_effect)
     fails = surely or (large_enough and p < options.alpha)
     why = "whatever unjudged documents turn out to be" if surely else f"p = {p:.4f} by the {options.test} test"
-    lower = ", where lower is better" if chosen.lower_is_better else ""
+    name = f"{measure} (lower is better)" if chosen.lower_is_better else measure
     if fails:
         falls = [
             found.scores.query_ids[topic] for topic in change.argsort(kind="stable")[:5].tolist() if change[topic] < 0
         ]
         moved = "rose" if chosen.lower_is_better else "fell"
-        told = f"gate failed: {measure} {word} by {abs(mean):.4f} ({why}{lower})."
+        told = f"gate failed: {name} {word} by {abs(mean):.4f} ({why})."
         told += f" Topics that {moved} most: {', '.join(falls)}." if falls else ""
     else:
-        told = f"gate passed: {measure} changed by {mean:+.4f} (p = {p:.4f}{lower})."
+        told = f"gate passed: {name} changed by {mean:+.4f} (p = {p:.4f})."
     print(f"rankbounds: {told}", file=sys.stderr)
     return fails

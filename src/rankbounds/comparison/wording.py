@@ -28,6 +28,8 @@ def paragraph(comparison: Comparison, measure: str, evidence: Evidence | None = 
     chosen = comparison.scores.measures[at]
     gained = merit(differences, chosen)
     apart = "no mean difference" if row["difference"] is None else f"a difference of {signed(row['difference'])}"
+    if np.isinf(means[a]) and np.isfinite(differences).all():
+        apart += " (0 where both are infinite)"
     sentences = [
         f"{measure}{' (lower is better)' if chosen.lower_is_better else ''}: {a} scores {means[a]:.4f} and {b} "
         f"{means[b]:.4f}, {apart} over {differences.size} topics ({int((gained > 0).sum())} won, "

@@ -77,7 +77,7 @@ function pairOf(a, b, measure) {
   const number = measure * (count * (count - 1) / 2) + first * count - first * (first + 1) / 2 + second - first - 1;
   const row = Object.fromEntries(Object.entries(pairs).map(([name, column]) => [name, column[number]]));
   if (a < b) return row;
-  return { ...row, difference: less(0, row.difference), ci_low: -row.ci_high, ci_high: -row.ci_low, certain_low: -row.certain_high, certain_high: -row.certain_low, probability: 1 - row.probability };
+  return { ...row, difference: less(0, row.difference), ci_low: less(0, row.ci_high), ci_high: less(0, row.ci_low), certain_low: less(0, row.certain_high), certain_high: less(0, row.certain_low), probability: 1 - row.probability };
 }
 const separated = (a, b, measure) => pairOf(a, b, measure).p_adjusted < settings.alpha;
 const alike = (run, measure) => [...runs.keys()].filter((other) => other !== run && !separated(run, other, measure));
@@ -403,7 +403,8 @@ function sentencesOf(a, b, measure) {
   const total = data.number_of_topics, all = differences.length === total;
   const won = differences.filter((one) => merit(one, measure) > 0).length, lost = differences.filter((one) => merit(one, measure) < 0).length;
   const told = [`${label}${measures[measure].lower_is_better ? " (lower is better)" : ""}: ${runs[a]} scores ${fixed(system.mean[a])} and ${runs[b]} ${fixed(system.mean[b])}, ` +
-    `${known(row.difference) ? "a difference of " + signed(row.difference) : "no mean difference"} over ${total} topics` + (all ? ` (${won} won, ${lost} lost).` : ".")];
+    `${known(row.difference) ? "a difference of " + signed(row.difference) : "no mean difference"}` +
+    `${Math.abs(system.mean[a]) === Infinity && known(row.ci_low) ? " (0 where both are infinite)" : ""} over ${total} topics` + (all ? ` (${won} won, ${lost} lost).` : ".")];
   const evidence = `${testName()}, p = ${fixed(row.p_adjusted)}` + (known(row.ci_low)
     ? `; ${percent(settings.confidence)} interval${count > 2 ? " of this pair alone" : ""} ${signed(row.ci_low)} to ${signed(row.ci_high)}` : "");
   told.push(row.p_adjusted < settings.alpha
