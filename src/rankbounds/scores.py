@@ -16,7 +16,7 @@ from rankbounds.files.opening import read_text, writing
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.parser import trec_name
 from rankbounds.runs import unique_names
-from rankbounds.tables import Table, json_text, number, plain, render_rows
+from rankbounds.tables import Table, json_of, number, plain, render_rows
 
 FIELDS = ("run", "query_id", "measure", "value", "low", "high")
 SAVED = "rankbounds scores 1"
@@ -191,7 +191,7 @@ class Scores:
             **arrays,
         }
         with writing(path) as out:
-            out.write(json_text(content))
+            out.write(json_of(content))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scores:

@@ -146,7 +146,7 @@ def as_json(content: Any) -> Any:
     return content
 
 
-def json_text(content: Any, indent: int | None = None) -> str:
+def json_of(content: Any, indent: int | None = None) -> str:
     """The content as JSON that every program reads."""
     return json.dumps(as_json(content), ensure_ascii=False, indent=indent, allow_nan=False)
 
@@ -158,10 +158,10 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
     """
     cleaned = [{field: plain(row[field]) for field in fields if field in row} for row in rows]
     if kind == "json":
-        inner = ",\n".join("  " + json_text(row) for row in cleaned)
+        inner = ",\n".join("  " + json_of(row) for row in cleaned)
         return f"[\n{inner}\n]\n" if cleaned else "[]\n"
     if kind == "jsonl":
-        return "".join(json_text(row) + "\n" for row in cleaned)
+        return "".join(json_of(row) + "\n" for row in cleaned)
     out = io.StringIO()
     writer = csv.DictWriter(out, fields, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
     writer.writeheader()

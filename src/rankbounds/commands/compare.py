@@ -16,7 +16,7 @@ from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.files.opening import expand
 from rankbounds.score_differences import differences, equal, mean_difference, merit, merit_of_range
 from rankbounds.scores import Scores, joined
-from rankbounds.tables import Table, json_text, number, plain
+from rankbounds.tables import Table, json_of, number, plain
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison
@@ -101,7 +101,7 @@ def rendered(options: argparse.Namespace, found: Comparison, inputs: Inputs | No
             content["words"] = [words(found, measure, inputs) for measure in found.scores.measures]
         if options.per_topic:
             content["topics"] = topic_rows(found.scores)
-        return json_text(content, indent=1) + "\n"
+        return json_of(content, indent=1) + "\n"
     parts = []
     for at, measure in enumerate(found.scores.measures):
         if two and options.format == "table":
