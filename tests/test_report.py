@@ -70,7 +70,7 @@ def test_holds_the_scores_of_evaluate(demo, demo_scores):
     assert demo["runs"] == demo_scores.runs
     assert demo["topics"] == demo_scores.query_ids
     for name in ("value", "low", "high"):
-        np.testing.assert_array_equal(unpacked(demo["values"][name]), getattr(demo_scores, name))
+        np.testing.assert_allclose(unpacked(demo["values"][name]), getattr(demo_scores, name), rtol=1e-15)
     mean = demo_scores.mean()
     for at in range(len(MEASURES)):
         np.testing.assert_allclose(demo["systems"][at]["mean"], mean.value[:, 0, at])
@@ -407,6 +407,41 @@ def test_browser_verdict_on_two_runs_is_word_for_word_that_of_compare(chromium, 
     everything = str(told)
     for words in ("the lead changes at p =", "is the better one on these topics with probability", "topics are needed"):
         assert words in everything
+    assert chromium.get_log("browser") == []
+
+
+def test_browser_ranks_by_effort_and_shows_endless_searches(chromium, tmp_path, capsys):
+    """Less effort is better; on the last topic one run finds nothing, and its search never ends."""
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("".join(f"{topic} 0 r 1\n{topic} 0 n 0\n{topic} 0 m 0\n" for topic in range(8)))
+    files = []
+    for name, docs, last in (("late", "nmr", "nm"), ("early", "rnm", "rnm"), ("early-too", "rmn", "rmn")):
+        lists = {topic: docs if topic < 7 else last for topic in range(8)}
+        files.append(tmp_path / f"{name}.txt")
+        files[-1].write_text(
+            "".join(
+                f"{t} Q0 {doc} {at} {9 - at} {name}\n" for t, some in lists.items() for at, doc in enumerate(some, 1)
+            )
+        )
+    options = ["-m", "ESL(n=1)", "-m", "P@3", "-m", "ESL(n=2)", "--test", "sign"]
+    out = tmp_path / "effort.html"
+    assert main(["report", str(qrels), *map(str, files), *options, "-o", str(out)]) == 0
+    opened(chromium, out)
+    board = [(row[0], row[1], row[2]) for row in rows_of(chromium, "board")]
+    assert board == [("1", "early", "0.0000"), ("1", "early-too", "0.0000"), ("3", "late", "inf")]
+    assert "the lower the better" in chromium.find_element("id", "reading").text
+    assert rows_of(chromium, "pair-board")[0][3] == "+0.0000"  # of the two best, which are equal
+    assert main(["report", str(qrels), *map(str, files[:2]), *options, "-o", str(out)]) == 0
+    opened(chromium, out)
+    for first, second in ((0, 1), (1, 0)):
+        capsys.readouterr()
+        assert main(["compare", str(qrels), str(files[first]), str(files[second]), *options, "--format", "json"]) == 0
+        words = json.loads(capsys.readouterr().out)["words"]
+        for measure in range(3):
+            assert verdict_of(chromium, first, second, measure) == words[measure].splitlines()
+    assert "ESL(n=1) (lower is better): early scores 0.0000 and late inf, a difference of -inf" in words[0]
+    assert "(8 won, 0 lost)" in words[0]
+    assert "inf and late inf, a difference of +0.0000 (0 where both are infinite) over 8 topics (0 won, " in words[2]
     assert chromium.get_log("browser") == []
 
 

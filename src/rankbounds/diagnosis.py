@@ -17,9 +17,10 @@ from rankbounds.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.files import columns, formats, trec
 from rankbounds.files.opening import STANDARD_INPUT, Text, expand, plain_name, read_text
 from rankbounds.judgments import Qrels, as_qrels
-from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.rankings import ranked_rows
 from rankbounds.runs import Run, read_run, unique_names
+from rankbounds.score_differences import better, equal
 from rankbounds.threads import in_threads, processors
 
 COVERAGE_DEPTH = 10
@@ -52,7 +53,7 @@ class TieEffect:
     @property
     def width(self) -> float:
         """How far ties can move the mean."""
-        return self.high - self.low
+        return 0.0 if equal(self.high, self.low) else self.high - self.low
 
 
 @dataclass(frozen=True)
@@ -430,7 +431,7 @@ class Place:
 
 
 def places(diagnoses: Sequence[Diagnosis], measure: int = 0) -> list[Place]:
-    """The runs by falling mean of a measure, the best first.
+    """The runs by their mean of a measure, the best first; equal means share a place.
 
     A run could stand as high as its best order allows with all others in their worst, and as low as the reverse.
     """
@@ -439,15 +440,20 @@ def places(diagnoses: Sequence[Diagnosis], measure: int = 0) -> list[Place]:
     value, expected, low, high = (
         np.array([getattr(effect, name) for effect in effects]) for name in ("value", "expected", "low", "high")
     )
-    slack = 1e-12  # rounding is no reason to change places
+    kind = parse_measure(effects[0].measure)
+    worst, best = (high, low) if kind.lower_is_better else (low, high)
+
+    def ahead(others: Floats, one: float) -> int:
+        return int(np.count_nonzero(better(others, one, kind)))
+
     found = [
         Place(
             one.run,
             effect,
-            place=1 + int(np.count_nonzero(value > effect.value + slack)),
-            expected_place=1 + int(np.count_nonzero(expected > effect.expected + slack)),
-            highest=1 + int(np.count_nonzero(low > effect.high + slack)),
-            lowest=1 + int(np.count_nonzero(np.delete(high, at) > effect.low + slack)),
+            place=1 + ahead(value, value[at]),
+            expected_place=1 + ahead(expected, expected[at]),
+            highest=1 + ahead(worst, best[at]),
+            lowest=1 + ahead(np.delete(best, at), worst[at]),
         )
         for at, (one, effect) in enumerate(zip(known, effects, strict=True))
     ]

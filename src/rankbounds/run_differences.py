@@ -27,6 +27,7 @@ from rankbounds.measures import Measure, RankWeighted
 from rankbounds.pairs import number_pairs
 from rankbounds.relevance_estimates import Estimate
 from rankbounds.runs import Run
+from rankbounds.score_differences import zeroed
 from rankbounds.score_distribution import Distribution, distribution_of_sum
 from rankbounds.tables import Table, number, render_rows
 from rankbounds.threads import in_threads, processors
@@ -214,9 +215,12 @@ class SharedHoles:
         down = up - (opened[first] - opened[second])
         base = self.base[first] - self.base[second]
         same = np.array([_same(self.holes[a].run, self.holes[b].run) for a, b in zip(first, second, strict=True)])
-        high = np.where(same, 0.0, base + up + self.tail[first]) / self.topics
-        low = np.where(same, 0.0, base - down - self.tail[second]) / self.topics
-        mean = (expected[first] - expected[second]) / self.topics
+        # Sums of equal worth may differ in their last bits, which makes no run the better one.
+        whole = self.base + opened + self.tail
+        whole = whole[first] + whole[second]
+        high = np.where(same, 0.0, zeroed(base + up + self.tail[first], whole)) / self.topics
+        low = np.where(same, 0.0, zeroed(base - down - self.tail[second], whole)) / self.topics
+        mean = zeroed(expected[first] - expected[second], whole) / self.topics
         sd = np.sqrt(variance + estimation) / self.topics
         if exact:
             better = [

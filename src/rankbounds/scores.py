@@ -16,7 +16,7 @@ from rankbounds.files.opening import read_text, writing
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.parser import trec_name
 from rankbounds.runs import unique_names
-from rankbounds.tables import Table, number, plain, render_rows
+from rankbounds.tables import Table, json_of, number, plain, render_rows
 
 FIELDS = ("run", "query_id", "measure", "value", "low", "high")
 SAVED = "rankbounds scores 1"
@@ -180,7 +180,7 @@ class Scores:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything that ``load`` needs, as JSON."""
-        arrays = {name: _nested(getattr(self, name)) for name in ("value", "low", "high", "judged")}
+        arrays = {name: getattr(self, name).tolist() for name in ("value", "low", "high", "judged")}
         content = {
             "format": SAVED,
             "runs": self.runs,
@@ -191,7 +191,7 @@ class Scores:
             **arrays,
         }
         with writing(path) as out:
-            json.dump(content, out, ensure_ascii=False)
+            out.write(json_of(content))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scores:
@@ -274,14 +274,6 @@ def joined(first: Scores, second: Scores) -> Scores:
     names = unique_names([*first.runs, *second.runs], ["saved"] * len(first.runs) + ["new"] * len(second.runs))
     judged = np.concatenate([first.judged[:, topics], second.judged])
     return replace(second, runs=names, judged=judged, notes=[*first.notes, *second.notes], **arrays)
-
-
-def _nested(array: Floats) -> list[Any]:
-    """Lists as JSON can hold them, null for NaN."""
-    held = array.astype(object)
-    held[np.isnan(array)] = None
-    nested: list[Any] = held.tolist()
-    return nested
 
 
 def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) -> list[str]:

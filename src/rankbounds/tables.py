@@ -117,18 +117,16 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON can hold it: NaN and infinities become null, NumPy numbers plain ones."""
+    """The value as Python has it: None for NaN, which means that it is not known, and no NumPy numbers."""
     if hasattr(value, "item"):
         value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return None if value != value else value
 
 
 def plain_rows(fields: Sequence[str], *columns: Sequence[Any] | Floats) -> list[dict[str, Any]]:
-    """A dict for each row of columns, its values as JSON can hold them."""
+    """A dict for each row of columns, None where a value is not known."""
     cleaned = [
-        [None if bad else value for value, bad in zip(column.tolist(), (~np.isfinite(column)).tolist(), strict=True)]
+        [None if bad else value for value, bad in zip(column.tolist(), np.isnan(column).tolist(), strict=True)]
         if isinstance(column, np.ndarray)
         else column
         for column in columns
@@ -136,14 +134,34 @@ def plain_rows(fields: Sequence[str], *columns: Sequence[Any] | Floats) -> list[
     return [dict(zip(fields, row, strict=True)) for row in zip(*cleaned, strict=True)]
 
 
+def as_json(content: Any) -> Any:
+    """The content as JSON can hold it: null for what is not known, "Infinity" or "-Infinity" for what is infinite."""
+    if isinstance(content, Mapping):
+        return {key: as_json(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [as_json(value) for value in content]
+    content = plain(content)
+    if isinstance(content, float) and math.isinf(content):
+        return "Infinity" if content > 0 else "-Infinity"
+    return content
+
+
+def json_of(content: Any, indent: int | None = None) -> str:
+    """The content as JSON that every program reads."""
+    return json.dumps(as_json(content), ensure_ascii=False, indent=indent, allow_nan=False)
+
+
 def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str]) -> str:
-    """Rows as ``json``, ``jsonl``, ``csv`` or ``tsv``; a field that a row lacks is empty, in JSON left out."""
+    """Rows as ``json``, ``jsonl``, ``csv`` or ``tsv``; a field that a row lacks is empty, in JSON left out.
+
+    What is not known is null or empty; what is infinite is ``"Infinity"`` in JSON, ``inf`` in the others.
+    """
     cleaned = [{field: plain(row[field]) for field in fields if field in row} for row in rows]
     if kind == "json":
-        inner = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in cleaned)
+        inner = ",\n".join("  " + json_of(row) for row in cleaned)
         return f"[\n{inner}\n]\n" if cleaned else "[]\n"
     if kind == "jsonl":
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in cleaned)
+        return "".join(json_of(row) + "\n" for row in cleaned)
     out = io.StringIO()
     writer = csv.DictWriter(out, fields, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
     writer.writeheader()

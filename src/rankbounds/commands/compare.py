@@ -7,14 +7,16 @@ are not separable. "interval" is about topics, a sample; "bounds" and "whatever 
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rankbounds.commands import options as shared
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.files.opening import expand
+from rankbounds.score_differences import differences, equal, mean_difference, merit, merit_of_range
 from rankbounds.scores import Scores, joined
-from rankbounds.tables import Table, number, plain
+from rankbounds.tables import Table, json_of, number, plain
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison
@@ -99,7 +101,7 @@ def rendered(options: argparse.Namespace, found: Comparison, inputs: Inputs | No
             content["words"] = [words(found, measure, inputs) for measure in found.scores.measures]
         if options.per_topic:
             content["topics"] = topic_rows(found.scores)
-        return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+        return json_of(content, indent=1) + "\n"
     parts = []
     for at, measure in enumerate(found.scores.measures):
         if two and options.format == "table":
@@ -143,8 +145,9 @@ def topic_rows(scores: Scores) -> list[dict[str, Any]]:
     rows = []
     for at, measure in enumerate(map(str, scores.measures)):
         a, b = scores.value[0, :, at], scores.value[1, :, at]
-        for topic in (b - a).argsort(kind="stable").tolist():
-            values = {"a": a[topic], "b": b[topic], "difference": a[topic] - b[topic]}
+        difference = differences(a, b)
+        for topic in (-difference).argsort(kind="stable").tolist():
+            values = {"a": a[topic], "b": b[topic], "difference": difference[topic]}
             rows.append(
                 {"measure": measure, "query_id": scores.query_ids[topic]}
                 | {key: plain(value) for key, value in values.items()}
@@ -154,9 +157,11 @@ def topic_rows(scores: Scores) -> list[dict[str, Any]]:
 
 def topic_table(scores: Scores, at: int) -> Table:
     """The topics of one measure as a table."""
+    from rankbounds.comparison.verdict import signed
+
     measure = str(scores.measures[at])
     cells = [
-        [row["query_id"], number(row["a"]), number(row["b"]), f"{row['difference']:+.4f}"]
+        [row["query_id"], number(row["a"]), number(row["b"]), signed(row["difference"])]
         for row in topic_rows(scores)
         if row["measure"] == measure
     ]
@@ -179,25 +184,32 @@ def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Nam
 
     from rankbounds.comparison.significance import p_values
 
-    at = [str(one) for one in found.scores.measures].index(measure)
-    change = found.scores.value[1, :, at] - found.scores.value[0, :, at]
+    labels = [str(one) for one in found.scores.measures]
+    chosen = found.scores.measures[labels.index(measure)]
+    before, after = found.scores.value[..., labels.index(measure)]
+    change = merit(differences(after, before), chosen)
     row = next(row for row in found.pairs if row["measure"] == measure)
-    resampling = shared.resampling_from(options)
     alternative = "less" if word == "worse" else "two-sided"
-    p = float(p_values(change, options.test, alternative, resampling)[0])
-    mean = float(change.mean())
-    large_enough = (-mean if word == "worse" else abs(mean)) >= max(options.min_effect, 1e-12)
-    surely = row["certain_low"] is not None and row["certain_low"] > options.min_effect
-    if word == "different":
-        surely |= row["certain_high"] is not None and row["certain_high"] < -options.min_effect
+    p = float(p_values(change, options.test, alternative, shared.resampling_from(options), measure)[0])
+    mean = float(mean_difference(after, before))
+    loss = -float(merit(np.array(mean), chosen))
+    size = loss if word == "worse" else abs(mean)
+    large_enough = size > 0 and (size >= options.min_effect or bool(equal(size, options.min_effect)))
+    surely = False
+    if row["certain_low"] is not None and row["certain_high"] is not None:
+        least, most = merit_of_range(row["certain_low"], row["certain_high"], chosen)  # of what was lost
+        surely = least > options.min_effect or (word == "different" and most < -options.min_effect)
     fails = surely or (large_enough and p < options.alpha)
     why = "whatever unjudged documents turn out to be" if surely else f"p = {p:.4f} by the {options.test} test"
+    name = f"{measure} (lower is better)" if chosen.lower_is_better else measure
     if fails:
         falls = [
             found.scores.query_ids[topic] for topic in change.argsort(kind="stable")[:5].tolist() if change[topic] < 0
         ]
-        most = f" Topics that fell most: {', '.join(falls)}." if falls else ""
-        print(f"rankbounds: gate failed: {measure} {word} by {abs(mean):.4f} ({why}).{most}", file=sys.stderr)
+        moved = "rose" if chosen.lower_is_better else "fell"
+        told = f"gate failed: {name} {word} by {abs(mean):.4f} ({why})."
+        told += f" Topics that {moved} most: {', '.join(falls)}." if falls else ""
     else:
-        print(f"rankbounds: gate passed: {measure} changed by {mean:+.4f} (p = {p:.4f}).", file=sys.stderr)
+        told = f"gate passed: {name} changed by {mean:+.4f} (p = {p:.4f})."
+    print(f"rankbounds: {told}", file=sys.stderr)
     return fails

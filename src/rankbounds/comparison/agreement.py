@@ -9,6 +9,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison.significance import p_values, pairs_of
 from rankbounds.errors import DataError, UsageError
+from rankbounds.score_differences import differences, levelled, merit
 from rankbounds.scores import Scores
 
 FIELDS = (
@@ -40,7 +41,13 @@ def kendall_tau(a: Floats, b: Floats) -> float:
 
 def _signs(scores: Floats) -> Floats:
     """For every two systems, which of them scores higher."""
-    return np.sign(scores[:, None] - scores[None, :])
+    level = _levels(scores)
+    return np.sign(level[:, None] - level[None, :])
+
+
+def _levels(scores: Floats) -> Floats:
+    """The scores' places from the lowest on, equal scores on one place: all that an order is."""
+    return np.unique(levelled(scores), return_inverse=True)[1].astype(np.float64)
 
 
 def tau_ap(observed: Floats, reference: Floats) -> float:
@@ -50,6 +57,7 @@ def tau_ap(observed: Floats, reference: Floats) -> float:
     ``reference`` counts half.
     """
     count = observed.size
+    observed = _levels(observed)
     order = np.argsort(-observed, kind="stable")
     observed, reference = observed[order], reference[order]
     ahead = (_signs(reference) + 1) / 2  # [other, one]: is other above one?
@@ -70,7 +78,8 @@ def spearman(a: Floats, b: Floats) -> float:
     """Spearman's correlation of ranks; NaN where one side is all ties."""
     from scipy import stats
 
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
+    a, b = _levels(a), _levels(b)
+    if not a.any() or not b.any():
         return float("nan")
     return float(stats.spearmanr(a, b).statistic)
 
@@ -95,17 +104,19 @@ def check_persistence(p: float) -> None:
 
 def _share_above(scores: Floats, depth: Ints) -> Floats:
     """For each system and depth, the chance that the system stands within the depth when ties are broken at random."""
+    scores = _levels(scores)
     above = np.count_nonzero(scores[None, :] > scores[:, None], axis=1)[:, None]
     tied = np.count_nonzero(scores[None, :] == scores[:, None], axis=1)[:, None]
     return np.clip((depth - above) / tied, 0.0, 1.0)
 
 
 def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> list[dict[str, Any]]:
-    """How alike the runs are ordered by their means: for every two measures, or for each under other judgments.
+    """How alike the runs are ordered by their means, the best first: for every two measures, or under other judgments.
 
     ``against`` holds scores of the same runs, say from a shallower pool. ``tau`` is tau-b, ``tau_ap`` the mean
     of both directions, ``rbo`` at persistence ``p``. ``swapped`` counts pairs of runs that change places, and
-    ``swapped_significantly`` those of them where both sides find a significant difference (t test, 0.05).
+    ``swapped_significantly`` those of them where both sides find a significant difference (t test, 0.05). Runs whose
+    means are infinite, as of ESL, share the last place.
     """
     if len(scores.runs) < 2:
         raise DataError("Agreement of orderings needs at least two runs.")
@@ -120,7 +131,7 @@ def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> 
 
 
 def _row(scores: Scores, at: int, others: Scores, other: int, p: float) -> dict[str, Any]:
-    a, b = scores.mean().value[:, 0, at], others.mean().value[:, 0, other]
+    a, b = _merits(scores)[:, at], _merits(others)[:, other]
     swapped = _signs(a) * _signs(b) < 0
     significant = _significant(scores, at) & _significant(others, other)
     return {
@@ -132,12 +143,22 @@ def _row(scores: Scores, at: int, others: Scores, other: int, p: float) -> dict[
     }
 
 
+def _merits(scores: Scores) -> Floats:
+    """Runs by measures: the means, the greater the better."""
+    means = scores.mean().value[:, 0, :]
+    return np.stack([merit(means[:, at], measure) for at, measure in enumerate(scores.measures)], axis=-1)
+
+
 def _significant(scores: Scores, at: int) -> Flags:
-    """For every two runs, does a t test separate them by this measure?"""
+    """For every two runs, does a t test separate them by this measure? Of infinite differences it cannot tell."""
     matrix = scores.value[:, :, at]
     first, second = pairs_of(matrix.shape[0])
+    apart = differences(matrix[first], matrix[second])
+    finite = ~np.isinf(apart).any(axis=-1)
+    separated = np.zeros(first.size, dtype=bool)
+    separated[finite] = p_values(apart[finite], "t") < LEVEL
     table = np.zeros((matrix.shape[0], matrix.shape[0]), dtype=bool)
-    table[first, second] = table[second, first] = p_values(matrix[first] - matrix[second], "t") < LEVEL
+    table[first, second] = table[second, first] = separated
     return table
 
 
@@ -154,7 +175,6 @@ def correlations(a: Floats, b: Floats, p: float = 0.9) -> dict[str, float]:
 
 def swaps(scores: Scores, one: int, other: int) -> list[tuple[str, str]]:
     """Pairs of runs that two measures order differently: better by the first, worse by the second."""
-    means = scores.mean().value[:, 0, :]
-    a, b = means[:, one], means[:, other]
-    better, worse = np.nonzero((a[:, None] > a[None, :]) & (b[:, None] < b[None, :]))
+    merits = _merits(scores)
+    better, worse = np.nonzero((_signs(merits[:, one]) > 0) & (_signs(merits[:, other]) < 0))
     return [(scores.runs[i], scores.runs[j]) for i, j in zip(better.tolist(), worse.tolist(), strict=True)]

@@ -7,6 +7,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats
 from rankbounds.comparison.significance import Resampling, pairs_of
 from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.score_differences import TOLERANCE
 
 CORRECTIONS = ("none", "bonferroni", "holm", "bh", "tukey")
 
@@ -63,15 +64,16 @@ def randomized_tukey(scores: Floats, resampling: Resampling | None = None) -> Fl
         largest[at : at + count] = np.ptp(shuffled.mean(axis=1), axis=-1)
     largest.sort()
     observed = np.abs(means[first] - means[second])
-    at_least = largest.size - np.searchsorted(largest, observed - 1e-9 * (1 + observed))
+    # Means of the same numbers in another order differ in their last bits; such outcomes are equal.
+    at_least = largest.size - np.searchsorted(largest, observed - TOLERANCE * np.abs(scores).max())
     return (at_least + 1) / (largest.size + 1)
 
 
 def groups_not_separable(means: Floats, separable: Flags) -> list[str]:
     """Compact letters: two systems share a letter unless a test separates them.
 
-    ``separable`` is a symmetric table of systems by systems. Letters run from the best system on (Piepho's insertion
-    and absorption).
+    ``separable`` is a symmetric table of systems by systems. Letters run from the best system on, that of the greatest
+    mean (Piepho's insertion and absorption).
     """
     order = np.argsort(-means, kind="stable").tolist()
     columns = [(1 << len(order)) - 1]  # the systems of a letter, as bits by rank: whole columns are compared at once

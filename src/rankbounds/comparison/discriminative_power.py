@@ -15,6 +15,7 @@ from rankbounds.arrays import Floats
 from rankbounds.comparison.significance import (
     Resampling,
     check_differences,
+    check_finite,
     check_test,
     p_values,
     pairs_of,
@@ -24,6 +25,7 @@ from rankbounds.comparison.significance import (
     topic_counts,
 )
 from rankbounds.errors import DataError, UsageError
+from rankbounds.score_differences import differences as score_differences
 from rankbounds.scores import Scores
 
 FIELDS = ("measure", "test", "alpha", "discriminated", "pairs", "power", "required_difference")
@@ -70,12 +72,13 @@ def discriminative_power(
     rows, curves = [], {}
     for at, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, at]
-        differences = check_differences(matrix[first] - matrix[second])
+        differences = check_differences(score_differences(matrix[first], matrix[second]))
         required: Sequence[float | None] = [None] * len(levels)
         if test == "bootstrap":
+            check_finite(differences, "the bootstrap test", measure)
             level_of_pair, required = _bootstrap_sensitivity(differences, levels, resampling)
         else:
-            level_of_pair = p_values(differences, test, resampling=resampling)
+            level_of_pair = p_values(differences, test, resampling=resampling, measure=measure)
         curves[str(measure)] = np.sort(level_of_pair)[::-1]
         for level, needed in zip(levels, required, strict=True):
             found = int(np.count_nonzero(level_of_pair < level))

@@ -14,6 +14,7 @@ from rankbounds.errors import UsageError
 from rankbounds.holes import is_weighted_sum
 from rankbounds.measures import Measure
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.score_differences import mean_difference
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
@@ -112,13 +113,11 @@ def gather(inputs: Inputs, measure: Measure) -> Evidence:
 def _over_ties(inputs: Inputs, measure: Measure) -> tuple[float, float] | None:
     from rankbounds.evaluate import evaluate
 
-    scores = evaluate(
-        inputs.qrels, inputs.runs, measure, bounds="ties", topics=inputs.topics, **inputs.ranking()
-    ).mean()
-    low, high = scores.low[:, 0, 0], scores.high[:, 0, 0]
-    if np.isnan(low).any():
-        return None
-    return float(low[0] - high[1]), float(high[0] - low[1])
+    scores = evaluate(inputs.qrels, inputs.runs, measure, bounds="ties", topics=inputs.topics, **inputs.ranking())
+    scored = ~np.isnan(scores.value[..., 0]).any(axis=0)
+    low, high = scores.low[:, scored, 0], scores.high[:, scored, 0]
+    least, most = float(mean_difference(low[0], high[1])), float(mean_difference(high[0], low[1]))
+    return None if np.isnan(least) or np.isnan(most) else (least, most)
 
 
 def _probability(inputs: Inputs, measure: Measure) -> str:

@@ -1,6 +1,7 @@
 """Is the difference noise? Paired tests over topics, for any number of pairs at once.
 
-Every function takes ``differences`` with a row for each pair of systems and a column for each topic. Tests that
+Every function takes ``differences`` with a row for each pair of systems and a column for each topic, as
+``score_differences`` makes them: equal scores differ by exactly 0, and equal sizes are the same number. Tests that
 resample share one set of sign flips or topic counts among all pairs, so that they are a few matrix products.
 """
 
@@ -8,16 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.score_differences import TOLERANCE, levelled
+from rankbounds.score_differences import differences as differences_between
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
 """Up to so many topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
+EXACT_SIZES = 50
+"""Up to so many differences, no two of one size, Wilcoxon's test counts all sign flips."""
 RESAMPLES = 10_000
 _CELLS_AT_ONCE = 1 << 22
 MOST_TOPICS = 1 << 40
@@ -67,7 +73,14 @@ def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
 
 def t_statistic(differences: Floats) -> Floats:
     """Mean over its standard error; 0 where all differences are 0, infinite where all are the same other number."""
-    return _over_error(differences.mean(axis=-1), differences.std(axis=-1, ddof=1), differences.shape[-1])
+    return _over_error(differences.mean(axis=-1), deviation_of(differences), differences.shape[-1])
+
+
+def deviation_of(differences: Floats) -> Floats:
+    """The standard deviation over topics, 0 where all differences are the same; NaN where one is infinite."""
+    same = (differences == differences[..., :1]).all(axis=-1)
+    with np.errstate(invalid="ignore"):
+        return np.where(same, 0.0, differences.std(axis=-1, ddof=1))
 
 
 def _over_error(mean: Floats, deviation: Floats, topics: int) -> Floats:
@@ -77,22 +90,54 @@ def _over_error(mean: Floats, deviation: Floats, topics: int) -> Floats:
 
 
 def wilcoxon_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
-    """Wilcoxon's signed-rank test. Topics without a difference are dropped.
+    """Wilcoxon's signed-rank test. Topics without a difference are dropped; an infinite one ranks above all others.
 
-    Exact for up to 50 topics where no two differences are equal in size, else by the normal approximation.
+    Exact where at most 50 topics are left and no two of their differences are equal in size, else by the normal
+    approximation.
     """
     from scipy import stats
 
-    p = np.ones(differences.shape[0])
     size = np.abs(differences)
+    dropped = np.count_nonzero(size == 0, axis=-1)
+    number = differences.shape[-1] - dropped
+    rank = stats.rankdata(size, axis=-1) - dropped[:, None]
+    above, below = (np.where(side, rank, 0.0).sum(axis=-1) for side in (differences > 0, differences < 0))
     ordered = np.sort(size, axis=-1)
-    repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=-1)
-    exact = ~repeated & (ordered[:, 0] > 0) & (differences.shape[-1] <= 50)
-    some = (size > 0).any(axis=-1)
-    for rows, method in ((exact, "exact"), (~exact & some, "approx")):
-        if rows.any():
-            p[rows] = stats.wilcoxon(differences[rows], alternative=alternative, method=method, axis=-1).pvalue
-    return p
+    repeated = ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] > 0)).any(axis=-1)
+    exact = ~repeated & (number <= EXACT_SIZES)
+    at_least, at_most = np.ones(number.size), np.ones(number.size)
+    chances = _chances_of_rank_sums()
+    at_most[exact] = chances[number[exact], above[exact].astype(np.int64)]
+    at_least[exact] = chances[number[exact], below[exact].astype(np.int64)]
+    if not exact.all():
+        z = _normal_rank_sum(above[~exact], number[~exact], rank[~exact])
+        at_least[~exact], at_most[~exact] = stats.norm.sf(z), stats.norm.cdf(z)
+    return _tail(at_least, at_most, alternative)
+
+
+@cache
+def _chances_of_rank_sums() -> Floats:
+    """[n, w]: how likely the ranks 1 to n that a fair coin picks add up to at most w. Below 2^53, counts are exact."""
+    most = EXACT_SIZES * (EXACT_SIZES + 1) // 2
+    ways = np.zeros((EXACT_SIZES + 1, most + 1))
+    ways[:, 0] = 1
+    for n in range(1, EXACT_SIZES + 1):
+        ways[n] = ways[n - 1]
+        ways[n, n:] += ways[n - 1, :-n]
+    return np.cumsum(ways, axis=-1) / 2.0 ** np.arange(EXACT_SIZES + 1)[:, None]
+
+
+def _normal_rank_sum(above: Floats, number: Ints, rank: Floats) -> Floats:
+    """The rank sum of positive differences, standardised. Equal sizes share a rank, which lowers the variance."""
+    squares = np.where(rank > 0, rank**2, 0.0).sum(axis=-1)
+    return (above - number * (number + 1) / 4) / np.sqrt(squares / 4)
+
+
+def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
+    """The p-value from the chances of an outcome at least and at most as great as the one observed."""
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2 * np.minimum(at_least, at_most))
+    return at_least if alternative == "greater" else at_most
 
 
 def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
@@ -101,10 +146,9 @@ def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
 
     wins = np.count_nonzero(differences > 0, axis=-1)
     games = np.count_nonzero(differences != 0, axis=-1)
-    at_least, at_most = stats.binom.sf(wins - 1, games, 0.5), stats.binom.cdf(wins, games, 0.5)
-    if alternative == "two-sided":
-        return np.minimum(1.0, 2 * np.minimum(at_least, at_most))
-    return at_least if alternative == "greater" else at_most
+    # The chance of at least so many wins is that of at most so many losses: swapped systems get the same p-value.
+    at_least, at_most = stats.binom.cdf(games - wins, games, 0.5), stats.binom.cdf(wins, games, 0.5)
+    return _tail(at_least, at_most, alternative)
 
 
 def randomization_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
@@ -122,7 +166,7 @@ def randomization_test(differences: Floats, alternative: str, resampling: Resamp
     observed = differences.sum(axis=-1)
     counts = np.zeros(differences.shape[0])
     # Sums of the same numbers in another order differ in their last bits; such outcomes are equal.
-    slack = 1e-9 * np.abs(differences).sum(axis=-1)
+    slack = TOLERANCE * np.abs(differences).sum(axis=-1)
     for rows in _chunks(differences.shape[0], flips.shape[0]):
         sums = differences[rows] @ flips.T
         counts[rows] = _as_extreme(sums, observed[rows, None], slack[rows, None], alternative).sum(axis=-1)
@@ -162,7 +206,7 @@ def topic_counts(topics: int, resampling: Resampling) -> Floats:
 
 def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
     """The t statistic and the mean of every resample of differences shifted to mean 0: pairs x resamples."""
-    shifted = differences - differences.mean(axis=-1, keepdims=True)
+    shifted = differences_between(differences, differences.mean(axis=-1, keepdims=True))
     topics = differences.shape[-1]
     mean = shifted @ counts.T
     mean /= topics
@@ -192,6 +236,19 @@ TESTS: dict[str, Callable[[Floats, str, Resampling], Floats]] = {
 }
 
 
+ORDER_TESTS = ("wilcoxon", "sign")
+"""Tests that need no more of differences than their signs and the order of their sizes."""
+
+
+def check_finite(differences: Floats, what: str, measure: object) -> None:
+    """Reject differences that are infinite, as those of ESL where one run alone finds enough."""
+    if np.isinf(differences).any():
+        raise DataError(
+            f"{measure} is infinite on a topic for one of two runs, which {what} cannot use. Take the sign or the "
+            "Wilcoxon test, or a measure that stays finite, such as ESL(collection=N)."
+        )
+
+
 def check_test(test: str, alternative: str = "two-sided") -> None:
     """Reject the name of a test or of an alternative that does not exist."""
     for value, known, what in ((test, list(TESTS), "test"), (alternative, list(ALTERNATIVES), "alternative")):
@@ -204,23 +261,30 @@ def p_values(
     test: str = "randomization",
     alternative: str = "two-sided",
     resampling: Resampling | None = None,
+    measure: object = "A score",
 ) -> Floats:
     """The p-value of each row of differences by the named test.
 
-    ``greater`` asks whether the differences are above 0, ``less`` whether they are below.
+    ``greater`` asks whether the differences are above 0, ``less`` whether they are below. ``sign`` and ``wilcoxon`` can
+    use infinite differences. ``measure`` is named where another test cannot.
     """
     check_test(test, alternative)
-    return TESTS[test](check_differences(differences), alternative, resampling or Resampling())
+    differences = check_differences(differences)
+    if test not in ORDER_TESTS:
+        check_finite(differences, f"the {test} test", measure)
+    sizes = levelled(np.abs(differences))  # where the differences were not made by score_differences
+    return TESTS[test](np.copysign(sizes, differences), alternative, resampling or Resampling())
 
 
 def mean_interval(differences: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """The t interval of each row's mean."""
+    """The t interval of each row's mean; none (NaN) where a number is infinite."""
     from scipy import stats
 
     differences = check_differences(differences)
     topics = differences.shape[-1]
-    half = stats.t.ppf((1 + confidence) / 2, topics - 1) * differences.std(axis=-1, ddof=1) / np.sqrt(topics)
-    mean = differences.mean(axis=-1)
+    half = stats.t.ppf((1 + confidence) / 2, topics - 1) * deviation_of(differences) / np.sqrt(topics)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(np.isfinite(differences).all(axis=-1), differences.mean(axis=-1), np.nan)
     return mean - half, mean + half
 
 
@@ -239,8 +303,13 @@ def bootstrap_interval(
 
 
 def standardised_effect(differences: Floats) -> Floats:
-    """The mean difference in units of its standard deviation over topics; 0 where there is no difference at all."""
-    return _over_error(differences.mean(axis=-1), differences.std(axis=-1, ddof=1), 1)
+    """The mean difference in units of its standard deviation over topics; 0 where there is no difference at all.
+
+    None (NaN) where a difference is infinite.
+    """
+    with np.errstate(invalid="ignore"):
+        mean = differences.mean(axis=-1)
+    return np.where(np.isfinite(mean), _over_error(mean, deviation_of(differences), 1), np.nan)
 
 
 def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0.05) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
+from rankbounds.score_differences import levelled
 from rankbounds.scores import Scores
 
 
@@ -27,9 +28,12 @@ def standardised(scores: Scores, reference: Scores | None = None, *, cdf: bool =
         raise DataError("The reference scores must have the same topics and measures, in the same order.")
     if len(reference.runs) < 2:
         raise DataError("Standardisation needs at least two reference runs.")
-    mean = reference.value.mean(axis=0)
-    deviation = reference.value.std(axis=0, ddof=1)
-    told_apart = np.ptp(reference.value, axis=0) > 0  # the deviation of equal numbers may round to a little above 0
+    if np.isinf(reference.value).any() or np.isinf(scores.value).any():
+        raise DataError("Infinite scores, such as those of ESL without collection=N, cannot be standardised.")
+    levels = np.moveaxis(levelled(np.moveaxis(reference.value, 0, -1)), -1, 0)
+    mean = levels.mean(axis=0)
+    deviation = levels.std(axis=0, ddof=1)
+    told_apart = np.ptp(levels, axis=0) > 0  # the deviation of equal numbers may round to a little above 0
 
     def mapped(values: Floats) -> Floats:
         z = np.divide(values - mean, deviation, out=np.zeros(values.shape), where=told_apart)

@@ -22,6 +22,15 @@ from rankbounds.comparison.significance import (
 )
 from rankbounds.errors import DataError, UsageError
 from rankbounds.measures import Measure
+from rankbounds.score_differences import (
+    differences as score_differences,
+)
+from rankbounds.score_differences import (
+    levelled,
+    mean_difference,
+    merit,
+    merit_of_range,
+)
 from rankbounds.scores import Scores
 from rankbounds.tables import Table, number, plain_rows
 
@@ -62,10 +71,10 @@ class Comparison:
     def table(self, measure: str | None = None) -> Table:
         """The leaderboard for one measure, best first."""
         label = measure or self.systems[0]["measure"]
-        rows = sorted((row for row in self.systems if row["measure"] == label), key=lambda row: -row["mean"])
+        rows = self.leaderboard(label)
         header = [
             "run",
-            label,
+            f"{label} (lower is better)" if self.measure(label).lower_is_better else label,
             f"{self.settings['confidence']:.0%} interval",
             "bounds",
             "group",
@@ -86,18 +95,28 @@ class Comparison:
         ]
         return Table(header, cells, frozenset({0, 4}))
 
+    def measure(self, label: str) -> Measure:
+        """The measure of this name."""
+        return next(one for one in self.scores.measures if str(one) == label)
+
+    def leaderboard(self, label: str) -> list[dict[str, Any]]:
+        """The systems by one measure, best first."""
+        rows = [row for row in self.systems if row["measure"] == label]
+        order = np.argsort(-merit(np.array([row["mean"] for row in rows]), self.measure(label)), kind="stable")
+        return [rows[at] for at in order.tolist()]
+
     def pair_table(self, measure: str | None = None, at_most: int | None = None) -> Table:
         """The pairs for one measure, the least likely to be chance first."""
         label = measure or self.systems[0]["measure"]
         rows = [row for row in self.pairs if row["measure"] == label]
-        rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"])))
+        rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
         confidence = f"{self.settings['confidence']:.0%} interval"
         header = ["a", "b", f"a - b, {label}", confidence, "p", "p adjusted", "whatever is judged", "verdict"]
         cells = [
             [
                 row["a"],
                 row["b"],
-                f"{row['difference']:+.4f}",
+                signed(row["difference"]),
                 _range(row["ci_low"], row["ci_high"]),
                 f"{row['p_value']:.4f}",
                 f"{row['p_adjusted']:.4f}",
@@ -125,6 +144,11 @@ class Comparison:
         return "\n".join(self.table(str(measure)).latex() for measure in self.scores.measures)
 
 
+def signed(value: float | None) -> str:
+    """A difference for people, with its sign; a dash where there is none."""
+    return "-" if value is None else f"{value:+.4f}"
+
+
 def _range(low: float | None, high: float | None) -> str:
     return "-" if low is None or high is None else f"[{number(low)}, {number(high)}]"
 
@@ -148,6 +172,10 @@ def compare(
     there are so many pairs that sampled p-values are too coarse for ``holm``. Without ``certain``, bounds of a
     difference are one run's low less the other's high: sound, but wider than need be where runs share documents. There
     are none for measures such as AP and nDCG, which fall when relevant documents of *other* runs are found.
+
+    Scores that differ by no more than rounding are equal (``score_differences``). The better one is the lower one where
+    the measure says so: ``alternative="greater"`` asks whether the first run of a pair is better. Where a topic's score
+    is infinite on both sides there is no difference; on one side, only ``sign`` and ``wilcoxon`` can tell.
     """
     if len(scores.runs) < 2:
         raise DataError("A comparison needs at least two runs.")
@@ -166,16 +194,23 @@ def compare(
     pairs: list[dict[str, Any]] = []
     for at, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, at]
-        differences = check_differences(matrix[first] - matrix[second])
-        p = p_values(differences, test, alternative, resampling)
+        differences = check_differences(score_differences(matrix[first], matrix[second]))
+        p = p_values(merit(differences, measure), test, alternative, resampling, measure)
+        if correction == "tukey" and np.isinf(matrix).any():
+            raise DataError(
+                f"{measure} is infinite on a topic, which Tukey's test cannot use. Take another correction."
+            )
         p_adjusted = randomized_tukey(matrix, resampling) if correction == "tukey" else adjusted(p, correction)
         bounds = certain(measure) if certain else None
         if bounds is None:
-            bounds = _bounds_apart(mean, at, measure)
-        pairs += _pair_rows(scores.runs, str(measure), differences, p, p_adjusted, bounds, alpha, confidence)
+            bounds = _bounds_apart(scores, at, measure)
+        difference = mean_difference(matrix[first], matrix[second])
+        pairs += _pair_rows(scores.runs, measure, differences, difference, p, p_adjusted, bounds, alpha, confidence)
         separable = np.zeros((len(scores.runs), len(scores.runs)), dtype=bool)
         separable[first, second] = separable[second, first] = p_adjusted < alpha
-        systems += _system_rows(scores, mean, at, groups_not_separable(mean.value[:, 0, at], separable), confidence)
+        means = levelled(mean.value[:, 0, at])
+        groups = groups_not_separable(merit(means, measure), separable)
+        systems += _system_rows(scores, mean, means, at, groups, confidence)
     settings = {
         "test": test,
         "correction": correction,
@@ -189,27 +224,28 @@ def compare(
     return Comparison(systems, pairs, settings, scores)
 
 
-def _bounds_apart(mean: Scores, at: int, measure: Measure) -> tuple[Floats, Floats]:
+def _bounds_apart(scores: Scores, at: int, measure: Measure) -> tuple[Floats, Floats]:
     """One run's low less the other's high, and the reverse; unknown where judging one run's documents moves another."""
-    first, second = pairs_of(len(mean.runs))
-    low, high = mean.low[:, 0, at], mean.high[:, 0, at]
-    if not measure.list_only or mean.bounds not in ("unjudged", "both"):
-        low = high = np.full(low.shape, np.nan)
-    return low[first] - high[second], high[first] - low[second]
+    first, second = pairs_of(len(scores.runs))
+    if not measure.list_only or scores.bounds not in ("unjudged", "both"):
+        return np.full(first.size, np.nan), np.full(first.size, np.nan)
+    low, high = scores.low[:, :, at], scores.high[:, :, at]
+    return mean_difference(low[first], high[second]), mean_difference(high[first], low[second])
 
 
 def _system_rows(
-    scores: Scores, mean: Scores, at: int, groups: Sequence[str], confidence: float
+    scores: Scores, mean: Scores, means: Floats, at: int, groups: Sequence[str], confidence: float
 ) -> list[dict[str, Any]]:
     matrix = scores.value[:, :, at]
     ci_low, ci_high = mean_interval(matrix, confidence)
-    best = matrix == matrix.max(axis=0)
+    level = merit(levelled(matrix.T).T, scores.measures[at])
+    best = level == level.max(axis=0)
     won = (best / best.sum(axis=0)).sum(axis=-1)  # a topic won together is shared
     return plain_rows(
         SYSTEM_FIELDS,
         scores.runs,
         [str(scores.measures[at])] * len(scores.runs),
-        mean.value[:, 0, at],
+        means,
         ci_low,
         ci_high,
         mean.low[:, 0, at],
@@ -222,8 +258,9 @@ def _system_rows(
 
 def _pair_rows(
     runs: Sequence[str],
-    measure: str,
+    measure: Measure,
     differences: Floats,
+    difference: Floats,
     p: Floats,
     p_adjusted: Floats,
     bounds: tuple[Floats, Floats],
@@ -231,14 +268,16 @@ def _pair_rows(
     confidence: float,
 ) -> list[dict[str, Any]]:
     first, second = pairs_of(len(runs))
-    difference = differences.mean(axis=-1)
     ci_low, ci_high = mean_interval(differences, confidence)
-    numbers = zip(*(one.tolist() for one in (difference, p_adjusted, *bounds)), strict=True)
+    # Differences that are infinite to both sides have no mean: then who wins more topics leads.
+    lead = np.where(np.isnan(difference), np.sign(differences).sum(axis=-1), difference)
+    merits = (merit(lead, measure), p_adjusted, *merit_of_range(*bounds, measure))
+    numbers = zip(*(one.tolist() for one in merits), strict=True)
     return plain_rows(
         PAIR_FIELDS,
         [runs[one] for one in first.tolist()],
         [runs[one] for one in second.tolist()],
-        [measure] * first.size,
+        [str(measure)] * first.size,
         difference,
         ci_low,
         ci_high,
@@ -252,7 +291,7 @@ def _pair_rows(
 
 
 def verdict(difference: float, p_adjusted: float, certain_low: float, certain_high: float, *, alpha: float) -> str:
-    """What can be said of a pair in a few words.
+    """What can be said of a pair in a few words, where more is better.
 
     "better": significant over topics, and no judgment can turn the difference on these topics around. "better as
     judged": significant, but unjudged documents could still turn it around (or it is not known whether they could).

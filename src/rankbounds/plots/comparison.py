@@ -9,6 +9,7 @@ import numpy as np
 from rankbounds.comparison.discriminative_power import DiscriminativePower
 from rankbounds.comparison.verdict import Comparison
 from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.score_differences import differences
 from rankbounds.scores import Scores
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def topic_differences(scores: Scores, a: str, b: str, measure: str | None = None
     axes = fresh_axes(ax)
     labels = [str(one) for one in scores.measures]
     at = labels.index(measure or labels[0])
-    difference = scores.value[scores.runs.index(a), :, at] - scores.value[scores.runs.index(b), :, at]
+    difference = differences(scores.value[scores.runs.index(a), :, at], scores.value[scores.runs.index(b), :, at])
     ordered = np.sort(difference)[::-1]
     axes.bar(np.arange(ordered.size), ordered, color=np.where(ordered >= 0, COLOURS[0], COLOURS[1]), width=0.85)
     axes.axhline(
@@ -48,7 +49,7 @@ def significance_curve(power: DiscriminativePower, alpha: float = 0.05, ax: Axes
 def leaderboard(comparison: Comparison, measure: str | None = None, ax: Axes | None = None) -> Axes:
     """Means with their intervals over topics as lines and the bounds over judgments as bars, best at the top."""
     label = measure or comparison.systems[0]["measure"]
-    rows = sorted((row for row in comparison.systems if row["measure"] == label), key=lambda row: row["mean"])
+    rows = comparison.leaderboard(label)[::-1]
     axes = fresh_axes(ax, figsize=(5.4, max(1.6, 0.28 * len(rows) + 0.9)))
     place = np.arange(len(rows))
     for at, row in enumerate(rows):

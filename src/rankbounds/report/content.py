@@ -32,8 +32,9 @@ from rankbounds.pools import subset
 from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
 from rankbounds.report.summary import sentences
 from rankbounds.runs import Run, read_run, unique_names
+from rankbounds.score_differences import levelled, merit
 from rankbounds.scores import Scores
-from rankbounds.tables import plain
+from rankbounds.tables import as_json, plain
 from rankbounds.threads import in_threads, processors
 from rankbounds.ties import ORDERS
 from rankbounds.unjudged import UnjudgedRule
@@ -137,6 +138,7 @@ def gather(
         "title": choices.title,
         "measures": [
             {"label": str(one), "digits": 0 if one.total == "sum" else 4, "slider": _is_rbp_at_p(one, observed.rbp)}
+            | {"lower_is_better": one.lower_is_better}
             for one in measures
         ],
         "warnings": told,
@@ -149,7 +151,8 @@ def gather(
         "thinned": thinning.notes,
     }
     content["summary"] = sentences(content, scores, thinning.runs, p_adjusted)
-    return content
+    packed_content: dict[str, Any] = as_json(content)
+    return packed_content
 
 
 def thinned(scores: Scores, measures: int, largest: int = LARGEST) -> Thinning:
@@ -176,7 +179,7 @@ def thinned(scores: Scores, measures: int, largest: int = LARGEST) -> Thinning:
         notes.append(
             f"{topics} of {len(scores.query_ids)} topics, evenly spread, are shown one by one; means are of all."
         )
-    mean = scores.mean().value[:, 0, 0]
+    mean = merit(scores.mean().value[:, 0, 0], scores.measures[0])
     kept = np.sort(np.argsort(-mean, kind="stable")[:runs]).tolist()
     if runs < len(scores.runs):
         notes.append(f"The {runs} best of {len(scores.runs)} runs by {scores.measures[0]} are shown.")
@@ -189,6 +192,11 @@ def packed(array: Any, kind: str = "<f8") -> dict[str, Any]:
     return {"type": kind[1:], "shape": list(held.shape), "data": base64.b64encode(held.tobytes()).decode("ascii")}
 
 
+def _equal_made_same(values: Floats) -> Floats:
+    """Scores that are equal on a topic as the same number, so that the page's differences of them are 0."""
+    return np.moveaxis(levelled(np.moveaxis(values, 0, -1)), -1, 0)
+
+
 def _leaderboard(
     scores: Scores, choices: Choices, thinning: Thinning, shared: SharedHoles | None
 ) -> tuple[dict[str, Any], Floats | None]:
@@ -198,7 +206,7 @@ def _leaderboard(
         "runs": [scores.runs[run] for run in thinning.runs],
         "topics": [scores.query_ids[topic] for topic in thinning.topics],
         "number_of_topics": len(scores.query_ids),
-        "values": {name: packed(getattr(scores, name)[kept]) for name in ("value", "low", "high")},
+        "values": {name: packed(_equal_made_same(getattr(scores, name)[kept])) for name in ("value", "low", "high")},
     }
     mean = scores.mean()
     count = len(scores.runs)

@@ -37,6 +37,7 @@ function unpacked(held) {
 // As Python prints it: an exact half goes to the even digit.
 function fixed(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "-";
+  if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   const text = value.toFixed(digits);
   const exact = value.toFixed(60);
   const rest = exact.slice(exact.length - 60 + digits);
@@ -48,6 +49,9 @@ const signed = (value, digits = 4) => (value >= 0 && !Object.is(value, -0) ? "+"
 const percent = (share, digits = 0) => (share === null || Number.isNaN(share) ? "-" : fixed(100 * share, digits) + "%");
 const known = (value) => value !== null && value !== undefined && !Number.isNaN(value);
 
+// JSON has no infinite numbers: they come as words.
+const finite = (number) => (number === "Infinity" ? Infinity : number === "-Infinity" ? -Infinity : number);
+
 // ---- what was embedded ----
 
 const runs = data.runs, topics = data.topics, measures = data.measures;
@@ -56,6 +60,15 @@ const values = Object.fromEntries(Object.entries(data.values).map(([name, held])
 const strips = unpacked(data.strips), depth = data.strips.shape[2];
 const pairs = data.pairs && Object.fromEntries(Object.entries(data.pairs).map(([name, held]) => [name, unpacked(held)]));
 const settings = data.comparison;
+for (const system of data.systems) for (const name of ["mean", "low", "high", "ci_low", "ci_high"]) if (system[name]) system[name] = system[name].map(finite);
+for (const list of data.lists) list.tie_range = list.tie_range.map((range) => range && range.map(finite));
+
+// One less other; scores that are equal come as the same number, and two searches that never end are equal.
+const less = (one, other) => (one === other ? 0 : one - other);
+// Turned so that more is better, also where a measure counts effort.
+const merit = (difference, measure) => (measures[measure].lower_is_better ? -difference : difference);
+// The runs by a measure's means, the best first.
+const ranked = (measure) => { const { mean } = data.systems[measure]; return [...runs.keys()].sort((a, b) => merit(less(mean[b], mean[a]), measure) || a - b); };
 const value = (what, run, topic, measure) => values[what][(run * topics.length + topic) * measures.length + measure];
 
 // One pair's row, turned around where it is stored the other way.
@@ -64,7 +77,7 @@ function pairOf(a, b, measure) {
   const number = measure * (count * (count - 1) / 2) + first * count - first * (first + 1) / 2 + second - first - 1;
   const row = Object.fromEntries(Object.entries(pairs).map(([name, column]) => [name, column[number]]));
   if (a < b) return row;
-  return { ...row, difference: -row.difference, ci_low: -row.ci_high, ci_high: -row.ci_low, certain_low: -row.certain_high, certain_high: -row.certain_low, probability: 1 - row.probability };
+  return { ...row, difference: less(0, row.difference), ci_low: less(0, row.ci_high), ci_high: less(0, row.ci_low), certain_low: less(0, row.certain_high), certain_high: less(0, row.certain_low), probability: 1 - row.probability };
 }
 const separated = (a, b, measure) => pairOf(a, b, measure).p_adjusted < settings.alpha;
 const alike = (run, measure) => [...runs.keys()].filter((other) => other !== run && !separated(run, other, measure));
@@ -140,7 +153,7 @@ function nameColumn(onChoose) {
 // ---- leaderboard ----
 
 // The run that others are held against: the best one, until the reader chooses another or none.
-let chosen = data.pairs ? [...runs.keys()].sort((a, b) => data.systems[0].mean[b] - data.systems[0].mean[a] || a - b)[0] : null;
+let chosen = data.pairs ? ranked(0)[0] : null;
 
 function bar(low, high, ciLow, ciHigh, mean, most, label) {
   const width = 240, x = (score) => Math.max(0, Math.min(width, score / most * width));
@@ -158,9 +171,9 @@ function bar(low, high, ciLow, ciHigh, mean, most, label) {
 function showBoard() {
   const measure = at("measure").selectedIndex, { label, digits } = measures[measure];
   const system = data.systems[measure];
-  const rows = [...runs.keys()].sort((a, b) => system.mean[b] - system.mean[a] || a - b);
-  const place = new Map(rows.map((run, index) => [run, index + 1]));
-  const ends = [...system.mean, ...(system.ci_high || []), ...system.high].filter(known);
+  const rows = ranked(measure);
+  const place = new Map(rows.map((run) => [run, 1 + rows.findIndex((other) => system.mean[other] === system.mean[run])]));
+  const ends = [...system.mean, ...(system.ci_high || []), ...system.high].filter(Number.isFinite);
   const most = Math.max(...ends, 1e-9);
   const several = pairs !== null;
   const ci = several ? percent(settings.confidence) + " interval" : null;
@@ -198,7 +211,7 @@ function showBoard() {
   ];
   table(at("board"), columns, rows, null, { by: "#", down: false }, mark);
   at("board").parentElement.classList.toggle("tall", count > 25);
-  at("reading").textContent = `Thick mark: the mean of ${label} over ${data.number_of_topics} topics. ` +
+  at("reading").textContent = `Thick mark: the mean of ${label} over ${data.number_of_topics} topics${measures[measure].lower_is_better ? ", the lower the better" : ""}. ` +
     `Light bar: bounds, what ${boundsOf()} leave open; nothing is random in them. ` +
     (several ? `Thin line: ${ci} over topics, which are a sample. Shaded: runs that the test does not separate from the chosen one; choose another by its name.` : "");
   const told = at("group");
@@ -225,7 +238,7 @@ function notes(run, measure) {
   if (data.systems[measure].judged_at_10[run] < LITTLE_JUDGED) told.push("rests on unjudged documents");
   if (list.missing) told.push(`${list.missing} topic${list.missing > 1 ? "s" : ""} missing`);
   const range = list.tie_range[measure];
-  if (range && range[1] - range[0] >= 0.00005) told.push(`ties move it by ${fixed(range[1] - range[0])}`);
+  if (range && less(range[1], range[0]) >= 0.00005) told.push(`ties move it by ${fixed(less(range[1], range[0]))}`);
   return told.join("; ");
 }
 
@@ -386,19 +399,20 @@ function chartPersistence(p, shown) {
 
 function sentencesOf(a, b, measure) {
   const { label, digits } = measures[measure], system = data.systems[measure], row = pairOf(a, b, measure);
-  const differences = topics.map((_, topic) => value("value", a, topic, measure) - value("value", b, topic, measure)).filter(known);
+  const differences = topics.map((_, topic) => less(value("value", a, topic, measure), value("value", b, topic, measure))).filter(known);
   const total = data.number_of_topics, all = differences.length === total;
-  const won = differences.filter((one) => one > 0).length, lost = differences.filter((one) => one < 0).length;
-  const told = [`${label}: ${runs[a]} scores ${fixed(system.mean[a])} and ${runs[b]} ${fixed(system.mean[b])}, a difference of ` +
-    `${signed(row.difference)} over ${total} topics` + (all ? ` (${won} won, ${lost} lost).` : ".")];
-  const evidence = `${testName()}, p = ${fixed(row.p_adjusted)}; ` +
-    `${percent(settings.confidence)} interval${count > 2 ? " of this pair alone" : ""} ${signed(row.ci_low)} to ${signed(row.ci_high)}`;
+  const won = differences.filter((one) => merit(one, measure) > 0).length, lost = differences.filter((one) => merit(one, measure) < 0).length;
+  const told = [`${label}${measures[measure].lower_is_better ? " (lower is better)" : ""}: ${runs[a]} scores ${fixed(system.mean[a])} and ${runs[b]} ${fixed(system.mean[b])}, ` +
+    `${known(row.difference) ? "a difference of " + signed(row.difference) : "no mean difference"}` +
+    `${Math.abs(system.mean[a]) === Infinity && known(row.ci_low) ? " (0 where both are infinite)" : ""} over ${total} topics` + (all ? ` (${won} won, ${lost} lost).` : ".")];
+  const evidence = `${testName()}, p = ${fixed(row.p_adjusted)}` + (known(row.ci_low)
+    ? `; ${percent(settings.confidence)} interval${count > 2 ? " of this pair alone" : ""} ${signed(row.ci_low)} to ${signed(row.ci_high)}` : "");
   told.push(row.p_adjusted < settings.alpha
     ? `Is it noise? Probably not: so large a difference would rarely come by chance (${evidence}).`
     : `Is it noise? It may well be: such a difference can come by chance (${evidence}).`);
   told.push(holes(row, a, b), tiesOf(a, b, measure, row.difference));
   if (measures[measure].slider && data.persistence.in_order) told.push(otherPersistences(a, b));
-  if (all && total > 1) told.push(topicsNeeded(row, differences));
+  if (all && total > 1 && differences.every(Number.isFinite)) told.push(topicsNeeded(row, differences));
   return told;
 }
 
@@ -413,7 +427,8 @@ function otherPersistences(a, b) {
 function topicsNeeded(row, differences) {
   const total = differences.length, mean = differences.reduce((sum, one) => sum + one, 0) / total;
   const deviation = Math.sqrt(differences.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (total - 1));
-  if (!(deviation > 0)) return "What would settle it? More topics: on these the difference is the same everywhere.";
+  const rounding = 2 ** -42 * Math.max(...differences.map(Math.abs));
+  if (!(deviation > rounding)) return "What would settle it? More topics: on these the difference is the same everywhere.";
   const text = `What would settle it? With ${total} topics a true difference of ${fixed(settings.detectable * deviation)} is found ${percent(settings.power)} of the time (t test)`;
   if (row.difference === 0 || !known(row.topics_needed)) return text + ".";
   if (!row.topics_needed) return `${text}; one as small as this cannot be found with any realistic number of topics.`;
@@ -446,8 +461,8 @@ function holes(row, a, b) {
 function tiesOf(a, b, measure, difference) {
   const one = data.lists[a].tie_range[measure], other = data.lists[b].tie_range[measure];
   if (!one || !other) return "Could ties? Not known for this measure.";
-  const low = one[0] - other[1], high = one[1] - other[0];
-  if (high - low < 1e-12) return "Could ties? No: no tied scores matter.";
+  const low = less(one[0], other[1]), high = less(one[1], other[0]);
+  if (less(high, low) < 1e-12) return "Could ties? No: no tied scores matter.";
   const span = `between ${signed(low)} and ${signed(high)}`;
   if (low > 0 || high < 0) return `Could ties? No: over all orders of tied documents the difference lies ${span}.`;
   if (difference === 0) return `Over all orders of tied documents the difference lies ${span}.`;
@@ -468,9 +483,9 @@ function showPair() {
     return line;
   }));
   const rows = topics.map((query, topic) => ({ query, a: value("value", a, topic, measure), b: value("value", b, topic, measure),
-    low: value("low", a, topic, measure) - value("high", b, topic, measure), high: value("high", a, topic, measure) - value("low", b, topic, measure) }))
-    .filter((row) => known(row.a) && known(row.b)).map((row) => ({ ...row, difference: row.a - row.b }))
-    .sort((one, other) => other.difference - one.difference);
+    low: less(value("low", a, topic, measure), value("high", b, topic, measure)), high: less(value("high", a, topic, measure), value("low", b, topic, measure)) }))
+    .filter((row) => known(row.a) && known(row.b)).map((row) => ({ ...row, difference: less(row.a, row.b) }))
+    .sort((one, other) => merit(less(other.difference, one.difference), measure));
   chartPair(rows, a, b, measure);
   table(at("pair-board"), [
     { name: "topic", words: true, text: (row) => row.query, classes: () => ["name"] },
@@ -478,14 +493,14 @@ function showPair() {
     { name: "B", text: (row) => fixed(row.b), order: (row) => row.b },
     { name: "difference", text: (row) => signed(row.difference), order: (row) => row.difference },
     { name: "A - B can lie in", wide: true, text: (row) => known(row.low) ? `[${signed(row.low)}, ${signed(row.high)}]` : "-" },
-  ], rows, `A is ${runs[a]}, B is ${runs[b]}, measure ${measures[measure].label}.`, { by: "difference", down: true });
+  ], rows, `A is ${runs[a]}, B is ${runs[b]}, measure ${measures[measure].label}.`, { by: "difference", down: !measures[measure].lower_is_better });
 }
 
 function chartPair(rows, a, b, measure) {
   const step = Math.max(3, Math.min(16, 700 / Math.max(rows.length, 1))), left = 50, height = 240, bottom = 18;
   const width = left + step * rows.length + 14;
-  const most = Math.max(...rows.map((row) => Math.abs(row.difference)), 1e-9);
-  const middle = (height - bottom) / 2, y = (difference) => middle - difference / most * (middle - 12);
+  const most = Math.max(...rows.map((row) => Math.abs(row.difference)).filter(Number.isFinite), 1e-9);
+  const middle = (height - bottom) / 2, y = (difference) => middle - Math.max(-1, Math.min(1, difference / most)) * (middle - 12);
   const svg = drawn("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
     "aria-label": `Difference A less B of ${measures[measure].label} on each topic, largest first` });
   for (const one of [most, 0, -most]) {
@@ -494,7 +509,7 @@ function chartPair(rows, a, b, measure) {
   }
   rows.forEach((row, number) => {
     const mark = drawn("rect", { x: left + number * step + 1, width: Math.max(1, step - 2), y: Math.min(y(0), y(row.difference)),
-      height: Math.max(1, Math.abs(y(row.difference) - y(0))), class: row.difference >= 0 ? "bar" : "lost" });
+      height: Math.max(1, Math.abs(y(row.difference) - y(0))), class: merit(row.difference, measure) >= 0 ? "bar" : "lost" });
     mark.append(drawn("title", {}, `topic ${row.query}: ${signed(row.difference)}`));
     svg.append(mark);
   });
@@ -570,8 +585,8 @@ function showCoverage() {
     { name: "tied in the first 10", text: (run) => percent(data.lists[run].tied[0]), order: (run) => data.lists[run].tied[0] },
     { name: "tied, all", text: (run) => percent(data.lists[run].tied[1], 1), order: (run) => data.lists[run].tied[1] },
     { name: "topics with ties", wide: true, text: (run) => `${data.lists[run].tied_topics} of ${data.lists[run].topics}`, order: (run) => data.lists[run].tied_topics },
-    { name: `ties move ${measures[measure].label}`, text: (run) => { const range = data.lists[run].tie_range[measure]; return range ? fixed(range[1] - range[0]) : "-"; },
-      order: (run) => { const range = data.lists[run].tie_range[measure]; return range ? range[1] - range[0] : null; } },
+    { name: `ties move ${measures[measure].label}`, text: (run) => { const range = data.lists[run].tie_range[measure]; return range ? fixed(less(range[1], range[0])) : "-"; },
+      order: (run) => { const range = data.lists[run].tie_range[measure]; return range ? less(range[1], range[0]) : null; } },
     { name: "missing topics", wide: true, text: (run) => data.lists[run].missing, order: (run) => data.lists[run].missing },
   ], [...runs.keys()], "judged@10 here is the share of the retrieved documents down to rank 10, all topics together.", { by: `ties move ${measures[measure].label}`, down: true });
   at("coverage-board").parentElement.classList.toggle("tall", count > 25);
@@ -667,7 +682,7 @@ function fillSelect(select, names, index) {
 at("title").textContent = data.title;
 replace(at("warnings"), ...[...data.warnings, ...data.thinned].map((one) => element("p", "Note: " + one, "warning")));
 const labels = measures.map((one) => one.label);
-const best = [...runs.keys()].sort((a, b) => data.systems[0].mean[b] - data.systems[0].mean[a] || a - b);
+const best = ranked(0);
 fillSelect(at("measure"), labels, 0);
 at("p").value = Math.min(0.99, Math.max(0.3, data.persistence.p));
 fillSelect(at("query"), topics, 0);

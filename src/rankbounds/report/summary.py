@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.comparison.significance import pairs_of
+from rankbounds.score_differences import better, equal, levelled, merit
 from rankbounds.scores import Scores
 
 LITTLE_JUDGED = 0.8
@@ -23,19 +24,27 @@ def sentences(content: dict[str, Any], scores: Scores, shown: Sequence[int], p_a
     runs = content["runs"]
     values = mean.value[list(shown), 0, 0]
     label = content["measures"][0]["label"]
-    leader = int(np.argmax(values))
-    told = [f"{runs[leader]} scores highest: {label} {values[leader]:.4f} over {content['number_of_topics']} topics."]
+    measure = scores.measures[0]
+    merits = merit(levelled(values), measure)
+    leader = int(np.argmax(merits))
+    level = np.flatnonzero(merits == merits[leader]).tolist()
+    ahead = f"{'lowest, which is best' if measure.lower_is_better else 'highest'}: {label} {values[leader]:.4f}"
+    told = [
+        f"{_counted(level, runs)} score{'s' * (len(level) == 1)} {ahead} over {content['number_of_topics']} topics."
+    ]
     if p_adjusted is not None:
         told += _separable(content, leader, p_adjusted, "runs" if len(shown) == len(scores.runs) else "the runs shown")
     low, high = (bound[list(shown), 0, 0] for bound in (mean.low, mean.high))
-    could_lead = [at for at in range(len(runs)) if at != leader and high[at] > low[leader]]
+    least, most = (high, low) if measure.lower_is_better else (low, high)
+    could_lead = np.flatnonzero(better(most, least[leader], measure) & (np.arange(len(runs)) != leader)).tolist()
     # Bounds of AP, nDCG and the like do not cover what other runs' documents would do, if they were judged.
-    if scores.bounds in ("unjudged", "both") and scores.measures[0].list_only and len(runs) > 1:
+    if scores.bounds in ("unjudged", "both") and measure.list_only and len(runs) > 1:
         told.append(
             f"Whatever the unjudged documents are, {runs[leader]} stays first on these topics by {label}."
             if not could_lead
-            else f"If the unjudged documents favour them, {_counted(could_lead, runs)} could score higher than "
-            f"{runs[leader]} surely does ({low[leader]:.4f})."
+            else f"If the unjudged documents favour them, {_counted(could_lead, runs)} could score "
+            f"{'lower' if measure.lower_is_better else 'higher'} than {runs[leader]} surely does "
+            f"({least[leader]:.4f})."
         )
     judged = mean.judged[list(shown), 0]
     weak = [at for at in np.argsort(judged, kind="stable").tolist() if judged[at] < LITTLE_JUDGED]
@@ -49,7 +58,7 @@ def sentences(content: dict[str, Any], scores: Scores, shown: Sequence[int], p_a
             f"No score rests on unjudged documents: of every run's first ten, {judged.min():.0%} or more are judged."
         )
     moved = [
-        (one["tie_range"][0][1] - one["tie_range"][0][0], run)
+        (0.0 if equal(*one["tie_range"][0]) else one["tie_range"][0][1] - one["tie_range"][0][0], run)
         for one, run in zip(content["lists"], runs, strict=True)
         if one["tie_range"][0]
     ]

@@ -12,11 +12,15 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from rankbounds.arrays import Floats
+from rankbounds.comparison.agreement import kendall_tau
 from rankbounds.errors import UsageError
 from rankbounds.judged_runs import JudgedRuns, Progress
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.pools import ranks_of_judgments
+from rankbounds.score_differences import merit
 from rankbounds.studies import Result
 
 MEASURES = (
@@ -59,6 +63,7 @@ def run(
     judged = JudgedRuns(qrels, runs, gain=gain)
     best = ranks_of_judgments(judged.qrels, judged.runs).min(axis=0)
     means = judged.scores([None, *(best <= depth for depth in depths)], chosen, progress=progress).mean(axis=2)
+    means = np.stack([merit(means[..., at], measure) for at, measure in enumerate(chosen)], axis=-1)
     names = [str(one) for one in chosen]
     rows: list[dict[str, Any]] = [
         {"measure": names[a], "other": names[b], "pool_depth": depth, "tau": kendall(shallow[:, a], means[0][:, b])}
@@ -86,6 +91,4 @@ def kendall(one: Floats, other: Floats) -> float:
     """Kendall's tau-b: of pairs of runs, those in the same order less those in the opposite one, ties allowed for."""
     if len(one) < 2:
         raise UsageError("The order of runs needs at least two of them.")
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(one.round(12), other.round(12)).statistic)
+    return kendall_tau(one, other)

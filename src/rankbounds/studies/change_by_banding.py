@@ -20,6 +20,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.banding import Rho, banded, rounded, worst_difference
+from rankbounds.comparison.significance import t_statistic
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluate import evaluate
 from rankbounds.files.opening import expand
@@ -27,6 +28,7 @@ from rankbounds.judgments import as_qrels
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings import Order
 from rankbounds.runs import Run, as_run, read_run, unique_names
+from rankbounds.score_differences import differences
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:
@@ -57,23 +59,15 @@ class Changes:
     def runs_within(self, treatment: int, measure: int, limit: float, alpha: float = 0.05) -> int:
         """For how many runs a one-sided paired t-test shows that at least this share of the score is kept."""
         kept = self.after[treatment, ..., measure] - limit * self.before[..., measure]
-        return int(np.count_nonzero(_below(-_t(kept), kept.shape[-1]) <= alpha))
+        return int(np.count_nonzero(_below(-t_statistic(kept), kept.shape[-1]) <= alpha))
 
     def p_values(self, measure: int, treatment: int | None = None) -> Floats:
         """Of a two-sided paired t-test, for every pair of runs."""
         scores = self.before[..., measure] if treatment is None else self.after[treatment, ..., measure]
-        statistics = [_t(one - scores[at + 1 :]) for at, one in enumerate(scores[:-1])]
+        statistics = [t_statistic(differences(one, scores[at + 1 :])) for at, one in enumerate(scores[:-1])]
         if not statistics:
             raise UsageError("p-values of pairs need at least two runs.")
         return 2 * _below(-np.abs(np.concatenate(statistics)), scores.shape[-1])
-
-
-def _t(differences: Floats) -> Floats:
-    """The t statistic over the last axis; 0 where all differences are 0."""
-    mean = differences.mean(axis=-1)
-    error = differences.std(axis=-1, ddof=1) / np.sqrt(differences.shape[-1])
-    certain = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
-    return np.divide(mean, error, out=certain, where=error > 0)
 
 
 def _below(statistic: Floats, topics: int) -> Floats:

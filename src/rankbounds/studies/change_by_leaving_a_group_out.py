@@ -18,6 +18,7 @@ from rankbounds.errors import UsageError
 from rankbounds.judged_runs import JudgedRuns, Progress
 from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.pools import groups_of, ranks_of_judgments, read_groups, unique_to_group
+from rankbounds.score_differences import better
 from rankbounds.studies import Result
 
 MEASURES = ("AP", "RBP(p=0.8)", "nDCG", "AP'", "RBP'(p=0.8)", "nDCG'", "Q'", "Bpref")
@@ -67,8 +68,8 @@ def run(
                         "value": float(full[system]),
                         "without": float(without[system]),
                         "change": float(without[system] - full[system]),
-                        "rank": int(np.count_nonzero(full > full[system])) + 1,
-                        "rank_without": int(np.count_nonzero(without > without[system])) + 1,
+                        "rank": int(np.count_nonzero(better(full, full[system], measure))) + 1,
+                        "rank_without": int(np.count_nonzero(better(without, without[system], measure))) + 1,
                         "residual": float(residual[system]),
                     }
                 )

@@ -18,6 +18,7 @@ from rankbounds.errors import DataError
 from rankbounds.judged_runs import JudgedRuns, Progress
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.pools import RATES, Reduction
+from rankbounds.score_differences import differences
 from rankbounds.studies import Result
 from rankbounds.studies.score_by_judgment_rate import MEASURES, rows_by_rate, settings
 
@@ -51,7 +52,7 @@ def run(
         for rate in range(scores.shape[0]):
             for at in range(len(chosen)):
                 matrix = scores[rate, :, :, at]
-                power[seed, rate, at] = np.mean(p_values(matrix[first] - matrix[second], "t") < LEVEL)
+                power[seed, rate, at] = np.mean(p_values(differences(matrix[first], matrix[second]), "t") < LEVEL)
         if progress:
             progress(seed + 1, seeds)
     every = [100.0, *(float(rate) for rate in rates)]

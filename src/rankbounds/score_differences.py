@@ -1,0 +1,104 @@
+"""Differences of scores: when two scores are equal, which of them is better, and by how much.
+
+Scores are sums and quotients in double precision, so that scores which are equal as fractions can differ in their last
+bits: .6 - .4, .4 - .2 and .2 - 0 are three different doubles. Whoever compares scores asks here, and gets differences
+that are exactly 0 where scores are equal, and exactly alike in size where they are equal in size.
+
+Two numbers are equal when they lie within ``TOLERANCE`` of each other, relative to the larger of the two scores they
+come from. That is 1,024 times the spacing of doubles: more than what summing some thousand ranks rounds off, and far
+less than any two scores that differ for a reason. Equality passes on: numbers in a row, each equal to the next, are all
+equal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats
+
+if TYPE_CHECKING:
+    from rankbounds.measures import Measure
+
+TOLERANCE = 1024 * float(np.finfo(np.float64).eps)
+"""How far apart equal numbers may lie, relative to the scores they come from."""
+
+
+def equal(one: Floats | float, other: Floats | float) -> Flags:
+    """Are these scores the same but for rounding? An infinite one is equal to itself alone."""
+    one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # of infinities
+        return (one == other) | (np.abs(one - other) <= TOLERANCE * _finite(np.maximum(np.abs(one), np.abs(other))))
+
+
+def levelled(values: Floats, scale: Floats | None = None) -> Floats:
+    """The values, those that are equal along the last axis made the same number.
+
+    ``scale`` is how large the numbers are that a value was computed from; without it, the value's own size.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    order = np.argsort(values, axis=-1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=-1)
+    slack = TOLERANCE * _finite(np.take_along_axis(np.abs(values) if scale is None else scale, order, axis=-1))
+    with np.errstate(invalid="ignore"):
+        apart = ~(ordered[..., 1:] - ordered[..., :-1] <= np.maximum(slack[..., 1:], slack[..., :-1]))
+    apart &= ordered[..., 1:] != ordered[..., :-1]  # (infinite ones have no distance)
+    place = np.arange(1, values.shape[-1])
+    first = np.zeros(values.shape, dtype=np.int64)
+    np.maximum.accumulate(np.where(apart, place, 0), axis=-1, out=first[..., 1:])
+    result = np.empty(values.shape)
+    np.put_along_axis(result, order, np.take_along_axis(ordered, first, axis=-1), axis=-1)
+    return result
+
+
+def differences(one: Floats, other: Floats) -> Floats:
+    """One less other: 0 where they are equal, and along the last axis the same size where sizes are equal.
+
+    Where both are infinite, neither search ends, and there is no difference.
+    """
+    found = _subtracted(one, other)
+    scale = np.where(found == 0, 0.0, np.maximum(np.abs(one), np.abs(other)))
+    return np.copysign(levelled(np.abs(found), scale), found)
+
+
+def _subtracted(one: Floats, other: Floats) -> Floats:
+    """One less other, 0 where they are equal."""
+    with np.errstate(invalid="ignore"):
+        return np.where(equal(one, other), 0.0, np.subtract(one, other))
+
+
+def mean_difference(one: Floats, other: Floats) -> Floats:
+    """The mean of the differences over the last axis, 0 where the means are equal.
+
+    Infinite where differences are, and NaN where some are infinite to one side and some to the other.
+    """
+    scale = (_finite(np.abs(one)) + _finite(np.abs(other))).mean(axis=-1)
+    with np.errstate(invalid="ignore"):
+        return zeroed(_subtracted(one, other).mean(axis=-1), scale)
+
+
+def zeroed(values: Floats, scale: Floats) -> Floats:
+    """The values, 0 where no more is left of numbers of this size than rounding."""
+    return np.where(np.abs(values) <= TOLERANCE * scale, 0.0, values)
+
+
+def merit(values: Floats, measure: Measure) -> Floats:
+    """Values or differences turned so that the greater is the better, also where a measure counts effort."""
+    return -values if measure.lower_is_better else values
+
+
+def merit_of_range(low: Floats, high: Floats, measure: Measure) -> tuple[Floats, Floats]:
+    """The least and the greatest merit of what lies between these values."""
+    return (-high, -low) if measure.lower_is_better else (low, high)
+
+
+def better(one: Floats | float, other: Floats | float, measure: Measure) -> Flags:
+    """Is the one score better than the other, by more than rounding?"""
+    ahead = np.less(one, other) if measure.lower_is_better else np.greater(one, other)
+    return np.asarray(ahead & ~equal(one, other))
+
+
+def _finite(size: Floats) -> Floats:
+    """Sizes, 0 for those that are infinite: nothing lies near them."""
+    return np.where(np.isfinite(size), size, 0.0)

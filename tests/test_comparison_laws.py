@@ -1,0 +1,537 @@
+"""Laws that comparisons obey under every registered measure: equal scores are equal, and better is better."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankbounds as rb
+from rankbounds.comparison import compare
+from rankbounds.comparison.agreement import agreement, kendall_tau, rank_biased_overlap, spearman, swaps, tau_ap
+from rankbounds.comparison.discriminative_power import discriminative_power
+from rankbounds.comparison.significance import ORDER_TESTS, TESTS, Resampling, p_values, pairs_of, t_statistic
+from rankbounds.comparison.standardisation import standardised
+from rankbounds.comparison.wording import paragraph
+from rankbounds.errors import DataError
+from rankbounds.measures import REGISTRY, parse_measure
+from rankbounds.measures.condensed import Condensed
+from rankbounds.report import Choices, gather
+from rankbounds.score_differences import TOLERANCE, better, differences, equal, levelled, mean_difference
+from rankbounds.scores import RunNotes, Scores
+
+PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
+MEASURES = list(dict.fromkeys([*PLAIN, *(Condensed(measure) for measure in PLAIN)]))
+TENTHS = [parse_measure("P@10"), parse_measure("P@5"), parse_measure("RR"), parse_measure("RPrec")]
+MIRRORED = {"a": "b", "b": "a"}
+
+
+def lists_of_one_topic(number=240):
+    """The same twelve documents, judged and not, in many orders: an order for each topic, and all topics alike."""
+    rng = np.random.default_rng(11)
+    grades = {"a": 1, "b": 2, "c": 1, "d": 1, "e": 3, "f": 1, "g": 0, "h": 0, "i": 0, "j": 0, "unretrieved": 1}
+    docs = [*"abcdefghij", "unjudged", "nobody"]
+    orders = [rng.permutation(len(docs)) for _ in range(number)]
+    qrels = {str(topic): grades for topic in range(number)}
+    run = {
+        str(topic): {docs[doc]: float(100 - rank) for rank, doc in enumerate(order)}
+        for topic, order in enumerate(orders)
+    }
+    return qrels, run
+
+
+@functools.cache
+def values_by_measure():
+    """Each measure's value of every order, from the scoring that users get."""
+    qrels, run = lists_of_one_topic()
+    measures = [*dict.fromkeys([*MEASURES, *TENTHS])]
+    scores = rb.evaluate(qrels, {"run": run}, measures, bounds="none")
+    return {measure: scores.value[0, :, at] for at, measure in enumerate(measures)}
+
+
+def scores_of(value, measure="AP", low=None, high=None):
+    """Scores from an array of run by topic."""
+    value = np.asarray(value, dtype=float)[:, :, None]
+    unknown = np.full(value.shape, np.nan)
+    return Scores(
+        runs=["first", "second", "third", "fourth"][: value.shape[0]],
+        query_ids=[str(at) for at in range(value.shape[1])],
+        measures=[parse_measure(measure)],
+        value=value,
+        low=unknown if low is None else np.asarray(low, dtype=float)[:, :, None],
+        high=unknown if high is None else np.asarray(high, dtype=float)[:, :, None],
+        judged=np.ones(value.shape[:2]),
+        notes=[RunNotes()] * value.shape[0],
+    )
+
+
+def permuted_copies(values, topics=20):
+    """Two runs, topic by topic equal in score, whose lists were permuted: the most different doubles for each score."""
+    groups: dict[str, list[float]] = {}
+    for value in values.tolist():
+        groups.setdefault(f"{value:.13f}", []).append(value)
+    pairs = sorted(((min(group), max(group)) for group in groups.values()), key=lambda pair: pair[0] == pair[1])
+    pairs = (pairs * topics)[:topics]
+    return np.array(pairs).T
+
+
+def test_permuted_copies_differ_in_their_last_bits():
+    """Else the law below would say nothing."""
+    doubles = [permuted_copies(values_by_measure()[measure]) for measure in MEASURES]
+    assert sum(bool((one[0] != one[1]).any()) for one in doubles) > 10
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_equal_scores_compare_equal(measure):
+    value = permuted_copies(values_by_measure()[measure])
+    scores = scores_of(value, measure)
+    for test in TESTS:
+        found = compare(scores, test=test, resamples=500)
+        pair = found.pairs[0]
+        assert (pair["difference"], pair["p_value"], pair["p_adjusted"]) == (0, 1, 1)
+        assert pair["verdict"] == "no difference shown"
+        assert [row["topics_won"] for row in found.systems] == [10, 10]
+        assert [row["group"] for row in found.systems] == ["a", "a"]
+        assert found.systems[0]["mean"] == found.systems[1]["mean"]
+        words = paragraph(found, str(measure))
+        assert "a difference of +0.0000 " in words
+        assert "over 20 topics (0 won, 0 lost)" in words
+        assert "better" not in words.replace("(lower is better)", "")
+        power = discriminative_power(scores, test=test, resampling=Resampling(200))
+        assert [row["discriminated"] for row in power.rows] == [0, 0]
+    assert swaps(replace(scores, measures=[measure] * 2, value=np.repeat(scores.value, 2, axis=-1)), 0, 1) == []
+
+
+@functools.cache
+def scored_pair(measure, topics=14):
+    """Two runs with different lists for each topic."""
+    value = values_by_measure()[measure]
+    half = value.size // 2
+    return np.stack([value[:half], value[half:]])[:, :topics]
+
+
+def usable(value, test):
+    """The topics that the test can use."""
+    return value if test in ORDER_TESTS else value[:, np.isfinite(value).all(axis=0)]
+
+
+def winner(row):
+    """The letter of the run that the verdict names, or nothing."""
+    return row["verdict"][0] if "better" in row["verdict"] else ""
+
+
+def same(one, other):
+    return one == other or (one is None and other is None)
+
+
+def negated(number):
+    return None if number is None else -number
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_swapped_runs_mirror_the_verdict(measure):
+    value = scored_pair(measure)
+    value = np.concatenate([value, value + 0.25 * np.abs(value)], axis=1)  # some of it significant
+    value[0, 14:] = scored_pair(measure)[0]
+    for test in TESTS:
+        chosen = usable(value, test)
+        if chosen.shape[1] < 2:
+            continue
+        low, high = chosen - 0.01, chosen + 0.02
+        one = compare(scores_of(chosen, measure, low, high), test=test, resamples=300)
+        other = compare(scores_of(chosen[::-1], measure, low[::-1], high[::-1]), test=test, resamples=300)
+        row, mirror = one.pairs[0], other.pairs[0]
+        assert same(row["difference"], negated(mirror["difference"]))
+        assert same(row["effect"], negated(mirror["effect"]))
+        assert (row["p_value"], row["p_adjusted"]) == (mirror["p_value"], mirror["p_adjusted"])
+        for low_end, high_end in (("ci_low", "ci_high"), ("certain_low", "certain_high")):
+            assert same(row[low_end], negated(mirror[high_end]))
+        assert winner(row) == MIRRORED.get(winner(mirror), "")
+        assert row["verdict"][2:] == mirror["verdict"][2:] or not winner(row)
+        for key in ("topics_won", "mean", "group"):
+            assert [line[key] for line in one.systems] == [line[key] for line in other.systems][::-1]
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_a_topic_that_both_answer_alike_changes_no_winner(measure):
+    value = scored_pair(measure)
+    alike = value[:1, :1].repeat(2, axis=0)
+    for test in TESTS:
+        chosen = usable(value, test)
+        if chosen.shape[1] < 2:
+            continue
+        before = compare(scores_of(chosen, measure), test=test, resamples=300)
+        after = compare(scores_of(np.concatenate([chosen, alike], axis=1), measure), test=test, resamples=300)
+        one, other = before.pairs[0], after.pairs[0]
+        if one["difference"] is not None:
+            assert np.sign(one["difference"]) == np.sign(other["difference"])
+        assert {winner(one), winner(other)} <= {winner(one), ""}
+        if test in ORDER_TESTS:  # they drop it
+            assert (one["p_value"], one["verdict"]) == (other["p_value"], other["verdict"])
+
+
+LOWER = [measure for measure in PLAIN if measure.lower_is_better]
+
+
+def test_there_are_measures_of_effort():
+    assert {measure.name for measure in LOWER} == {"ESL", "RankPower"}
+
+
+@pytest.mark.parametrize("measure", LOWER, ids=str)
+def test_less_effort_is_better_as_more_of_the_negated_values_is(measure):
+    rng = np.random.default_rng(3)
+    value = np.concatenate([scored_pair(measure), rng.integers(0, 9, (1, 14)), rng.integers(5, 20, (1, 14))])
+    value[:2, 0] = np.inf
+    for test in TESTS:
+        chosen = usable(value, test)
+        low = rng.normal(0, 5, 6)
+        high = low + rng.random(6)
+        certain = {parse_measure(measure): (low, high), parse_measure("AP"): (-high, -low)}
+        effort = compare(scores_of(chosen, measure), test=test, resamples=300, certain=certain.get)
+        gain = compare(scores_of(-chosen, "AP"), test=test, resamples=300, certain=certain.get)
+        assert [row["verdict"] for row in effort.pairs] == [row["verdict"] for row in gain.pairs]
+        assert any("better" in row["verdict"] for row in gain.pairs)
+        assert [row["certain_low"] for row in effort.pairs] == low.tolist()
+        for key in ("p_value", "p_adjusted"):
+            assert [row[key] for row in effort.pairs] == [row[key] for row in gain.pairs]
+        for key in ("group", "topics_won"):
+            assert [row[key] for row in effort.systems] == [row[key] for row in gain.systems]
+        ranked = [[row[0] for row in found.table().rows] for found in (effort, gain)]
+        assert ranked[0] == ranked[1]
+        assert effort.table().header[1] == f"{measure} (lower is better)"
+        asked = compare(scores_of(chosen, measure), test=test, alternative="greater", resamples=300)
+        turned = compare(scores_of(-chosen, "AP"), test=test, alternative="greater", resamples=300)
+        assert [row["p_value"] for row in asked.pairs] == [row["p_value"] for row in turned.pairs]
+
+
+def test_orders_by_effort_agree_with_orders_by_gain():
+    gain = np.array([[0.9, 0.8], [0.5, 0.4], [0.1, 0.3]])
+    value = np.stack([gain, 10 * (1 - gain)], axis=-1)
+    scores = replace(scores_of(gain), measures=[parse_measure("AP"), parse_measure("ESL(n=1)")], value=value)
+    row = agreement(scores)[0]
+    assert [row[key] for key in ("tau", "tau_a", "tau_ap", "spearman", "rbo")] == pytest.approx([1] * 5)
+    assert (row["swapped"], swaps(scores, 0, 1)) == (0, [])
+
+
+def test_infinite_means_share_the_last_place():
+    effort = np.array([[1, 2], [3, 4], [np.inf, 1], [5, np.inf]])
+    value = np.stack([[[4, 4], [3, 3], [1, 1], [1, 1]], effort], axis=-1)
+    scores = replace(scores_of(effort), measures=[parse_measure("AP"), parse_measure("ESL(n=1)")], value=value)
+    row = agreement(scores)[0]
+    assert [row[key] for key in ("tau", "tau_ap", "spearman", "rbo")] == pytest.approx(
+        [1, tau_ap(*[np.array([4.0, 3, 1, 1])] * 2), 1, rank_biased_overlap(*[np.array([4.0, 3, 1, 1])] * 2)]
+    )
+    assert (row["swapped"], row["swapped_significantly"]) == (0, 0)
+
+
+class TestEquality:
+    @pytest.mark.parametrize("scale", [1e-3, 1.0, 100.0, 1e3, 1e9])
+    def test_tenths_at_any_scale(self, scale):
+        tenths = scale * np.array([0.6, 0.4, 0.2, 0.3, 0.9, 0.8])
+        less = scale * np.array([0.4, 0.2, 0.0, 0.1, 0.7, 0.6])
+        assert scale != 1 or len(set((tenths - less).tolist())) > 1
+        assert len(set(differences(tenths, less).tolist())) == 1
+        assert len(set(np.abs(differences(np.append(tenths, less), np.append(less, tenths))).tolist())) == 1
+
+    def test_equality_passes_on_along_a_chain(self):
+        step = 0.9 * TOLERANCE
+        chain = 1 + step * np.arange(4)
+        assert not equal(chain[0], chain[3])
+        assert len(set(levelled(chain[[2, 0, 3, 1]]).tolist())) == 1
+        assert len(set(levelled(1 + 3 * step * np.arange(4)).tolist())) == 4
+
+    def test_small_scores_are_told_apart_beside_large_ones(self):
+        one, other = np.array([0.8, 3e-14, 1e-14]), np.array([0.2, 1e-14, 0.0])
+        assert (differences(one, other) > 0).all()
+        assert len(set(differences(one, other).tolist())) == 3
+
+    def test_infinite_scores(self):
+        inf = math.inf
+        found = differences(np.array([inf, inf, 3.0, -inf]), np.array([inf, 2.0, inf, -inf]))
+        assert found.tolist() == [0, inf, -inf, 0]
+        assert not equal(inf, 1e300)
+        assert mean_difference(np.array([inf, 1.0]), np.array([inf, 3.0])) == -1
+        assert math.isnan(mean_difference(np.array([inf, 1.0]), np.array([1.0, inf])))
+        assert better(1.0, inf, parse_measure("ESL(n=1)"))
+        assert not better(inf, inf, parse_measure("ESL(n=1)"))
+
+    @settings(max_examples=200)
+    @given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=2, max_size=12))
+    def test_differences_of_counts_are_those_of_integers(self, counts):
+        one, other = (np.array(side) for side in zip(*counts, strict=True))
+        found = differences(one / 10, other / 10)
+        assert np.sign(found).tolist() == np.sign(one - other).tolist()
+        sizes = np.abs(one - other)
+        assert ((np.abs(found)[:, None] == np.abs(found)) == (sizes[:, None] == sizes)).all()
+        assert (mean_difference(one / 10, other / 10) == 0) == (one.sum() == other.sum())
+        assert (np.sign(mean_difference(one / 10, other / 10))) == np.sign(one.sum() - other.sum())
+
+
+class TestTests:
+    def test_wilcoxon_is_exact_once_zeros_are_dropped(self):
+        assert p_values(np.array([0, 0.1, 0.2, 0.3, 0.4, 0.5]), "wilcoxon")[0] == 0.0625
+        assert p_values(np.append(np.zeros(70), np.arange(1, 6)), "wilcoxon")[0] == 0.0625
+        infinite = np.array([0, 1, 2, 3, 4, np.inf])
+        assert p_values(infinite, "wilcoxon")[0] == 0.0625
+        assert p_values(infinite, "sign")[0] == 0.0625
+
+    def test_wilcoxon_ranks_equal_sizes_alike(self):
+        raw = np.array([0.6 - 0.4, 0.4 - 0.2, -(0.2 - 0), 0.7 - 0.5, 0.9 - 0.6])
+        assert p_values(raw, "wilcoxon")[0] == p_values(np.array([2, 2, -2, 2, 3]), "wilcoxon")[0]
+
+    def test_t_of_equal_differences_is_that_of_the_fraction(self):
+        one, other = np.array([0.6, 0.4, 0.2, 0.8]), np.array([0.4, 0.2, 0.0, 0.6])
+        found = differences(one, other)[None]
+        assert t_statistic(found)[0] == np.inf
+        assert p_values(found, "t")[0] == 0
+        assert p_values(found, "t", "less")[0] == 1
+        assert p_values(found, "bootstrap", resampling=Resampling(199))[0] == 1 / 200
+        few = np.full((1, 3), 0.1)
+        assert few.mean() != 0.1  # rounding makes a deviation of it
+        assert t_statistic(few)[0] == np.inf
+
+    def test_bootstrap_of_tenths_is_that_of_integers(self):
+        counts = np.random.default_rng(5).integers(-2, 3, (40, 6))
+        counts[0] = [1, 2, 3, 1, 2, 3]
+        resampling = Resampling(500)
+        whole = p_values(counts, "bootstrap", resampling=resampling)
+        assert p_values(counts / 10, "bootstrap", resampling=resampling).tolist() == whole.tolist()
+
+    @pytest.mark.parametrize("test", [test for test in TESTS if test not in ORDER_TESTS])
+    def test_infinite_differences_need_a_test_of_order(self, test):
+        scores = scores_of([[1, 2, np.inf], [2, 1, 3]], "ESL(n=1)")
+        with pytest.raises(DataError, match=r"^ESL\(n=1\) is infinite on a topic.*Take the sign or the Wilcoxon test"):
+            compare(scores, test=test)
+        both = scores_of([[1, 2, np.inf], [2, 1, np.inf]], "ESL(n=1)")
+        assert compare(both, test=test).pairs[0]["difference"] == 0
+
+    def test_infinite_to_both_sides(self):
+        """A mean that is no number tells nothing: who wins more topics is better."""
+        value = np.array([[np.inf, 1, *range(1, 9)], [1, np.inf, *range(11, 19)]])
+        found = compare(scores_of(value, "ESL(n=1)"), test="sign")
+        row = found.pairs[0]
+        assert (row["difference"], row["verdict"]) == (None, "a better as judged")
+        assert "no mean difference over 10 topics (9 won, 1 lost)" in paragraph(found, "ESL(n=1)")
+        assert "-" in found.pair_table().text()
+        value[:, :2] = np.inf
+        found = compare(scores_of(value, "ESL(n=1)"), test="t")
+        assert found.pairs[0]["difference"] == -8
+        assert "scores inf and second inf, a difference of -8.0000 (0 where both are infinite)" in paragraph(
+            found, "ESL(n=1)"
+        )
+
+    def test_infinite_scores_cannot_be_standardised(self):
+        with pytest.raises(DataError, match="cannot be standardised"):
+            standardised(scores_of([[1, np.inf], [2, 1]], "ESL(n=1)"))
+
+    def test_equal_means_share_a_place(self):
+        a = np.array([0.1 + 0.2, 0.3, 0.5])
+        b = np.array([1.0, 2.0, 3.0])
+        tied = np.array([0.3, 0.3, 0.5])
+        assert a[0] != a[1]
+        for coefficient in (kendall_tau, tau_ap, spearman, rank_biased_overlap):
+            assert coefficient(a, b) == coefficient(tied, b)
+            assert coefficient(b, a) == coefficient(b, tied)
+
+
+class TestCommands:
+    """Twenty topics with the same precision, from relevant documents at other places; and searches of other lengths."""
+
+    @pytest.fixture
+    def files(self, tmp_path):
+        topics = range(20)
+        docs = [f"d{at:02d}" for at in range(10)]
+        relevant = {topic: 6 + topic % 4 for topic in topics}
+        lines = [f"{t} 0 {doc} {int(at < relevant[t])}\n" for t in topics for at, doc in enumerate(docs)]
+        (tmp_path / "qrels").write_text("".join(lines))
+        for name, step in (("forward", 1), ("backward", -1)):
+            rows = [f"{t} Q0 {doc} {at} {20 - at} {name}\n" for t in topics for at, doc in enumerate(docs[::step], 1)]
+            (tmp_path / name).write_text("".join(rows))
+        empty = [f"{t} Q0 none {at} {20 - at} empty\n" for t in topics for at in (1,)]
+        (tmp_path / "empty").write_text("".join(empty))
+        return tmp_path
+
+    @pytest.mark.parametrize("test", TESTS)
+    def test_equal_precision_is_no_difference(self, files, command, test):
+        arguments = ["compare", files / "qrels", files / "forward", files / "backward", "-m", "P@10", "--test", test]
+        code, out, err = command(*arguments, "--fail-if", "P@10 worse", "--fail-if", "P@10 different")
+        assert code == 0
+        assert "a difference of +0.0000 over 20 topics (0 won, 0 lost)" in out
+        assert "no difference shown" in out
+        assert err.count("gate passed: P@10 changed by +0.0000 (p = ") == 2
+        pair = json.loads(command(*arguments, "--format", "json", "--per-topic")[1])
+        assert pair["pairs"][0]["p_value"] == 1
+        assert (pair["pairs"][0]["certain_low"], pair["pairs"][0]["certain_high"]) == (0, 0)
+        assert {row["difference"] for row in pair["topics"]} == {0}
+
+    def test_whatever_is_judged_equal_precision_is_no_difference(self, files):
+        pair = rb.differences(files / "qrels", [files / "forward", files / "backward"], "P@10").pairs[0]
+        assert (pair.difference, pair.certain_low, pair.certain_high) == (0, 0, 0)
+        assert pair.verdict == "no difference"
+
+    def test_gate_fails_when_effort_grows(self, files, command):
+        short, long = files / "forward", files / "backward"
+        measures = ["-m", "ESL(n=1)", "--fail-if", "ESL(n=1) worse"]
+        code, out, err = command("compare", files / "qrels", short, long, *measures)
+        assert code == 1
+        assert "ESL(n=1) (lower is better): forward scores 0.0000 and backward 2.5000, a difference of -2.5000" in out
+        assert "(20 won, 0 lost)" in out
+        assert "a better" in out
+        assert "gate failed: ESL(n=1) (lower is better) worse by 2.5000 (" in err
+        assert "Topics that rose most: 0, 4, 8, 12, 16." in err
+        code, _, err = command("compare", files / "qrels", long, short, *measures)
+        assert (code, "gate passed: ESL(n=1) (lower is better) changed by -2.5000" in err) == (0, True)
+        code, _, err = command("compare", files / "qrels", long, short, "--fail-if", "RankPower different")
+        assert (code, "gate failed: RankPower (lower is better) different by" in err) == (1, True)
+        assert "Topics that" not in err  # none of them got worse
+
+    def test_endless_searches(self, files, command):
+        runs = ["compare", files / "qrels", files / "forward", files / "empty", "-m", "ESL(n=1)"]
+        code, out, err = command(*runs)
+        assert (code, out) == (3, "")
+        assert err.startswith("rankbounds: ESL(n=1) is infinite on a topic")
+        assert len(err.splitlines()) == 1
+        code, out, _ = command(*runs, "--test", "sign", "--per-topic")
+        assert code == 0
+        assert "forward scores 0.0000 and empty inf, a difference of -inf over 20 topics (20 won, 0 lost)" in out
+        code, out, err = command(*runs, "--test", "sign", "--format", "json", "--fail-if", "ESL(n=1) worse")
+        found = json.loads(out)
+        assert (code, found["pairs"][0]["difference"], found["pairs"][0]["ci_low"]) == (1, "-Infinity", None)
+        assert [row["mean"] for row in found["systems"]] == [0, "Infinity"]
+        assert found["pairs"][0]["verdict"].startswith("a better")
+        assert "worse by inf" in err
+        (files / "copy").write_text((files / "empty").read_text())
+        twice = ["compare", files / "qrels", files / "empty", files / "copy", "-m", "ESL(n=1)", "--format", "json"]
+        found = json.loads(command(*twice)[1])
+        assert (found["pairs"][0]["difference"], found["pairs"][0]["p_value"]) == (0, 1)
+
+    def test_infinite_is_not_unknown(self, files, command):
+        arguments = ["evaluate", files / "qrels", files / "empty", "-m", "ESL(n=1)", "-m", "infAP", "--format"]
+        rows = json.loads(command(*arguments, "json")[1])
+        assert (rows[0]["value"], rows[0]["high"]) == ("Infinity", "Infinity")
+        assert rows[1]["low"] is None
+        for kind, mark in (("csv", ","), ("tsv", "\t")):
+            line = command(*arguments, kind)[1].splitlines()
+            assert line[1].split(mark)[3] == "inf"
+            assert line[2].split(mark)[4] == ""
+        scores = rb.evaluate(files / "qrels", files / "empty", "ESL(n=1)")
+        assert scores.to_dict()["empty"]["ESL(n=1)"]["0"] == math.inf
+        assert scores.to_polars()["value"][0] == math.inf
+        scores.save(files / "saved.json")
+        assert '"Infinity"' in (files / "saved.json").read_text()
+        loaded = Scores.load(files / "saved.json")
+        np.testing.assert_array_equal(loaded.value, scores.value)
+        np.testing.assert_array_equal(loaded.high, scores.high)
+
+    def test_places_by_effort(self, files, command):
+        runs = ["check", files / "forward", files / "backward", "--qrels", files / "qrels"]
+        for name in ("forward", "backward"):  # the first two documents tied: who leads does not depend on it
+            text = (files / name).read_text().replace(" 18 ", " 19 ")
+            (files / name).write_text(text)
+        found = rb.diagnose([files / "forward", files / "backward"], qrels=files / "qrels", measures="ESL(n=1)")
+        from rankbounds.diagnosis import places
+
+        assert [(one.run, one.place, one.highest, one.lowest) for one in places(found)] == [
+            ("forward", 1, 1, 1),
+            ("backward", 2, 2, 2),
+        ]
+        assert "no run's place depends" in command(*runs, "-m", "ESL(n=1)")[1]
+
+    def test_report(self, files):
+        runs = [files / "backward", files / "forward"]
+        told = gather(files / "qrels", runs, Choices(measures=("ESL(n=1)", "P@10")))
+        assert told["summary"][0] == "forward scores lowest, which is best: ESL(n=1) 0.0000 over 20 topics."
+        assert told["summary"][1] == "Every other run is significantly worse."
+        assert [one["lower_is_better"] for one in told["measures"]] == [True, False]
+        told = gather(files / "qrels", runs, Choices(measures=("P@10",)))
+        assert told["summary"][0].startswith("backward and forward score highest: P@10")
+        told = gather(files / "qrels", [*runs, files / "empty"], Choices(measures=("ESL(n=1)",), test="sign"))
+        assert told["systems"][0]["mean"] == [2.5, 0, "Infinity"]
+        assert json.dumps(told, allow_nan=False)
+
+
+# ---- against rational arithmetic ----
+
+
+@functools.cache
+def ways_to_reach(number):
+    """Of all subsets of the ranks 1 to number, how many add up to at most 0, 1, 2, ..."""
+    ways = [1]
+    for rank in range(1, number + 1):
+        longer = ways + [0] * rank
+        for total, count in enumerate(ways):
+            longer[total + rank] += count
+        ways = longer
+    reached, so_far = [], 0
+    for count in ways:
+        so_far += count
+        reached.append(so_far)
+    return reached
+
+
+def sign_test_of_fractions(row):
+    wins, losses = sum(one > 0 for one in row), sum(one < 0 for one in row)
+    games = wins + losses
+    tail = sum(math.comb(games, k) for k in range(min(wins, losses) + 1))
+    return min(1.0, float(Fraction(2 * tail, 2**games)))
+
+
+def wilcoxon_test_of_fractions(row):
+    left = sorted((abs(one), one > 0) for one in row if one)
+    number, above, below, correction = len(left), 0, 0, 0  # rank sums are doubled: the mean rank of two may be a half
+    at = 0
+    while at < number:
+        end = at
+        while end < number and left[end][0] == left[at][0]:
+            end += 1
+        positive = sum(sign for _, sign in left[at:end])
+        above += positive * (at + 1 + end)
+        below += (end - at - positive) * (at + 1 + end)
+        correction += (end - at) ** 3 - (end - at)
+        at = end
+    if not correction and number <= 50:
+        tail = ways_to_reach(number)[min(above, below) // 2]
+        return min(1.0, float(Fraction(2 * tail, 2**number)))
+    variance = Fraction(number * (number + 1) * (2 * number + 1), 24) - Fraction(correction, 48)
+    z = Fraction(above - below, 4) / Fraction(math.sqrt(variance))
+    return math.erfc(abs(float(z)) / math.sqrt(2))
+
+
+@pytest.fixture(scope="module")
+def trec8_scores(unpacked):
+    folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
+    names = ["P@5", "P@10", "RR", "RPrec", "Success@10"]
+    return rb.evaluate(folder / "qrels.txt", folder / "runs", names, bounds="none")
+
+
+@pytest.mark.parametrize("name", ["P@5", "P@10", "RR", "RPrec", "Success@10"])
+def test_trec8_pairs_against_rational_arithmetic(trec8_scores, name):
+    """Every score is a fraction with a denominator up to 1000; its numerator over their common one is an integer."""
+    at = list(map(str, trec8_scores.measures)).index(name)
+    value = trec8_scores.value[:, :, at]
+    fraction = {score: Fraction(score).limit_denominator(1000) for score in set(value.ravel().tolist())}
+    assert max(abs(score - exact) for score, exact in fraction.items()) < 1e-15
+    common = math.lcm(*(exact.denominator for exact in fraction.values()))
+    rows = [[int(fraction[score] * common) for score in row] for row in value.tolist()]
+    first, second = pairs_of(len(rows))
+    expected = [
+        (sign_test_of_fractions(row), wilcoxon_test_of_fractions(row), sum(row), sum(one > 0 for one in row))
+        for a, b in zip(first.tolist(), second.tolist(), strict=True)
+        for row in [[one - other for one, other in zip(rows[a], rows[b], strict=True)]]
+    ]
+    assert len(expected) == 8256
+    sign, wilcoxon, total, wins = map(list, zip(*expected, strict=True))
+    found = differences(value[first], value[second])
+    np.testing.assert_array_equal((found > 0).sum(axis=-1), wins)
+    np.testing.assert_allclose(p_values(found, "sign"), sign, rtol=1e-9)
+    np.testing.assert_allclose(p_values(found, "wilcoxon"), wilcoxon, rtol=1e-9)
+    apart = mean_difference(value[first], value[second])
+    np.testing.assert_array_equal(np.sign(apart), np.sign(np.array(total, dtype=object)).astype(float))
+    assert len(set(levelled(value.mean(axis=-1)).tolist())) == len({sum(row) for row in rows})
