@@ -127,7 +127,7 @@ class Pairs:
         )
         if not shared.size:
             return np.empty(0, dtype=np.int64)
-        suspects = np.flatnonzero(np.isin(self.keys, shared))
+        suspects = self.rows_with(shared)
         seen: set[tuple[int, bytes]] = set()
         again = []
         for row in suspects.tolist():
@@ -136,6 +136,10 @@ class Pairs:
                 again.append(row)
             seen.add(pair)
         return np.array(again, dtype=np.int64)
+
+    def rows_with(self, keys: Words) -> Ints:
+        """The rows that have one of these keys."""
+        return np.flatnonzero(np.isin(self.keys, keys, kind="sort"))  # a table of keys of 64 bits overflows in NumPy 2.0.0
 
     def reject_repeats(self, remedy: str, threads: int = 1) -> None:
         """Raise for the first pair that stands twice."""

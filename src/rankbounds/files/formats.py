@@ -25,8 +25,8 @@ from rankbounds.files import (
     svmrank,
     trec,
 )
-from rankbounds.files.columns import QRELS_COLUMNS, ColumnNames, Columns
-from rankbounds.files.opening import Text, format_ending, read_content
+from rankbounds.files.columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
+from rankbounds.files.opening import Text, format_ending, is_pipe, read_content
 from rankbounds.files.trec import TrecLines
 
 IN_JSON: dict[str, ModuleType] = {
@@ -75,7 +75,7 @@ def read(
     ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
     """
     found = _read(path, names, kind, lenient, threads, words)
-    if isinstance(found, Columns) and not found.topics:
+    if isinstance(found, Columns) and not (len(found) or (found.topics and names is RUN_COLUMNS)):
         raise DataError(f"{path}: there is no row in this file.")
     return found
 
@@ -91,10 +91,10 @@ def _read(
     kind = pair_of_names(kind)[0]
     if kind == "ir_datasets" or path.startswith(ir_datasets.PREFIX):
         return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
-    if kind == "parquet" or (kind is None and is_parquet(path, names)):
+    if is_parquet(path, names) if kind is None else kind == "parquet" and os.path.exists(path) and not is_pipe(path):
         return columns.read_parquet(path, names)
     content = read_content(path, threads)
-    if kind is None and content.starts_with(PARQUET):  # compressed, or from a pipe
+    if kind == "parquet" or (kind is None and content.starts_with(PARQUET)):  # compressed, or from a pipe
         return columns.read_parquet(content.name, names, content.tobytes())
     text = content.text()
     if kind is None:

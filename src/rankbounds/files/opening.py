@@ -188,6 +188,11 @@ def text_of(name: str, content: bytes | memoryview, before: int = 0) -> Text:
     return _checked(name, *_as_buffer(content), before)
 
 
+def is_pipe(path: str) -> bool:
+    """Can this be read only once: a pipe, a terminal, standard input?"""
+    return path == STANDARD_INPUT or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
+
+
 def compression_of(head: bytes) -> str | None:
     """The ending of the compression whose data begin like this; None where they are not compressed."""
     if head[1:4] == _SKIPPABLE_FRAME and 0x50 <= head[0] <= 0x5F:
@@ -204,7 +209,7 @@ def is_compressed(path: str) -> bool:
 @contextlib.contextmanager
 def stream(path: str) -> Iterator[IO[bytes]]:
     """A file to read piece by piece, decompressed by content."""
-    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+    if is_pipe(path):
         raise UsageError(f"{path}: a pipe cannot be read in pieces: write it to a file first, or use --engine local.")
     try:
         with open(path, "rb") as file:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from rankbounds.errors import DataError, RankboundsError, UsageError
 from rankbounds.files.columns import QRELS_COLUMNS
 from rankbounds.files.formats import is_parquet, recognised
+from rankbounds.files import json_text
 from rankbounds.files.opening import expand, read_text
 from rankbounds.judgments import POOLED_NOT_JUDGED, read_qrels
 from rankbounds.report.content import Choices, gather
@@ -143,7 +144,7 @@ class Documents:
 
     def _id(self, line: bytes, number: int) -> str:
         try:
-            held = json.loads(line)
+            held = json_text.parse(line, self.path)
             return str(next(held[key] for key in ID_KEYS if key in held))
         except (ValueError, TypeError, StopIteration):
             raise DataError(
