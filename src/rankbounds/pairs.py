@@ -139,7 +139,9 @@ class Pairs:
 
     def rows_with(self, keys: Words) -> Ints:
         """The rows that have one of these keys."""
-        return np.flatnonzero(np.isin(self.keys, keys, kind="sort"))  # a table of keys of 64 bits overflows in NumPy 2.0.0
+        return np.flatnonzero(
+            np.isin(self.keys, keys, kind="sort")
+        )  # a table of keys of 64 bits overflows in NumPy 2.0.0
 
     def reject_repeats(self, remedy: str, threads: int = 1) -> None:
         """Raise for the first pair that stands twice."""

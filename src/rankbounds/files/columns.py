@@ -167,8 +167,8 @@ def _whole(values: Any, column: str, source: Source) -> Ints:
     if bad.size:
         row = int(bad[0])
         raise DataError(
-            f'{source.place(row)}: the column "{column}" holds {_shown(values[row])}, which is not a whole number up to '
-            "2**53."
+            f'{source.place(row)}: the column "{column}" holds {_shown(values[row])}, which is not a whole number '
+            "up to 2**53."
         )
     return numbers
 
@@ -228,7 +228,7 @@ def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> Any:
 
     import polars
 
-    if not all(map(os.path.exists, parts)):
+    if content is None and not all(map(os.path.exists, parts)):
         raise DataError(f"{path}: there is no such file.")
     given = parts if content is None else []
     trial = subprocess.run([sys.executable, "-c", _TRIAL, *given], input=content, capture_output=True, check=False)
@@ -285,9 +285,7 @@ def delimited_columns(text: Text) -> dict[str, Ids]:
         rows = _uneven_rows(text, begin, separator, len(names))
         return {name: Ids.of([row[at].strip() for row in rows]) for at, name in enumerate(names)}
     start, end = found
-    fields = [
-        (np.ascontiguousarray(start[:, at]), np.ascontiguousarray(end[:, at])) for at in range(len(names))
-    ]
+    fields = [(np.ascontiguousarray(start[:, at]), np.ascontiguousarray(end[:, at])) for at in range(len(names))]
     return {name: Ids(text.buffer, *_stripped(text.buffer, *field)) for name, field in zip(names, fields, strict=True)}
 
 

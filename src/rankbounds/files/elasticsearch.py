@@ -80,9 +80,10 @@ def _columns(
         raise DataError(f"{name}: no {value_name.strip('_')} of a document was found here.")
     home: dict[tuple[str, str], str] = {}
     for query, doc, index, _ in rows:
-        if home.setdefault((str(query), str(doc)), index) != index:
+        first = home.setdefault((str(query), str(doc)), index)
+        if first != index:
             raise DataError(
-                f'{name}: the _id "{doc}" of query "{query}" comes from two indices ("{home[str(query), str(doc)]}" and '
+                f'{name}: the _id "{doc}" of query "{query}" comes from two indices ("{first}" and '
                 f'"{index}"). Documents are known by their _id; evaluate the indices apart.'
             )
     queries, docs, _, values = zip(*rows, strict=True)

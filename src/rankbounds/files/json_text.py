@@ -29,6 +29,8 @@ def parse(content: bytes | str, name: str, what: str = "JSON") -> Any:
         reason = "brackets are nested too deep"
     except ValueError as error:
         reason = str(error).splitlines()[0].rstrip(".")
+        if "integer string conversion" in reason:
+            reason = "a number has thousands of digits"
     raise DataError(f"{name}: cannot be read as {what} ({reason}).")
 
 

@@ -227,7 +227,15 @@ def stream(path: str) -> Iterator[IO[bytes]]:
 def _is_damage(error: Exception) -> bool:
     """Is this what a library for compressed data raises where it cannot go on?"""
     library = type(error).__module__.partition(".")[0]
-    return isinstance(error, OSError | EOFError) or library in ("zlib", "lzma", "_lzma", "zstandard", "zstd", "_zstd", "compression")
+    return isinstance(error, OSError | EOFError) or library in (
+        "zlib",
+        "lzma",
+        "_lzma",
+        "zstandard",
+        "zstd",
+        "_zstd",
+        "compression",
+    )
 
 
 def _damaged(name: str, error: Exception) -> DataError:

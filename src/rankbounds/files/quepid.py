@@ -60,7 +60,9 @@ def _table(text: Text) -> tuple[dict[str, Ids], str, str]:
 def _needed(table: dict[str, Ids], known: tuple[str, ...], what: str, text: Text) -> str:
     found = find_column(table, known)
     if found is None:
-        raise DataError(f"{text.name}: no column for the {what} ({', '.join(known)}); this file has {', '.join(table)}.")
+        raise DataError(
+            f"{text.name}: no column for the {what} ({', '.join(known)}); this file has {', '.join(table)}."
+        )
     return found
 
 

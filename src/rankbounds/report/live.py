@@ -17,9 +17,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rankbounds.errors import DataError, RankboundsError, UsageError
+from rankbounds.files import json_text
 from rankbounds.files.columns import QRELS_COLUMNS
 from rankbounds.files.formats import is_parquet, recognised
-from rankbounds.files import json_text
 from rankbounds.files.opening import expand, read_text
 from rankbounds.judgments import POOLED_NOT_JUDGED, read_qrels
 from rankbounds.report.content import Choices, gather
