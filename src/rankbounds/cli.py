@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from rankbounds import commands
 from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError
+from rankbounds.files.opening import keeping_streams
 
 DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
 EPILOGUE = (
@@ -69,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             given = sys.argv[1:] if arguments is None else arguments
             options = build_parser(given[:1]).parse_args(given)
-            code = options.run(options)
+            with keeping_streams():
+                code = options.run(options)
             sys.stdout.flush()
             return int(code or 0)
     except RankboundsError as error:

@@ -14,6 +14,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
+from rankbounds.files.columns import is_table
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.opening import expand
 from rankbounds.gains import GainRule, gain_rule
@@ -421,7 +422,7 @@ def runs_to_read(runs: Any, lenient: bool = False, workers: int = 1, kind: str |
 
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
-    if isinstance(runs, Run) or _is_one_table(runs):
+    if isinstance(runs, Run) or is_table(runs):
         return [RunToRead("run", lambda: as_run(runs))]
     if isinstance(runs, Mapping):
         if not runs:
@@ -434,6 +435,8 @@ def runs_to_read(runs: Any, lenient: bool = False, workers: int = 1, kind: str |
             else RunToRead(str(name), lambda run=run, name=name: as_run(run, str(name)).renamed(str(name)))  # type: ignore[misc]
             for name, run in runs.items()
         ]
+    if not isinstance(runs, Iterable):
+        raise UsageError(f"No run was given, but something of the type {type(runs).__name__}.")
     given = list(runs)
     if not given:
         raise UsageError("No run was given.")
@@ -458,11 +461,6 @@ def all_runs(runs: Any, *, lenient: bool = False, threads: int | None = None) ->
     read = list(in_threads(lambda job: job.read(), jobs, workers))
     names = unique_names([run.name for run in read], [job.place for job in jobs])
     return [run if run.name == name else run.renamed(name) for run, name in zip(read, names, strict=True)]
-
-
-def _is_one_table(given: Any) -> bool:
-    """Is this a data frame, or a run of the package ranx?"""
-    return hasattr(given, "columns") or hasattr(given, "column_names") or type(given).__module__.startswith("ranx.")
 
 
 def _is_one_query(inner: Any) -> bool:

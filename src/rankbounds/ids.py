@@ -6,12 +6,13 @@ ordered as 8-byte words, without one Python string per row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
 
 from rankbounds.arrays import Bytes, Flags, Ints, Words
+from rankbounds.errors import DataError
 
 PADDING = 64
 """Zero bytes kept before and after a text, so that a word read across either end stays inside the buffer."""
@@ -19,6 +20,10 @@ PADDING = 64
 _KEEP_FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=np.uint64)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
+_COMMON_WORDS = 4
+"""Words of every id are worked on together up to here, further ones only of ids that have them."""
+LONG = 256
+"""Ids of more bytes than this, which are rare, are worked on one by one: cost follows the bytes, not the longest id."""
 
 
 def padded(size: int) -> Bytes:
@@ -47,6 +52,37 @@ def mix(hashes: Words, words: Words | np.uint64) -> Words:
     return mixed
 
 
+def _text_of_id(value: Any, place: Callable[[int], str], row: int) -> str:
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise _no_id(value, "holds half of a character", place(row)) from None
+        return value
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        try:
+            return str(int(value))
+        except ValueError:  # thousands of digits
+            raise _no_id("...", "is a number too long for an id", place(row)) from None
+    if isinstance(value, bytes | bytearray):
+        try:
+            return bytes(value).decode("utf-8")
+        except UnicodeDecodeError:
+            raise _no_id(value, "is not UTF-8", place(row)) from None
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or (_is_float(value) and value != value):
+        raise _no_id(value, "is empty", place(row))
+    kind = "a floating-point number" if _is_float(value) else f"of the type {type(value).__name__}"
+    raise _no_id(value, f"is {kind}", place(row))
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, float | np.floating)
+
+
+def _no_id(value: Any, problem: str, place: str) -> DataError:
+    return DataError(f"{place} {problem} ({value!r}); ids are text. Convert or fill the column first.")
+
+
 class Ids(Sequence[str]):
     """An immutable column of ids, kept as UTF-8 bytes."""
 
@@ -64,6 +100,21 @@ class Ids(Sequence[str]):
             return found
         each = [value.encode("utf-8", "surrogateescape") for value in values]
         return cls.of_bytes(b"".join(each), np.fromiter(map(len, each), dtype=np.int64, count=len(each)))
+
+    @classmethod
+    def checked(cls, values: Sequence[Any], place: Callable[[int], str]) -> Ids:
+        """From what a table holds: text, whole numbers (as they are written) or UTF-8; all else is no id.
+
+        ``place`` says of a row where it stands and which column is looked at, for messages.
+        """
+        try:
+            ids = values if isinstance(values, Ids) else cls.of(values)
+        except (TypeError, AttributeError, UnicodeEncodeError):
+            ids = cls.of([_text_of_id(value, place, row) for row, value in enumerate(values)])
+        if not ids.length.all():
+            row = int(ids.length.argmin())
+            raise _no_id(values[row], "is empty", place(row))
+        return ids
 
     @classmethod
     def of_lines(cls, lines: str, count: int) -> Ids | None:
@@ -110,6 +161,16 @@ class Ids(Sequence[str]):
         start = self.start - begin
         return [text[a:b] for a, b in zip(start.tolist(), (start + self.length).tolist(), strict=True)]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        text, offsets = self.packed()
+        return Ids.of_bytes, (text.tobytes(), np.diff(offsets))
+
+    def __copy__(self) -> Ids:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Ids:
+        return self  # it never changes
+
     def to_list(self) -> list[str]:
         """All ids as Python strings."""
         return [one.decode("utf-8", "surrogateescape") for one in self.raw_list()]
@@ -142,19 +203,67 @@ class Ids(Sequence[str]):
     def hashes(self) -> Words:
         """A 64-bit hash of every id. Equal ids have equal hashes; the reverse must be verified (``equals``)."""
         hashed = self.length.astype(np.uint64)
-        for number in range(self.word_count()):
+        for number in range(min(self.word_count(), _COMMON_WORDS)):
             # An id's hash is made of its own words alone: it must not depend on how long other ids of the column are.
             mixed = mix(hashed, self.word(number))
             inside = self.length > 8 * number
             hashed = mixed if inside.all() else np.where(inside, mixed, hashed)
+        for number, rows in self._further_words():
+            hashed[rows] = mix(hashed[rows], self.take(rows).word(number))
+        for row in self._long_rows().tolist():
+            hashed[row] = self._digest(row)[0]
         return hashed
 
     def equals(self, other: Ids) -> Flags:
         """Row by row, are the two the same bytes?"""
         same = self.length == other.length
-        for number in range(self.word_count()):
+        for number in range(min(self.word_count(), _COMMON_WORDS)):
             same &= self.word(number) == other.word(number)
+        for number, rows in self._further_words():
+            same[rows] &= self.take(rows).word(number) == other.take(rows).word(number)
+        for row in self._long_rows().tolist():
+            same[row] = same[row] and self.raw(row) == other.raw(row)
         return same
+
+    def _further_words(self) -> Iterator[tuple[int, Ints]]:
+        """Words behind the common ones, and the rows of ids that have them and are not long."""
+        if self.word_count() <= _COMMON_WORDS:
+            return
+        rows = np.flatnonzero((self.length > 8 * _COMMON_WORDS) & (self.length <= LONG))
+        for number in range(_COMMON_WORDS, LONG // 8):
+            rows = rows[self.length[rows] > 8 * number]
+            if not rows.size:
+                return
+            yield number, rows
+
+    def _long_rows(self) -> Ints:
+        return np.flatnonzero(self.length > LONG) if 8 * self.word_count() > LONG else np.empty(0, dtype=np.int64)
+
+    def _digest(self, row: int) -> Words:
+        import hashlib
+
+        return np.frombuffer(hashlib.blake2b(self.raw(row), digest_size=16).digest(), dtype="<u8")
+
+    def telling_words(self, width: int) -> list[Words]:
+        """Columns that agree for two ids of one length exactly where the ids do; ``width`` is that of the longest id.
+
+        Of long ids these are the first words and a cryptographic digest.
+        """
+        words = [self.word(number) for number in range(min(width, LONG // 8))]
+        if 8 * width > LONG:
+            digests = np.zeros((2, len(self)), dtype=np.uint64)
+            for row in self._long_rows().tolist():
+                digests[:, row] = self._digest(row)
+            words += list(digests)
+        return words
+
+    def sort_keys(self) -> list[Words]:
+        """Numbers that order the ids as their bytes do, the most important first."""
+        if 8 * self.word_count() <= LONG:
+            return [self.sortable_word(number) for number in range(self.word_count())]
+        each = self.raw_list()
+        place = {value: number for number, value in enumerate(sorted(set(each)))}
+        return [np.array([place[value] for value in each], dtype=np.uint64)]
 
     def codes(self, hashed: Words) -> tuple[list[bytes], Ints]:
         """The distinct ids in order of first appearance, and for every row the number of its id."""

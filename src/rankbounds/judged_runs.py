@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats
+from rankbounds.errors import UsageError
 from rankbounds.evaluate import Assumptions
 from rankbounds.gains import GainRule, gain_rule
 from rankbounds.judgments import Qrels, as_qrels
@@ -25,6 +26,8 @@ def as_runs(given: Any) -> list[Run]:
         return [as_run(one, str(name)).renamed(str(name)) for name, one in given.items()]
     if isinstance(given, Run):
         return [given]
+    if given is None:
+        raise UsageError("No run was given.")
     if isinstance(given, Iterable) and not isinstance(given, str):
         several = list(given)
         if not all(isinstance(one, str) or hasattr(one, "__fspath__") for one in several):

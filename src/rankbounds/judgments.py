@@ -206,7 +206,7 @@ class LabelSources:
     def _where_all_agree(self, pairs: Pairs, grade: Floats) -> tuple[Pairs, Floats]:
         again = pairs.repeats()
         twice = {pairs.raw(row) for row in again.tolist()}
-        suspects = np.flatnonzero(np.isin(pairs.keys, pairs.keys[again])).tolist()
+        suspects = pairs.rows_with(pairs.keys[again]).tolist()
         first: dict[tuple[int, bytes], int] = {}
         for row in suspects:
             if pairs.raw(row) in twice:

@@ -7,10 +7,12 @@ gives. Every other token goes to ``float`` itself.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rankbounds.arrays import Bytes, Flags, Floats, Ints, Words
-from rankbounds.ids import word_view
+from rankbounds.ids import Ids, word_view
 
 
 def _repeated(byte: int) -> np.uint64:
@@ -22,6 +24,48 @@ _ZEROS, _DOTS, _ONES, _HIGH_BITS, _TO_HIGH_BIT = map(_repeated, (0x30, 0x2E, 0x0
 _ONE, _SEVEN, _EIGHT, _FIFTY_SIX = map(np.uint64, (1, 7, 8, 56))
 _POWERS = 10.0 ** np.arange(17)
 _LARGEST_EXACT = np.uint64(1 << 53)
+
+
+LARGEST_WHOLE = 2**53
+"""Whole numbers up to here are exact."""
+
+
+def finite_numbers(values: Any) -> tuple[Floats, Ints]:
+    """The numbers in a column of numbers or of text, and the rows that are not finite numbers (their value is NaN)."""
+    if not isinstance(values, Ids | np.ndarray):
+        kinds = set(map(type, values))
+        if kinds == {str}:
+            try:
+                values = Ids.of(values)
+            except UnicodeEncodeError:
+                values = [_number_or_nan(value) for value in values]
+        elif not kinds <= {int, float}:
+            values = [_number_or_nan(value) for value in values]
+    if isinstance(values, Ids):
+        return parse_decimals(values.text, values.start, values.start + values.length)
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        numbers = np.array([_number_or_nan(value) for value in values])
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    numbers[bad] = np.nan
+    return numbers, bad
+
+
+def whole_numbers(values: Any) -> tuple[Ints, Ints]:
+    """The same for whole numbers, and the rows that are none or too large to be exact (their value is 0)."""
+    numbers, _ = finite_numbers(values)
+    whole = (np.abs(numbers) <= LARGEST_WHOLE) & (numbers == np.floor(numbers))
+    return np.where(whole, numbers, 0).astype(np.int64), np.flatnonzero(~whole)
+
+
+def _number_or_nan(value: Any) -> float:
+    try:
+        if isinstance(value, str):
+            return np.nan if "_" in value or not value.isascii() else float(value)
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
 
 
 def parse_decimals(text: Bytes, start: Ints, end: Ints) -> tuple[Floats, Ints]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,9 +33,11 @@ class Source:
         if self.unit == "line":
             text = pairs.docs.text[: int(pairs.docs.start[row])]
             return f"{self.name}:{self.before + int(np.count_nonzero(text == 10)) + 1}"
-        if self.unit == "row":
-            return f"{self.name}, row {self.before + row + 1}"
-        return self.name
+        return self.place(row)
+
+    def place(self, row: int) -> str:
+        """The same for a row of a table."""
+        return f"{self.name}, row {self.before + row + 1}" if self.unit == "row" else self.name
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +81,25 @@ class Pairs:
 
     def without_unused_topics(self) -> Pairs:
         """The same pairs; topics that have none are forgotten."""
-        used = np.bincount(self.topic, minlength=len(self.topics)) > 0
-        if used.all():
+        return self._with_topics(np.bincount(self.topic, minlength=len(self.topics)) > 0)
+
+    def of_topics(self, names: Container[str]) -> tuple[Pairs, Ints]:
+        """The pairs of these topics, also of those that have none here, and their rows."""
+        kept = np.array([name in names for name in self.topics], dtype=bool)
+        rows = np.flatnonzero(kept[self.topic])
+        return self.take(rows)._with_topics(kept), rows
+
+    def _with_topics(self, kept: Flags) -> Pairs:
+        if kept.all():
             return self
-        names = tuple(name for name, kept in zip(self.topics, used.tolist(), strict=True) if kept)
-        return Pairs(names, (np.cumsum(used) - 1)[self.topic], self.docs, self.keys, self.source)
+        names = tuple(name for name, used in zip(self.topics, kept.tolist(), strict=True) if used)
+        return Pairs(names, (np.cumsum(kept) - 1)[self.topic], self.docs, self.keys, self.source)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name != "index"}
+        if self.source.unit == "line":  # the text goes, and with it the lines
+            state["source"] = Source(self.source.name)
+        return state
 
     def topic_slices(self) -> list[slice | Ints]:
         """Rows in slices of whole topics, each topic's rows together in the order given.
@@ -111,7 +127,7 @@ class Pairs:
         )
         if not shared.size:
             return np.empty(0, dtype=np.int64)
-        suspects = np.flatnonzero(np.isin(self.keys, shared))
+        suspects = self.rows_with(shared)
         seen: set[tuple[int, bytes]] = set()
         again = []
         for row in suspects.tolist():
@@ -120,6 +136,12 @@ class Pairs:
                 again.append(row)
             seen.add(pair)
         return np.array(again, dtype=np.int64)
+
+    def rows_with(self, keys: Words) -> Ints:
+        """The rows that have one of these keys."""
+        return np.flatnonzero(
+            np.isin(self.keys, keys, kind="sort")
+        )  # a table of keys of 64 bits overflows in NumPy 2.0.0
 
     def reject_repeats(self, remedy: str, threads: int = 1) -> None:
         """Raise for the first pair that stands twice."""
@@ -175,11 +197,16 @@ def repeated_keys(keys: Words) -> Words:
     return np.concatenate(repeated)
 
 
+MOST_STEPS = 32
+"""How far from its place a row is looked for. In a table a quarter full, ordinary keys need a fraction of that."""
+
+
 class HashTable:
     """Rows that are found by their topics and 64-bit keys.
 
     Every topic has a stretch of its own, at most a quarter full. What is looked up together so lies together, and stays
-    in the processor's cache however large the table is.
+    in the processor's cache however large the table is. Rows that find no place within ``MOST_STEPS``, because somebody
+    chose keys that want the same ones, are sorted instead.
     """
 
     def __init__(self, keys: Words, topic: Ints, topics: int) -> None:
@@ -189,6 +216,7 @@ class HashTable:
         self.begin = np.cumsum(size) - size
         self.last = size - 1
         self.row = np.full(size.sum(), -1, dtype=np.int32 if keys.size < 2**31 else np.int64)
+        self.crowded: SortedKeys | None = None
         self.refused = self._take_in(topic)
         """Rows that are not here, because one of their topic with the same key is."""
 
@@ -199,7 +227,9 @@ class HashTable:
         place = keys.view(np.int64) & last
         place += begin
         free: slice | Ints = slice(None)
-        while rows.size:
+        for _ in range(MOST_STEPS):
+            if not rows.size:
+                break
             self.row[place[free]] = rows[free]  # of several that want the same place, one gets it
             holder = self.row[place]
             lost = np.flatnonzero(holder != rows)
@@ -209,6 +239,9 @@ class HashTable:
             rows, keys, begin, last = rows[lost], keys[lost], begin[lost], last[lost]
             place = begin + ((place[lost] - begin + 1) & last)
             free = np.flatnonzero(self.row[place] < 0)
+        if rows.size:
+            self.crowded = SortedKeys(keys, topic[rows], rows)
+            refused.append(self.crowded.refused)
         return np.concatenate([np.empty(0, dtype=np.int64), *refused])
 
     def find(self, keys: Words, topic: Ints) -> Ints:
@@ -217,12 +250,35 @@ class HashTable:
         place = begin + (keys.view(np.int64) & last)
         found = self.row[place]
         other = np.flatnonzero((found >= 0) & (self.keys[found] != keys))
-        while other.size:
+        for _ in range(MOST_STEPS - 1):
+            if not other.size:
+                return found
             start, end = begin[other], last[other]
             place[other] = start + ((place[other] - start + 1) & end)
             found[other] = holder = self.row[place[other]]
             other = other[(holder >= 0) & (self.keys[holder] != keys[other])]
+        found[other] = -1 if self.crowded is None else self.crowded.find(keys[other], topic[other])
         return found
+
+
+class SortedKeys:
+    """The same for rows whose keys crowd, whatever the keys are: searched by halves."""
+
+    def __init__(self, keys: Words, topic: Ints, rows: Ints) -> None:
+        self.distinct, number = np.unique(keys, return_inverse=True)
+        self.pair, first = np.unique(self._pair(topic, number), return_index=True)
+        self.row = rows[first]
+        self.refused = np.delete(rows, first)
+
+    def _pair(self, topic: Ints, number: Ints) -> Ints:
+        return topic.astype(np.int64) * self.distinct.size + number
+
+    def find(self, keys: Words, topic: Ints) -> Ints:
+        """For each key of a topic the row that has it, or -1."""
+        number = np.minimum(np.searchsorted(self.distinct, keys), self.distinct.size - 1)
+        wanted = self._pair(topic, number)
+        at = np.minimum(np.searchsorted(self.pair, wanted), self.pair.size - 1)
+        return np.where((self.distinct[number] == keys) & (self.pair[at] == wanted), self.row[at], -1)
 
 
 class PairIndex:
@@ -234,10 +290,8 @@ class PairIndex:
         self.topic_number = {name: number for number, name in enumerate(pairs.topics)}
         # Whole columns of words are compared faster than words scattered over the text; long ids are left there.
         self.words = [pairs.docs.word(number) for number in range(pairs.docs.word_count())[:4]]
-        self.same_key: dict[int, list[int]] = {}
-        """Rows that the table did not take, by their key: another pair has it, by a rare chance."""
-        for row in self.table.refused.tolist():
-            self.same_key.setdefault(int(pairs.keys[row]), []).append(row)
+        self.same_key = {pairs.raw(row): row for row in self.table.refused[::-1].tolist()}
+        """Rows that the table did not take: another pair has their key, by a rare chance or by somebody's choice."""
 
     def topics_of(self, other: Pairs) -> Ints:
         """For each topic of the other table its number here, or -1."""
@@ -257,21 +311,19 @@ class PairIndex:
     def _same(self, other: Pairs, rows: Ints, here: Ints) -> Flags:
         """Have those rows of the other table the documents of these rows? Compared byte by byte, not by hash."""
         docs = other.docs.take(rows)
+        if docs.word_count() > len(self.words):
+            return docs.equals(self.pairs.docs.take(here))
         alike = docs.length == self.pairs.docs.length[here]
         for number in range(docs.word_count()):
-            ready = number < len(self.words)
-            alike &= docs.word(number) == (
-                self.words[number][here] if ready else self.pairs.docs.take(here).word(number)
-            )
+            alike &= docs.word(number) == self.words[number][here]
         return alike
 
     def _find_among_same_keys(self, other: Pairs, rows: Ints, here: Ints, matches: Flags) -> None:
         """Where the row with the same key holds another document, look among those that the table did not take."""
         for at in np.flatnonzero(~matches).tolist():
-            for candidate in self.same_key.get(int(other.keys[rows[at]]), ()):
-                one = np.array([candidate])
-                if self.pairs.topic[candidate] == self.pairs.topic[here[at]] and self._same(other, rows[[at]], one)[0]:
-                    matches[at], here[at] = True, candidate
+            found = self.same_key.get((int(self.pairs.topic[here[at]]), other.docs.raw(int(rows[at]))))
+            if found is not None:
+                matches[at], here[at] = True, found
 
 
 def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:
@@ -287,7 +339,7 @@ def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:
 
     def contents(at: int) -> list[NDArray[Any]]:
         table = tables[at]
-        return [topic[at][table.topic], table.docs.length, *(table.docs.word(number) for number in range(width))]
+        return [topic[at][table.topic], table.docs.length, *table.docs.telling_words(width)]
 
     ends = np.cumsum([len(table) for table in tables])
     starts = ends - [len(table) for table in tables]

@@ -109,9 +109,9 @@ def collect(
 def _distinct(keys: Words, topic: Ints, kept: list[tuple[Run, Ints]]) -> tuple[Ints, Ints]:
     """The first entry of every different document, and every entry's document."""
     docs = [run.pairs.docs.take(rows) for run, rows in kept]
-    words = max(one.word_count() for one in docs)
+    width = max(one.word_count() for one in docs)
     columns = [topic.astype(np.uint64), np.concatenate([one.length for one in docs]).astype(np.uint64)]
-    columns += [np.concatenate([one.word(number) for one in docs]) for number in range(words)]
+    columns += [np.concatenate(words) for words in zip(*(one.telling_words(width) for one in docs), strict=True)]
     _, first, document = np.unique(keys, return_index=True, return_inverse=True)
     if all((column == column[first[document]]).all() for column in columns):
         return first, document

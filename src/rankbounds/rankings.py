@@ -385,8 +385,12 @@ def join(
     absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
-    if topics == "judged" and absent.size:
-        slices.append(lambda: [empty_rankings(absent, facts, keep_rows, keep_judgments)])
+    # A list that the run has and that holds nothing is a list; one that it lacks counts as such if that is wanted.
+    empty = topic_in_qrels[known & (np.bincount(pairs.topic, minlength=known.size) == 0)]
+    if topics == "judged":
+        empty = np.concatenate((empty, absent))
+    if empty.size:
+        slices.append(lambda: [empty_rankings(empty, facts, keep_rows, keep_judgments)])
     return Joined(slices, missing, unknown)
 
 
@@ -549,7 +553,7 @@ def _tie_break(run: Run, rows: Ints, order: Order, tie_key: TieKey | None) -> li
             )
         return [ranks[rows]]
     docs = run.pairs.docs.take(rows)
-    words = [docs.sortable_word(number) for number in reversed(range(docs.word_count()))]
+    words = docs.sort_keys()[::-1]
     if order == "docid":
         return list(words)
     falling: list[NDArray[Any]] = [~word for word in words]

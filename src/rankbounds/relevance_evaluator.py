@@ -74,17 +74,9 @@ class RelevanceEvaluator:
         shared = [query for query in scores if query in self._topics]
         if not shared:
             return {}
-        if not all(scores[query] for query in shared):
-            scores = {query: docs for query, docs in scores.items() if docs}
-        value = self._scored(scores).value if any(query in scores for query in shared) else None
-        rows = [] if value is None else value.tolist()
-        found = {
-            query: dict(zip(self.names, rows[number], strict=True))
-            for number, query in enumerate(self._facts.query_ids)
-            if query in scores
-        }
-        empty = dict.fromkeys(self.names, 0.0)
-        return {query: found.get(query) or dict(empty) for query in shared}
+        rows = self._scored(scores).value.tolist()
+        number = {query: number for number, query in enumerate(self._facts.query_ids)}
+        return {query: dict(zip(self.names, rows[number[query]], strict=True)) for query in shared}
 
     def _scored(self, scores: Any) -> RunResult:
         return score_run(as_run(scores), self._facts, self.measures, self._assumptions)

@@ -31,6 +31,9 @@ class Run:
         self.name, self.pairs, self.score = name, pairs, score
         self._read_ranks = read_ranks
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _run_with_ranks, (self.name, self.pairs, self.score, self.stated_rank)
+
     @classmethod
     def from_columns(
         cls,
@@ -51,8 +54,7 @@ class Run:
         pairs, score = table.checked()
         if not table.distinct:
             pairs.reject_repeats("Keep one entry for each document.")
-        ranks = table.ranks
-        return cls(name, pairs, score, lambda: ranks)
+        return _run_with_ranks(name, pairs, score, table.ranks)
 
     @property
     def query_ids(self) -> tuple[str, ...]:
@@ -106,6 +108,10 @@ class Run:
         )
 
 
+def _run_with_ranks(name: str, pairs: Pairs, score: Floats, ranks: Ints | None) -> Run:
+    return Run(name, pairs, score, lambda: ranks)
+
+
 def position_in_topic(pairs: Pairs) -> Ints:
     """1 for the first document given for a topic, 2 for the second, and so on."""
     order = np.argsort(pairs.topic, kind="stable")
@@ -139,8 +145,9 @@ def of_lines(lines: trec.TrecLines, file: str, name: str | None = None) -> Run:
     """A run from the lines of a file."""
     if lines.layout is trec.RUN_OF_SCORES and _counts_up(lines):
         warnings.warn(
-            f"{file}: the third column counts 1, 2, 3, ... in every topic. It is read as a score, so that the last "
-            "document comes first; if it is a rank, write the run with six columns.",
+            f"{file}: the third column holds whole numbers that rise from line to line in every topic, as ranks do. It "
+            "is read as a score, so that the last document comes first; if it is a rank, write the run with six "
+            "columns.",
             RankboundsWarning,
             stacklevel=2,
         )
@@ -148,8 +155,13 @@ def of_lines(lines: trec.TrecLines, file: str, name: str | None = None) -> Run:
 
 
 def _counts_up(lines: trec.TrecLines) -> bool:
-    """Is the value of every document its position in the topic?"""
-    return len(lines.pairs) > len(lines.pairs.topics) and bool((lines.value == position_in_topic(lines.pairs)).all())
+    """Are all values whole numbers, none below zero, that rise within every topic?"""
+    value, pairs = lines.value, lines.pairs
+    if len(pairs) <= len(pairs.topics) or value[0] != np.floor(value[0]) or (value < 0).any():
+        return False
+    rows = pairs.rows_by_topic()
+    rises = np.diff(value[rows]) > 0
+    return bool((rises | (np.diff(pairs.topic[rows]) != 0)).all() and (value == np.floor(value)).all())
 
 
 def read_predictions(ltr: str | os.PathLike[str], path: str | os.PathLike[str], *, name: str | None = None) -> Run:
@@ -196,6 +208,6 @@ def as_run(given: Any, name: str = "run") -> Run:
     if type(given).__module__.partition(".")[0] == "ranx":
         name = given.name or name
     table = columns.of_object(given, columns.RUN_COLUMNS, source=name)
-    if not len(table):
+    if not table.topics:
         raise DataError(f"{name}: the run is empty.")
     return Run._of(table, name)

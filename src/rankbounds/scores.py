@@ -12,6 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
+from rankbounds.files import json_text
 from rankbounds.files.opening import read_text, writing
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.parser import trec_name
@@ -197,14 +198,16 @@ class Scores:
     def load(cls, path: str | os.PathLike[str]) -> Scores:
         """Read what ``save`` wrote."""
         try:
-            content = json.loads(read_text(os.fspath(path)).tobytes())
+            content = json_text.parse(read_text(os.fspath(path)).tobytes(), os.fspath(path))
             if content["format"] != SAVED:
                 raise KeyError
             arrays: dict[str, Any] = {
                 name: np.array(content[name], dtype=float) for name in ("value", "low", "high", "judged")
             }
             measures = [parse_measure(label) for label in content["measures"]]
-        except (ValueError, KeyError, TypeError):
+        except DataError:
+            raise
+        except (ValueError, KeyError, TypeError, OverflowError):
             raise DataError(f"{os.fspath(path)}: these are not scores that rankbounds saved.") from None
         return cls(
             content["runs"],

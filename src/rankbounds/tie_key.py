@@ -12,6 +12,7 @@ from rankbounds.arrays import Ints
 from rankbounds.errors import DataError
 from rankbounds.files.opening import read_text
 from rankbounds.ids import Ids
+from rankbounds.numbers import finite_numbers
 from rankbounds.pairs import Pairs, Source
 
 _ANY_TOPIC = ("",)
@@ -23,8 +24,8 @@ class TieKey:
     Values are compared as numbers if all of them are numbers, else as text.
     """
 
-    def __init__(self, docs: list[str], values: list[Any], source: Source) -> None:
-        self._pairs = _of_any_topic(Ids.of(docs), source)
+    def __init__(self, docs: list[Any], values: list[Any], source: Source) -> None:
+        self._pairs = _of_any_topic(Ids.checked(docs, lambda _: f"{source.name}: a document id"), source)
         self._pairs.reject_repeats("Give one value for each document.")
         comparable = _comparable(values)
         order = {value: place for place, value in enumerate(sorted(set(comparable)))}
@@ -49,11 +50,8 @@ def _of_any_topic(docs: Ids, source: Source) -> Pairs:
 
 
 def _comparable(values: list[Any]) -> list[Any]:
-    try:
-        numbers = [float(value) for value in values]
-    except (TypeError, ValueError):
-        return [str(value) for value in values]
-    return [str(value) for value in values] if any(number != number for number in numbers) else numbers
+    numbers, bad = finite_numbers(values)
+    return [str(value) for value in values] if bad.size else numbers.tolist()
 
 
 def read_tie_key(path: str | os.PathLike[str]) -> TieKey:
@@ -78,5 +76,5 @@ def as_tie_key(given: Any) -> TieKey:
     if isinstance(given, TieKey):
         return given
     if isinstance(given, Mapping):
-        return TieKey([str(doc) for doc in given], list(given.values()), Source("ties_key"))
+        return TieKey(list(given), list(given.values()), Source("ties_key"))
     return read_tie_key(given)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import glob
 import io
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Bytes, Floats, Ints
 from rankbounds.errors import DataError
+from rankbounds.files import json_text
 from rankbounds.files.opening import Text
 from rankbounds.ids import Ids
+from rankbounds.numbers import finite_numbers, whole_numbers
 from rankbounds.pairs import Pairs, Source
 
 QUERY_NAMES = ("query_id", "qid", "query-id", "q_id", "topic_id", "topic", "query")
@@ -38,11 +43,11 @@ QRELS_COLUMNS = ColumnNames(value=("relevance", "label", "rel", "grade", "rating
 
 @dataclass(frozen=True)
 class Columns:
-    """Three columns of equal length, not yet checked."""
+    """Three columns of equal length, whose ids are checked, and whose values are not yet."""
 
     topics: Sequence[str]
     topic: Ints
-    docs: Sequence[Any]
+    docs: Ids
     values: Any
     value_name: str
     source: Source
@@ -61,74 +66,111 @@ class Columns:
         *,
         value_name: str,
         source: str,
-        ranks: Iterable[int] | None = None,
+        ranks: Iterable[Any] | None = None,
         label_sources: Sequence[Any] | None = None,
         unit: str = "row",
+        before: int = 0,
+        names: tuple[str, str] | None = None,
+        rank_name: str = "rank",
     ) -> Columns:
-        """From any columns; their lengths must agree."""
-        queries, docs, numbers = list(query_ids), list(doc_ids), list(values)
+        """From any columns; their lengths must agree. ``names`` are those of the columns of ids, for messages."""
+        queries, docs, numbers = _sized(query_ids), _sized(doc_ids), _sized(values)
         if not len(queries) == len(docs) == len(numbers):
             raise DataError(
                 f"{source}: the columns differ in length ({len(queries)} query ids, {len(docs)} document ids, "
                 f"{len(numbers)} values)."
             )
-        seen: dict[Any, int] = {}
-        topic = np.fromiter((seen.setdefault(query, len(seen)) for query in queries), np.int64, len(queries))
-        for query in seen:
-            _reject_odd_id(query, "query id", source)
-        stated = None if ranks is None else np.asarray(list(ranks), dtype=np.int64)
-        where = Source(source, unit)
-        return cls([str(query) for query in seen], topic, docs, numbers, value_name, where, stated, label_sources)
+        where = Source(source, unit, before)
+        stated = None if ranks is None else _sized(ranks)
+        rows: Ints | None = None
+        if _holds_lists(docs):
+            rows = np.repeat(np.arange(len(docs)), [_length(one) for one in docs])
+            docs = [doc for several in docs if several is not None for doc in several]
+            numbers, stated, label_sources = (_spread(one, rows, source) for one in (numbers, stated, label_sources))
+        checked = Ids.checked(queries, _place_of(where, "query id", names and names[0]))
+        topics, topic = checked.codes(checked.hashes())
+        return cls(
+            [name.decode("utf-8", "surrogateescape") for name in topics],
+            topic if rows is None else topic[rows],
+            Ids.checked(docs, _place_of(where, "document id", names and names[1])),
+            numbers,
+            value_name,
+            where,
+            None if stated is None else _whole(stated, rank_name, where),
+            label_sources,
+        )
 
     def __len__(self) -> int:
         return len(self.docs)
 
     def checked(self) -> tuple[Pairs, Floats]:
         """Pairs and finite values, or an error that names the first row that has none."""
-        docs = self.docs if isinstance(self.docs, Ids) else _document_ids(self.docs, self.source.name)
-        pairs = Pairs.numbered(self.topics, self.topic, docs, self.source)
-        return pairs, self._finite_values(pairs)
-
-    def _finite_values(self, pairs: Pairs) -> Floats:
-        try:
-            values = np.array(self.values, dtype=np.float64)
-        except (TypeError, ValueError):
-            values = np.array([_number_or_nan(value) for value in self.values])
-        if values.ndim != 1:  # lists among the values
-            values = np.array([_number_or_nan(value) for value in self.values])
-        bad = np.flatnonzero(~np.isfinite(values))
+        pairs = Pairs.numbered(self.topics, self.topic, self.docs, self.source)
+        values, bad = finite_numbers(self.values)
         if bad.size:
             row = int(bad[0])
             raise DataError(
-                f"{pairs.where(row)}: the {self.value_name} of {pairs.describe(row)} is {self.values[row]!r}, "
+                f"{pairs.where(row)}: the {self.value_name} of {pairs.describe(row)} is {_shown(self.values[row])}, "
                 "not a finite number."
             )
-        return values
+        return pairs, values
 
 
-def _number_or_nan(value: Any) -> float:
+def _sized(column: Iterable[Any]) -> Any:
+    return column if isinstance(column, Ids | np.ndarray | list) else list(column)
+
+
+def _holds_lists(column: Any) -> bool:
+    """Does a table have a row for each query, with a list of documents?"""
+    if isinstance(column, Ids | np.ndarray):
+        return False
+    first = next((one for one in column if one is not None), None)
+    return isinstance(first, list | tuple | np.ndarray) and all(
+        one is None or isinstance(one, list | tuple | np.ndarray) for one in column
+    )
+
+
+def _length(several: Sequence[Any] | None) -> int:
+    return 0 if several is None else len(several)
+
+
+def _spread(column: Any, rows: Ints, source: str) -> Any:
+    """A column with an entry for each document, where it had one, or a list of them, for each query."""
+    if column is None:
+        return None
+    if not _holds_lists(column):
+        return [column[row] for row in rows.tolist()]
+    if not np.array_equal(np.repeat(np.arange(len(column)), [_length(one) for one in column]), rows):
+        raise DataError(f"{source}: a row has a list of documents and a list of values that differ in length.")
+    return [one for several in column if several is not None for one in several]
+
+
+def _place_of(source: Source, what: str, column: str | None = None) -> Callable[[int], str]:
+    """How to say which id of which row is meant."""
+    named = f'the {what} (column "{column}")' if column else f"a {what}"
+
+    def place(row: int) -> str:
+        return f"{source.place(row)}: {named}"
+
+    return place
+
+
+def _shown(value: Any) -> str:
     try:
-        return float(value)
-    except (TypeError, ValueError):
-        return float("nan")
+        return repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        return "a number of thousands of digits"
 
 
-def _reject_odd_id(value: Any, what: str, source: str) -> None:
-    if value is None or isinstance(value, float | np.floating) or value == "":
-        reason = "empty" if value is None or value != value or value == "" else "a floating-point number"
-        raise DataError(f"{source}: a {what} is {reason} ({value!r}); ids are text. Convert the column first.")
-
-
-def _document_ids(values: Sequence[Any], source: str) -> Ids:
-    try:
-        ids = Ids.of(values)
-    except (TypeError, AttributeError):
-        for value in values:
-            _reject_odd_id(value, "document id", source)
-        ids = Ids.of([str(value) for value in values])
-    if ids.length.size and not ids.length.all():
-        _reject_odd_id("", "document id", source)
-    return ids
+def _whole(values: Any, column: str, source: Source) -> Ints:
+    numbers, bad = whole_numbers(values)
+    if bad.size:
+        row = int(bad[0])
+        raise DataError(
+            f'{source.place(row)}: the column "{column}" holds {_shown(values[row])}, which is not a whole number '
+            "up to 2**53."
+        )
+    return numbers
 
 
 def has_header(text: Text) -> bool:
@@ -139,7 +181,7 @@ def has_header(text: Text) -> bool:
 def header(text: Text) -> list[str]:
     """The names in the first line."""
     separator = header_separator(text) or ","
-    return [name.strip().strip('"') for name in _first_line(text).decode("utf-8", "replace").split(separator)]
+    return [name.strip().strip('"').strip() for name in _first_line(text).decode("utf-8", "replace").split(separator)]
 
 
 def header_separator(text: Text) -> str | None:
@@ -149,32 +191,76 @@ def header_separator(text: Text) -> str | None:
 
 
 def _first_line(text: Text) -> bytes:
-    return text.buffer[text.begin : min(text.begin + 4096, text.end)].tobytes().split(b"\n")[0]
+    return next(text.lines(), b"")
 
 
-def read_parquet(path: str, names: ColumnNames) -> Columns:
-    """Read one Parquet file, or a folder of them."""
-    import polars
+def read_parquet(path: str, names: ColumnNames, content: bytes | None = None) -> Columns:
+    """Read one Parquet file, or a folder of them; ``content`` is that of a pipe, which cannot be opened again.
 
-    parts = os.path.join(path, "*.parquet") if os.path.isdir(path) else path
+    A damaged file must not take the process down. pyarrow raises; polars may abort, so that without pyarrow it has to
+    show in another process that it can read the file.
+    """
+    parts = sorted(glob.glob(os.path.join(glob.escape(path), "*.parquet"))) if os.path.isdir(path) else [path]
     try:
-        frame = polars.read_parquet(parts)
+        import pyarrow.parquet
+    except ImportError:
+        return of_object(_read_by_polars(parts, path, content), names, source=path)
+    tables = []
+    try:
+        for part in parts:
+            with pyarrow.parquet.ParquetFile(part if content is None else io.BytesIO(content)) as file:
+                tables.append(file.read(columns=wanted_columns(file.schema_arrow.names, names, path)))
+        table = pyarrow.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
+    except DataError:
+        raise
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file.") from None
+    except Exception as error:
+        raise _no_parquet(path, error) from None
+    return of_object(table, names, source=path)
+
+
+_TRIAL = "import io, sys, polars; polars.read_parquet(sys.argv[1:] or io.BytesIO(sys.stdin.buffer.read()))"
+
+
+def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> Any:
+    import subprocess
+
+    import polars
+
+    if content is None and not all(map(os.path.exists, parts)):
+        raise DataError(f"{path}: there is no such file.")
+    given = parts if content is None else []
+    trial = subprocess.run([sys.executable, "-c", _TRIAL, *given], input=content, capture_output=True, check=False)
+    if trial.returncode:
+        last = trial.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise _no_parquet(path, ValueError(*last))
+    try:
+        return polars.read_parquet(parts if content is None else io.BytesIO(content))
     except (polars.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"{path}: cannot be read as Parquet ({_first_sentence(error)}).") from None
-    return of_object(frame, names, source=path)
+        raise _no_parquet(path, error) from None
+
+
+def _no_parquet(path: str, error: Exception) -> DataError:
+    told = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    if isinstance(error, MemoryError):
+        told = f"it asks for more memory than there is: {told}"
+    return DataError(f"{path}: cannot be read as Parquet ({told}).")
 
 
 def read_json_lines(text: Text, names: ColumnNames) -> Columns:
     """Read one JSON object a line, each with the same columns."""
-    import polars
+    return of_records(json_text.parse_lines(text.tobytes(), text.name), names, text.name)
 
-    try:
-        frame = polars.read_ndjson(io.BytesIO(text.tobytes()), infer_schema_length=None)
-    except polars.exceptions.PolarsError as error:
-        raise DataError(f"{text.name}: cannot be read as JSON lines ({_first_sentence(error)}).") from None
-    return of_object(frame, names, source=text.name)
+
+def of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> Columns:
+    """From a list of objects, each with the same columns."""
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise DataError(f"{source}, row {number}: expected an object with named columns, got {_shown(row)}.")
+    known = list(dict.fromkeys(key for row in rows for key in row))
+    wanted = wanted_columns(known, names, source)
+    return _of_columns({name: [row.get(name) for row in rows] for name in wanted}, names, source)
 
 
 def read_delimited(text: Text, names: ColumnNames) -> Columns:
@@ -184,44 +270,113 @@ def read_delimited(text: Text, names: ColumnNames) -> Columns:
             f"{text.name}: the first line must name the columns: one of {_listed(QUERY_NAMES)}, one of "
             f"{_listed(DOC_NAMES)} and one of {_listed(names.value)}."
         )
-    return of_object(delimited_frame(text), names, source=text.name)
+    wanted_columns(header(text), names, text.name)
+    return _of_columns(delimited_columns(text), names, text.name)
 
 
-def delimited_frame(text: Text) -> Any:
-    """CSV or TSV with a header line as a polars frame of text."""
-    import polars
-
+def delimited_columns(text: Text) -> dict[str, Ids]:
+    """The columns of CSV or TSV with a header line, without blanks around their fields."""
+    names = header(text)
     separator = header_separator(text) or ","
+    begin = text.begin + len(_first_line(text)) + 1
+    body = text.buffer[begin : text.end]
+    found = None if (body == ord('"')).any() else _even_fields(text, begin, separator, len(names))
+    if found is None:
+        rows = _uneven_rows(text, begin, separator, len(names))
+        return {name: Ids.of([row[at].strip() for row in rows]) for at, name in enumerate(names)}
+    start, end = found
+    fields = [(np.ascontiguousarray(start[:, at]), np.ascontiguousarray(end[:, at])) for at in range(len(names))]
+    return {name: Ids(text.buffer, *_stripped(text.buffer, *field)) for name, field in zip(names, fields, strict=True)}
+
+
+def _even_fields(text: Text, begin: int, separator: str, count: int) -> tuple[Ints, Ints] | None:
+    """Where the fields of every line begin and end, where no line has more or fewer than the header; else None."""
+    body = text.buffer[begin : text.end]
+    ends = np.flatnonzero((body == ord(separator)) | (body == 10)) + begin
+    if not ends.size or ends.size % count:
+        return None
+    line_ends = ends[count - 1 :: count]
+    if np.count_nonzero(body == 10) != line_ends.size or not (text.buffer[line_ends] == 10).all():
+        return None
+    start = np.concatenate(([begin], ends[:-1] + 1))
+    return start.reshape(-1, count), ends.reshape(-1, count)
+
+
+def _stripped(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Where fields begin without the blanks around them, and how long they are."""
+    rows = np.arange(start.size)
+    while (rows := rows[(start[rows] < end[rows]) & (text[start[rows]] <= 32)]).size:
+        start[rows] += 1
+    rows = np.arange(start.size)
+    while (rows := rows[(start[rows] < end[rows]) & (text[end[rows] - 1] <= 32)]).size:
+        end[rows] -= 1
+    return start, end - start
+
+
+def _uneven_rows(text: Text, begin: int, separator: str, count: int) -> list[list[str]]:
+    """The general way: fields in quotes, lines that lack their last fields, empty lines."""
+    content = text.buffer[begin : text.end].tobytes().decode("utf-8", "surrogateescape")
+    longest = csv.field_size_limit(max(csv.field_size_limit(), len(content)))
+    rows = []
+    reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
     try:
-        return polars.read_csv(io.BytesIO(text.tobytes()), separator=separator, infer_schema=False)
-    except polars.exceptions.PolarsError as error:
-        raise DataError(f"{text.name}: cannot be read as a table ({_first_sentence(error)}).") from None
+        for row in reader:
+            if len(row) > count:
+                raise DataError(
+                    f"{text.name}:{text.before + reader.line_num + 1}: there are {len(row)} fields in a table of "
+                    f"{count} columns."
+                )
+            if row:
+                rows.append(row + [""] * (count - len(row)))
+    except csv.Error as error:
+        raise DataError(
+            f"{text.name}:{text.before + reader.line_num + 1}: cannot be read as a table ({error})."
+        ) from None
+    finally:
+        csv.field_size_limit(longest)
+    return rows
 
 
-def _first_sentence(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+def is_table(given: Any) -> bool:
+    """Is this a data frame, or a run of the package ranx?"""
+    kind = type(given)
+    if kind.__module__.startswith("ranx."):
+        return True
+    return any(hasattr(kind, name) for name in ("columns", "column_names", "read_all"))
 
 
 def of_object(given: Any, names: ColumnNames, *, source: str, before: int = 0) -> Columns:
     """From a dict of dicts, a pandas, polars or pyarrow frame, a ranx object, or rows ``(query, document, value)``.
 
-    ``before`` rows of the source come before those of a polars frame.
+    ``before`` rows of the source come before those of a frame.
     """
-    if type(given).__module__.partition(".")[0] == "ranx":
+    package, kind = type(given).__module__.partition(".")[0], type(given).__name__
+    if package == "ranx":
         given = given.to_dict()
+    elif package == "polars" and kind == "LazyFrame":
+        given = given.collect()
+    elif package == "pyarrow" and hasattr(given, "read_all"):
+        given = given.read_all()
     if isinstance(given, Mapping):
         return _of_nested(given, names, source)
-    columns = getattr(given, "column_names", None) or getattr(given, "columns", None)
+    columns = getattr(given, "column_names", None)
+    if columns is None:
+        columns = getattr(given, "columns", None)
     if columns is not None:
-        return _of_frame(given, [str(column) for column in columns], names, source, before)
+        wanted = wanted_columns([str(column) for column in columns], names, source)
+        by_name = {str(column): column for column in columns}
+        return _of_columns({name: given[by_name[name]] for name in wanted}, names, source, before)
     try:
-        rows = [_row(row, names) for row in given]
-    except (TypeError, IndexError):
+        listed = list(given)
+        if listed and isinstance(listed[0], Mapping):
+            return of_records(listed, names, source)
+        rows = [_row(row, names) for row in listed]
+    except (TypeError, IndexError, KeyError, AttributeError):
         raise DataError(
             f"{source}: expected a path, a dict of dicts, a data frame, or rows (query, document, value); "
             f"got {type(given).__name__}."
         ) from None
-    queries, docs, values = zip(*rows, strict=True) if rows else ((), (), ())
+    queries, docs, values = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
     return Columns.of(queries, docs, values, value_name=names.value[0], source=source)
 
 
@@ -234,10 +389,11 @@ def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
 
 
 def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
+    where = Source(source)
+    topics = Ids.checked(list(given), _place_of(where, "query id")).to_list()
     values: list[Any] = []
     counts = []
     for query, inner in given.items():
-        _reject_odd_id(query, "query id", source)
         if not isinstance(inner, Mapping):
             raise DataError(
                 f'{source}: expected {{query: {{document: value}}}}, but the entry of "{query}" is a '
@@ -246,19 +402,17 @@ def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Col
         values.extend(inner.values())
         counts.append(len(inner))
     topic = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
-    topics = [str(query) for query in given]
     if len(set(topics)) < len(topics):
         raise DataError(f"{source}: two query ids have the same text; ids are compared as text.")
-    ids: Sequence[Any] | None = None
-    with contextlib.suppress(TypeError, AttributeError):  # ids that are not text: two may have the same text
+    ids: Ids | None = None
+    with contextlib.suppress(TypeError, AttributeError, UnicodeEncodeError):
         ids = Ids.of_lines("\n".join("\n".join(inner) for inner in given.values() if inner), len(values))
-    if ids is None:
-        ids = [doc for inner in given.values() for doc in inner]
-        with contextlib.suppress(TypeError, AttributeError):
-            ids = Ids.of(ids)
-    if isinstance(ids, Ids) and not ids.length.all():
-        _reject_odd_id("", "document id", source)
-    return Columns(topics, topic, ids, values, names.value[0], Source(source), distinct=isinstance(ids, Ids))
+    distinct = ids is not None
+    if ids is None or not ids.length.all():  # an id holds a newline, is not text, or is none
+        docs = [doc for inner in given.values() for doc in inner]
+        ids = Ids.checked(docs, _place_of(where, "document id"))
+        distinct = set(map(type, docs)) <= {str}  # of others, two may have the same text
+    return Columns(topics, topic, ids, values, names.value[0], where, distinct=distinct)
 
 
 def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[str]:
@@ -271,6 +425,8 @@ def _found_columns(columns: list[str], names: ColumnNames, source: str) -> tuple
 
     def needed(known: tuple[str, ...], what: str) -> str:
         found = find_column(columns, known)
+        if found is not None and [name.lower() for name in columns].count(found.lower()) > 1:
+            raise DataError(f'{source}: two columns are called "{found}". Rename or drop one.')
         if found is None:
             raise DataError(
                 f"{source}: no column for the {what}. Known names are {_listed(known)}; this table has "
@@ -287,81 +443,86 @@ def _found_columns(columns: list[str], names: ColumnNames, source: str) -> tuple
     )
 
 
-def _of_frame(frame: Any, columns: list[str], names: ColumnNames, source: str, before: int) -> Columns:
-    query, doc, value, rank, label = _found_columns(columns, names, source)
-    if type(frame).__module__.startswith("polars."):
-        frame = _lists_spread(frame, doc, value)
-        if str(frame.schema[query]) == str(frame.schema[doc]) == "String":
-            return _of_text_frame(frame, query, doc, value, rank, label, Source(source, "row", before))
+def _of_columns(table: Mapping[str, Any], names: ColumnNames, source: str, before: int = 0) -> Columns:
+    """From columns by their names: those of a frame, of any package, or our own."""
+    query, doc, value, rank, label = _found_columns(list(table), names, source)
     return Columns.of(
-        _values(frame, query),
-        _values(frame, doc),
-        _values(frame, value),
+        _id_column(table[query]),
+        _id_column(table[doc]),
+        _number_column(table[value]),
         value_name=value,
         source=source,
-        ranks=None if rank is None else _whole_numbers(_values(frame, rank), rank, source),
-        label_sources=None if label is None else _values(frame, label),
+        ranks=None if rank is None else _number_column(table[rank]),
+        label_sources=None if label is None else _listed_values(table[label]),
+        before=before,
+        names=(query, doc),
+        rank_name=rank or "rank",
     )
 
 
-def _lists_spread(frame: Any, doc: str, value: str) -> Any:
-    """A frame with a row for each document, where it had a row with lists for each query."""
-    lists = [name for name in (doc, value) if str(frame.schema[name]).startswith("List")]
-    return frame.explode(lists) if doc in lists else frame
+def _id_column(column: Any) -> Any:
+    """A frame's column of ids; where it is text without gaps, without a Python string for each row."""
+    package = type(column).__module__.partition(".")[0]
+    if package == "polars":
+        import polars
 
-
-def _of_text_frame(
-    frame: Any, query: str, doc: str, value: str, rank: str | None, label: str | None, source: Source
-) -> Columns:
-    """The same without a Python string for each row, for a polars frame whose ids are text."""
-    for name, what in ((query, "query id"), (doc, "document id")):
-        if frame[name].null_count():
-            row = int(frame[name].is_null().arg_max() or 0)
-            raise DataError(
-                f'{source.name}, row {source.before + row + 1}: the {what} (column "{name}") is empty; ids are text. '
-                f"The row is {frame.row(row, named=True)}."
-            )
-    queries, docs = ids_of_series(frame[query]), ids_of_series(frame[doc])
-    if not queries.length.all():
-        _reject_odd_id("", "query id", source.name)
-    if not docs.length.all():
-        _reject_odd_id("", "document id", source.name)
-    topics, topic = queries.codes(queries.hashes())
-    numbers = frame[value]
-    values: Any = numbers.to_numpy() if numbers.dtype.is_numeric() else numbers.to_list()
-    return Columns(
-        [name.decode("utf-8", "surrogateescape") for name in topics],
-        topic,
-        docs,
-        values,
-        value,
-        source,
-        None if rank is None else _whole_numbers(frame[rank], rank, source.name),
-        None if label is None else frame[label].to_list(),
-    )
+        if not column.null_count() and (column.dtype == polars.String or column.dtype.is_integer()):
+            return ids_of_series(column.cast(polars.String))
+    if package == "pyarrow":
+        found = _ids_of_arrow(column)
+        if found is not None:
+            return found
+    return _listed_values(column)
 
 
 def ids_of_series(series: Any) -> Ids:
     """The ids in a polars column of text without nulls."""
+    if not len(series):
+        return Ids.of([])
     length = series.str.len_bytes().to_numpy().astype(np.int64)
     return Ids.of_bytes(series.str.join("")[0].encode("utf-8"), length)
 
 
-def _whole_numbers(values: Iterable[Any], column: str, source: str) -> Ints:
-    try:
-        if getattr(values, "dtype", None) is not None and values.dtype.is_integer() and not values.null_count():  # type: ignore[attr-defined]
-            return values.to_numpy().astype(np.int64)  # type: ignore[attr-defined]
-        return np.array([int(one) for one in values], dtype=np.int64)
-    except (TypeError, ValueError):
-        raise DataError(f'{source}: the column "{column}" holds something that is not a whole number.') from None
+def _ids_of_arrow(column: Any) -> Ids | None:
+    import pyarrow
+
+    kinds = pyarrow.types
+    if kinds.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if column.null_count or not (kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_integer(kind)):
+        return None
+    text = column.cast(pyarrow.large_string())
+    if isinstance(text, pyarrow.ChunkedArray):
+        text = text.combine_chunks()
+    _, offsets, content = text.buffers()
+    if not len(text) or content is None:
+        return None
+    edges = np.frombuffer(offsets, dtype=np.int64)[text.offset : text.offset + len(text) + 1]
+    return Ids.of_bytes(memoryview(content)[edges[0] : edges[-1]], np.diff(edges))
 
 
-def _values(frame: Any, column: str) -> list[Any]:
-    series = frame[column]
+def _number_column(column: Any) -> Any:
+    """A frame's column of numbers as an array, where it is one without gaps."""
+    package = type(column).__module__.partition(".")[0]
+    if package == "polars" and column.dtype.is_numeric() and not column.null_count():
+        return column.to_numpy()
+    if package == "pyarrow":
+        import pyarrow
+
+        kinds, kind = pyarrow.types, column.type
+        if not column.null_count and (kinds.is_floating(kind) or kinds.is_integer(kind)):
+            return column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
+    return _listed_values(column)
+
+
+def _listed_values(column: Any) -> Any:
+    if isinstance(column, Ids):
+        return column
     for method in ("to_list", "to_pylist", "tolist"):
-        if hasattr(series, method):
-            return list(getattr(series, method)())
-    return list(series)
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
 
 
 def find_column(columns: Iterable[str], known: tuple[str, ...]) -> str | None:

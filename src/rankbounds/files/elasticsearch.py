@@ -25,7 +25,7 @@ def recognises(content: Any) -> bool:
 def judgments(content: Any, name: str) -> Columns:
     """The ratings of a request; of a response the ratings beside its hits, which leaves out what was not retrieved."""
     content = _unwrapped(content)
-    rows: list[tuple[str, str, str, Any]] = []
+    rows: list[tuple[Any, Any, str, Any]] = []
     if _is_response(content):
         for query, detail in content["details"].items():
             for hit in detail.get("hits", []):
@@ -33,7 +33,7 @@ def judgments(content: Any, name: str) -> Columns:
                     rows.append((query, *_place(hit["hit"], name), hit["rating"]))
     else:
         for number, request in enumerate(content.get("requests", []), 1):
-            query = str(request.get("id") or number)
+            query = number if request.get("id") is None else request["id"]
             for rated in request.get("ratings", []):
                 rows.append((query, *_place(rated, name), rated.get("rating")))
     return _columns(rows, "rating", name)
@@ -46,7 +46,7 @@ def run(content: Any, name: str) -> Columns:
         raise DataError(
             f"{name}: this is a request to _rank_eval, which holds judgments; a run is in the response to it."
         )
-    rows: list[tuple[str, str, str, Any]] = []
+    rows: list[tuple[Any, Any, str, Any]] = []
     ranks: list[int] = []
     for query, detail in content["details"].items():
         hits = [one["hit"] for one in detail.get("hits", [])]
@@ -67,22 +67,23 @@ def _is_response(content: dict[str, Any]) -> bool:
     return isinstance(content.get("details"), dict)
 
 
-def _place(hit: Any, name: str) -> tuple[str, str]:
+def _place(hit: Any, name: str) -> tuple[Any, str]:
     if not isinstance(hit, dict) or "_id" not in hit:
         raise DataError(f'{name}: a document has no "_id": {hit!r}.')
-    return str(hit["_id"]), str(hit.get("_index", ""))
+    return hit["_id"], str(hit.get("_index", ""))
 
 
 def _columns(
-    rows: list[tuple[str, str, str, Any]], value_name: str, name: str, ranks: list[int] | None = None
+    rows: list[tuple[Any, Any, str, Any]], value_name: str, name: str, ranks: list[int] | None = None
 ) -> Columns:
     if not rows:
         raise DataError(f"{name}: no {value_name.strip('_')} of a document was found here.")
     home: dict[tuple[str, str], str] = {}
     for query, doc, index, _ in rows:
-        if home.setdefault((query, doc), index) != index:
+        first = home.setdefault((str(query), str(doc)), index)
+        if first != index:
             raise DataError(
-                f'{name}: the _id "{doc}" of query "{query}" comes from two indices ("{home[query, doc]}" and '
+                f'{name}: the _id "{doc}" of query "{query}" comes from two indices ("{first}" and '
                 f'"{index}"). Documents are known by their _id; evaluate the indices apart.'
             )
     queries, docs, _, values = zip(*rows, strict=True)

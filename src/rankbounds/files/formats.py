@@ -6,7 +6,6 @@ such a thing; ``recognises`` tells its contents from others. Formats in JSON get
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from types import ModuleType
@@ -18,6 +17,7 @@ from rankbounds.files import (
     columns,
     elasticsearch,
     ir_datasets,
+    json_text,
     mteb,
     opensearch,
     quepid,
@@ -25,8 +25,8 @@ from rankbounds.files import (
     svmrank,
     trec,
 )
-from rankbounds.files.columns import QRELS_COLUMNS, ColumnNames, Columns
-from rankbounds.files.opening import STANDARD_INPUT, Text, format_ending, read_text
+from rankbounds.files.columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
+from rankbounds.files.opening import Text, format_ending, is_pipe, read_content
 from rankbounds.files.trec import TrecLines
 
 IN_JSON: dict[str, ModuleType] = {
@@ -39,6 +39,8 @@ IN_JSON: dict[str, ModuleType] = {
 """In the order in which they are tried: what looks most special first."""
 IN_TEXT: dict[str, ModuleType] = {"svmrank": svmrank, "quepid": quepid}
 TABLES = ("csv", "tsv", "jsonl", "parquet")
+PARQUET = b"PAR1"
+"""With these bytes a Parquet file begins."""
 NAMES = ("trec", *TABLES, *IN_JSON, *IN_TEXT, "ir_datasets")
 
 
@@ -73,7 +75,7 @@ def read(
     ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
     """
     found = _read(path, names, kind, lenient, threads, words)
-    if isinstance(found, Columns) and not len(found):
+    if isinstance(found, Columns) and not (len(found) or (found.topics and names is RUN_COLUMNS)):
         raise DataError(f"{path}: there is no row in this file.")
     return found
 
@@ -89,9 +91,12 @@ def _read(
     kind = pair_of_names(kind)[0]
     if kind == "ir_datasets" or path.startswith(ir_datasets.PREFIX):
         return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
-    if kind == "parquet" or (kind is None and is_parquet(path, names)):
+    if is_parquet(path, names) if kind is None else kind == "parquet" and os.path.exists(path) and not is_pipe(path):
         return columns.read_parquet(path, names)
-    text = read_text(path, threads)
+    content = read_content(path, threads)
+    if kind == "parquet" or (kind is None and content.starts_with(PARQUET)):  # compressed, or from a pipe
+        return columns.read_parquet(content.name, names, content.tobytes())
+    text = content.text()
     if kind is None:
         kind = recognised(text, path)
     if kind in IN_JSON or kind == "json":
@@ -107,14 +112,14 @@ def _read(
 
 
 def is_parquet(path: str, names: ColumnNames) -> bool:
-    """Is this file Parquet, or, for judgments, a folder of such files?"""
-    if path == STANDARD_INPUT:
-        return False
+    """Is this file Parquet, or, for judgments, a folder of such files? A pipe is not looked into."""
     if os.path.isdir(path):
         return names is QRELS_COLUMNS and any(name.endswith(".parquet") for name in os.listdir(path))
     try:
+        if not os.path.isfile(path):
+            return False
         with open(path, "rb") as file:
-            return file.read(4) == b"PAR1"
+            return file.read(4) == PARQUET
     except OSError:
         return False  # whoever reads the file next says what is wrong
 
@@ -134,8 +139,8 @@ def recognised(text: Text, path: str) -> str:
 def _is_row(start: bytes) -> bool:
     """Is the first line by itself a JSON object with the columns of a table?"""
     try:
-        first = json.loads(start.split(b"\n")[0])
-    except ValueError:
+        first = json_text.parse(start.split(b"\n")[0], "")
+    except DataError:
         return False
     return (
         isinstance(first, dict)
@@ -145,29 +150,20 @@ def _is_row(start: bytes) -> bool:
 
 
 def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
-    try:
-        content = json.loads(text.tobytes())
-    except ValueError as error:
-        raise DataError(f"{text.name}: cannot be read as JSON ({error}).") from None
+    content = json_text.parse(text.tobytes(), text.name)
     for name, module in IN_JSON.items() if kind is None else [(kind, IN_JSON[kind])]:
         if kind is not None or module.recognises(content):
-            read_content = _by_module(module, name, names, text.name)
+            read_content_of = _by_module(module, name, names, text.name)
             try:
-                return read_content(content, text.name)
-            except (AttributeError, KeyError, TypeError):
+                return read_content_of(content, text.name)
+            except (AttributeError, KeyError, IndexError, TypeError, RecursionError):
                 raise DataError(f"{text.name}: this JSON has not the shape of {name} ({module.WHAT}).") from None
-    if isinstance(content, list) and content and isinstance(content[0], dict):
-        return _of_records(content, names, text.name)
+    if isinstance(content, list) and any(isinstance(row, dict) for row in content):
+        return columns.of_records(content, names, text.name)
     raise DataError(
         f"{text.name}: this JSON is in no known format: expected {{query: {{document: {names.value[0]}}}}}, a list of "
         f"rows, or one of {', '.join(IN_JSON)}."
     )
-
-
-def _of_records(rows: list[dict[str, Any]], names: ColumnNames, source: str) -> Columns:
-    import polars
-
-    return columns.of_object(polars.DataFrame(rows, infer_schema_length=None, strict=False), names, source=source)
 
 
 def _by_module(module: ModuleType, name: str, names: ColumnNames, source: str = "") -> Any:

@@ -15,12 +15,14 @@ from typing import IO, Any
 import numpy as np
 
 from rankbounds.arrays import Bytes
-from rankbounds.errors import DataError, UsageError
+from rankbounds.errors import DataError, OutOfMemoryError, UsageError
 from rankbounds.ids import PADDING, padded
 from rankbounds.threads import in_threads
 
 STANDARD_INPUT = "-"
 _COMPRESSIONS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+_SKIPPABLE_FRAME = b"\x2a\x4d\x18"
+"""Behind its first byte: what parallel writers of zstandard put before their frames."""
 _PIECE_BYTES = 1 << 24
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -33,7 +35,10 @@ def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
         if name == STANDARD_INPUT:
             found[name] = None
         elif os.path.isdir(name):
-            inside = [entry.path for entry in os.scandir(name) if entry.is_file() and not entry.name.startswith(".")]
+            try:
+                inside = [entry.path for entry in os.scandir(name) if os.path.isfile(entry) and entry.name[0] != "."]
+            except OSError as error:
+                raise _unreadable(name, error) from None
             if not inside:
                 raise DataError(f"{name}: this folder holds no files.")
             found.update(dict.fromkeys(sorted(inside)))
@@ -79,15 +84,89 @@ class Text:
         """The contents as bytes."""
         return self.buffer[self.begin : self.end].tobytes()
 
+    def lines(self) -> Iterator[bytes]:
+        """Line by line without the newlines, for whoever wants the first few."""
+        begin, width = self.begin, 4096
+        while begin < self.end:
+            piece = self.buffer[begin : begin + width].tobytes()
+            newline = piece.find(b"\n")
+            if newline < 0 and begin + width < self.end:
+                width *= 4
+                continue
+            line = piece if newline < 0 else piece[:newline]
+            yield line
+            begin, width = begin + len(line) + 1, 4096
+
+
+@dataclass(frozen=True)
+class Content:
+    """Everything that a file holds, decompressed: ``size`` bytes of ``buffer`` behind its padding."""
+
+    name: str
+    buffer: Bytes
+    size: int
+
+    def tobytes(self) -> bytes:
+        """The contents as bytes."""
+        return self.buffer[PADDING : PADDING + self.size].tobytes()
+
+    def starts_with(self, magic: bytes) -> bool:
+        """Are these the first bytes?"""
+        return self.buffer[PADDING : PADDING + min(self.size, len(magic))].tobytes() == magic
+
+    def text(self) -> Text:
+        """The contents as text; reject what is empty or not text."""
+        return _checked(self.name, self.buffer, self.size)
+
+
+def read_content(path: str, threads: int = 1) -> Content:
+    """Read all of a file, a pipe or standard input, decompressing by content.
+
+    It is opened once: what a pipe has given is gone, so whoever must look into it before reading looks here.
+    """
+    name = "standard input" if path == STANDARD_INPUT else path
+    try:
+        if path != STANDARD_INPUT and os.path.isfile(path):
+            return Content(name, *_read_file(path, name, threads))
+        return Content(name, *_as_buffer(_decompressed(_read_stream(path), name)))
+    except (OSError, ValueError) as error:
+        raise error if isinstance(error, DataError) else _unreadable(name, error) from None
+    except MemoryError:
+        raise OutOfMemoryError(f"{name}: there is not enough memory to read this.") from None
+
 
 def read_text(path: str, threads: int = 1) -> Text:
     """Read a whole file of text, decompressing by content; reject what is empty or not text."""
-    name = "standard input" if path == STANDARD_INPUT else path
+    return read_content(path, threads).text()
+
+
+_kept_streams: dict[str, bytes] | None = None
+
+
+@contextlib.contextmanager
+def keeping_streams() -> Iterator[None]:
+    """Meanwhile, pipes and standard input can be read again: what they gave is kept."""
+    global _kept_streams
+    before, _kept_streams = _kept_streams, {}
     try:
-        buffer, size = _read_buffer(path, name, threads)
-    except OSError as error:
-        raise _unreadable(name, error) from None
-    return _checked(name, buffer, size)
+        yield
+    finally:
+        _kept_streams = before
+
+
+def _read_stream(path: str) -> bytes:
+    if _kept_streams is not None and path in _kept_streams:
+        return _kept_streams[path]
+    if path == STANDARD_INPUT:
+        if sys.stdin is None or sys.stdin.closed:
+            raise DataError("standard input: it is closed.")
+        content = sys.stdin.buffer.read()
+    else:
+        with open(path, "rb") as file:
+            content = file.read()
+    if _kept_streams is not None:
+        _kept_streams[path] = content
+    return content
 
 
 def _checked(name: str, buffer: Bytes, size: int, before: int = 0) -> Text:
@@ -109,26 +188,96 @@ def text_of(name: str, content: bytes | memoryview, before: int = 0) -> Text:
     return _checked(name, *_as_buffer(content), before)
 
 
+def is_pipe(path: str) -> bool:
+    """Can this be read only once: a pipe, a terminal, standard input?"""
+    return path == STANDARD_INPUT or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
+
+
+def compression_of(head: bytes) -> str | None:
+    """The ending of the compression whose data begin like this; None where they are not compressed."""
+    if head[1:4] == _SKIPPABLE_FRAME and 0x50 <= head[0] <= 0x5F:
+        return ".zst"
+    return next((ending for magic, ending in _COMPRESSIONS.items() if head.startswith(magic)), None)
+
+
 def is_compressed(path: str) -> bool:
     """Is the content of this file compressed?"""
     with open(path, "rb") as file:
-        head = file.read(6)
-    return any(head.startswith(magic) for magic in _COMPRESSIONS)
+        return compression_of(file.read(6)) is not None
 
 
 @contextlib.contextmanager
 def stream(path: str) -> Iterator[IO[bytes]]:
     """A file to read piece by piece, decompressed by content."""
+    if is_pipe(path):
+        raise UsageError(f"{path}: a pipe cannot be read in pieces: write it to a file first, or use --engine local.")
     try:
         with open(path, "rb") as file:
-            head = file.read(6)
-        kind = next((ending for magic, ending in _COMPRESSIONS.items() if head.startswith(magic)), None)
+            kind = compression_of(file.read(6))
         with _opened(path, kind) as opened:
             yield opened
-    except (OSError, EOFError) as error:
+    except Exception as error:
         if isinstance(error, OSError) and error.errno:
             raise _unreadable(path, error) from None
-        raise DataError(f"{path}: the compressed data are damaged ({error}).") from None
+        if _is_damage(error):
+            raise _damaged(path, error) from None
+        raise
+
+
+def _is_damage(error: Exception) -> bool:
+    """Is this what a library for compressed data raises where it cannot go on?"""
+    library = type(error).__module__.partition(".")[0]
+    return isinstance(error, OSError | EOFError) or library in (
+        "zlib",
+        "lzma",
+        "_lzma",
+        "zstandard",
+        "zstd",
+        "_zstd",
+        "compression",
+    )
+
+
+def _damaged(name: str, error: Exception) -> DataError:
+    told = str(error).strip().rstrip(".")
+    return DataError(f"{name}: the compressed data are damaged{f' ({told})' if told else ''}.")
+
+
+class _ZstandardFrames(io.RawIOBase):
+    """Decompresses frame after frame. Unlike the package's own readers it tells a frame that does not end."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        import zstandard
+
+        self._file, self._new_frame = file, zstandard.ZstdDecompressor().decompressobj
+        self._frame: Any = None
+        self._given, self._ready = b"", memoryview(b"")
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def readinto(self, target: Any) -> int:
+        """Fill the target with what comes next."""
+        while not self._ready:
+            self._given = self._given or self._file.read(1 << 16)
+            if not self._given:
+                if self._frame is not None:
+                    raise EOFError("they end in the middle of a frame")
+                return 0
+            self._frame = self._frame or self._new_frame()
+            self._ready = memoryview(self._frame.decompress(self._given))
+            self._given = self._frame.unused_data if self._frame.eof else b""
+            if self._frame.eof:
+                self._frame = None
+        count = min(len(target), len(self._ready))
+        target[:count], self._ready = self._ready[:count], self._ready[count:]
+        return count
+
+    def close(self) -> None:
+        """Close the file as well."""
+        self._file.close()
+        super().close()
 
 
 def _opened(path: str, kind: str | None) -> Any:
@@ -150,34 +299,30 @@ def _opened(path: str, kind: str | None) -> Any:
 
             return zstd.open(path, "rb")
         except ImportError:
-            import zstandard
-
-            return zstandard.open(path, "rb")
+            return io.BufferedReader(_ZstandardFrames(open(path, "rb")), 1 << 17)  # closed with the reader
     return open(path, "rb", buffering=0)
 
 
-def _unreadable(name: str, error: OSError) -> DataError:
+def _unreadable(name: str, error: Exception) -> DataError:
     if isinstance(error, FileNotFoundError):
         folder = os.path.dirname(name) or "."
         hint = "" if os.path.isdir(folder) else f' There is no folder "{folder}".'
         return DataError(f"{name}: there is no such file.{hint}")
     if isinstance(error, IsADirectoryError):
         return DataError(f"{name}: this is a folder; a file was expected here.")
-    return DataError(f"{name}: cannot be read ({error.strerror or error}).")
+    return DataError(f"{name}: cannot be read ({getattr(error, 'strerror', None) or error}).")
 
 
-def _read_buffer(path: str, name: str, threads: int) -> tuple[Bytes, int]:
-    if path == STANDARD_INPUT:
-        return _as_buffer(_decompressed(sys.stdin.buffer.read(), name))
+def _read_file(path: str, name: str, threads: int) -> tuple[Bytes, int]:
     with open(path, "rb") as file:
-        status = os.fstat(file.fileno())
+        size = os.fstat(file.fileno()).st_size
         head = file.read(6)
-        if not any(head.startswith(magic) for magic in _COMPRESSIONS) and os.path.isfile(path):
-            buffer = padded(status.st_size)
-            size = _read_into(memoryview(buffer.data)[PADDING : PADDING + status.st_size], path, threads)
-            buffer[PADDING + size :] = 0
-            return buffer, size
-        return _as_buffer(_decompressed(head + file.read(), name))
+        if compression_of(head) or not size:
+            return _as_buffer(_decompressed(head + file.read(), name))
+    buffer = padded(size)
+    size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], path, threads)
+    buffer[PADDING + size :] = 0
+    return buffer, size
 
 
 def _read_into(target: memoryview, path: str, threads: int) -> int:
@@ -202,7 +347,7 @@ def _as_buffer(data: bytes | memoryview) -> tuple[Bytes, int]:
 
 
 def _decompressed(data: bytes, name: str) -> bytes:
-    kind = next((ending for magic, ending in _COMPRESSIONS.items() if data.startswith(magic)), None)
+    kind = compression_of(data[:6])
     try:
         if kind == ".gz":
             import gzip
@@ -218,10 +363,10 @@ def _decompressed(data: bytes, name: str) -> bytes:
             return lzma.decompress(data)
         if kind == ".zst":
             return _decompressed_zstandard(data)
-    except UsageError:
+    except MemoryError:
         raise
     except Exception as error:
-        raise DataError(f"{name}: the {kind} data are damaged ({error}).") from None
+        raise _damaged(name, error) from None
     return data
 
 
@@ -231,18 +376,17 @@ def _decompressed_zstandard(data: bytes) -> bytes:
 
         return bytes(zstd.decompress(data))
     except ImportError:
-        import zstandard
-
-        with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data), read_across_frames=True) as reader:
-            return reader.read()
+        return _ZstandardFrames(io.BytesIO(data)).readall() or b""
 
 
 def checksum(path: str) -> str:
-    """The SHA-256 of a file as it lies on disk, in hexadecimal digits."""
+    """The SHA-256 of a file as it lies on disk (of a pipe as it came), in hexadecimal digits."""
     import hashlib
 
     digest = hashlib.sha256()
     try:
+        if not os.path.isfile(path):
+            return hashlib.sha256(_read_stream(path)).hexdigest()
         with open(path, "rb") as file:
             while piece := file.read(1 << 20):
                 digest.update(piece)

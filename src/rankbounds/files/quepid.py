@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from rankbounds.arrays import Ints
 from rankbounds.errors import DataError
 from rankbounds.files import columns
 from rankbounds.files.columns import Columns, find_column
 from rankbounds.files.opening import Text
+from rankbounds.ids import Ids
+from rankbounds.numbers import finite_numbers
 
 WHAT = "ratings and snapshots exported by Quepid"
 QUERY, DOC = ("query", "query text", "query_text"), ("docid", "doc id", "doc_id")
@@ -28,55 +33,61 @@ def recognises(text: Text) -> bool:
 
 def judgments(text: Text) -> Columns:
     """The documents that have a rating."""
-    frame, query, doc = _frame(text)
-    rating = _needed(frame, RATING, "rating", text)
-    rated = frame.filter(_filled(frame, rating) & _filled(frame, doc))
-    if not rated.height:
+    table, query, doc = _table(text)
+    rating = _needed(table, RATING, "rating", text)
+    rated = _filled(table, rating, doc)
+    if not rated.size:
         raise DataError(f"{text.name}: no document has a rating.")
-    return _columns(rated, query, doc, rated[rating].to_list(), "rating", text)
+    return _columns(table, query, doc, rated, table[rating].take(rated), "rating", text)
 
 
 def run(text: Text) -> Columns:
     """The documents of a snapshot by their position."""
-    frame, query, doc = _frame(text)
-    position = _needed(frame, POSITION, "position", text)
-    shown = frame.filter(_filled(frame, doc) & _filled(frame, position))
-    if not shown.height:
+    table, query, doc = _table(text)
+    position = _needed(table, POSITION, "position", text)
+    shown = _filled(table, doc, position)
+    if not shown.size:
         raise DataError(f"{text.name}: no document has a position.")
-    try:
-        ranks = [int(one) for one in shown[position].to_list()]
-    except ValueError:
-        raise DataError(f'{text.name}: the column "{position}" holds something that is not a whole number.') from None
-    return _columns(shown, query, doc, [-rank for rank in ranks], position, text, ranks)
+    ranks = table[position].take(shown)
+    return _columns(table, query, doc, shown, -finite_numbers(ranks)[0], position, text, ranks)
 
 
-def _frame(text: Text) -> tuple[Any, str, str]:
-    frame = columns.delimited_frame(text)
-    return frame, _needed(frame, QUERY, "query", text), _needed(frame, DOC, "document", text)
+def _table(text: Text) -> tuple[dict[str, Ids], str, str]:
+    table = columns.delimited_columns(text)
+    return table, _needed(table, QUERY, "query", text), _needed(table, DOC, "document", text)
 
 
-def _needed(frame: Any, known: tuple[str, ...], what: str, text: Text) -> str:
-    found = find_column(frame.columns, known)
+def _needed(table: dict[str, Ids], known: tuple[str, ...], what: str, text: Text) -> str:
+    found = find_column(table, known)
     if found is None:
         raise DataError(
-            f"{text.name}: no column for the {what} ({', '.join(known)}); this file has {', '.join(frame.columns)}."
+            f"{text.name}: no column for the {what} ({', '.join(known)}); this file has {', '.join(table)}."
         )
     return found
 
 
-def _filled(frame: Any, column: str) -> Any:
-    return frame[column].is_not_null() & (frame[column].str.strip_chars() != "")
+def _filled(table: dict[str, Ids], *names: str) -> Ints:
+    """The rows that have something in these columns."""
+    return np.flatnonzero(np.all([table[name].length > 0 for name in names], axis=0))
 
 
 def _columns(
-    frame: Any, query: str, doc: str, values: list[Any], value_name: str, text: Text, ranks: list[int] | None = None
+    table: dict[str, Ids],
+    query: str,
+    doc: str,
+    rows: Ints,
+    values: Any,
+    value_name: str,
+    text: Text,
+    ranks: Ids | None = None,
 ) -> Columns:
     return Columns.of(
-        frame[query].to_list(),
-        frame[doc].to_list(),
+        table[query].take(rows),
+        table[doc].take(rows),
         values,
         value_name=value_name,
         source=text.name,
         ranks=ranks,
         unit="entry",
+        rank_name=value_name,
     )

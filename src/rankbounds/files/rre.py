@@ -42,12 +42,13 @@ def judgments(content: Any, name: str) -> Columns:
 
 
 def _groups(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for topic in content.get("topics") or [content]:
-        if not isinstance(topic, dict):
-            continue
-        for group in topic.get("query_groups") or topic.get("queries") or []:
-            if isinstance(group, dict):
-                yield group
+    for topic in _objects(content.get("topics") or [content]):
+        yield from _objects(topic.get("query_groups") or topic.get("queries"))
+
+
+def _objects(several: Any) -> Iterator[dict[str, Any]]:
+    """The objects in a list; none in anything else."""
+    return (one for one in several if isinstance(one, dict)) if isinstance(several, list) else iter(())
 
 
 def _query_id(query: dict[str, Any], group: dict[str, Any], number: int) -> str:
@@ -59,14 +60,14 @@ def _query_id(query: dict[str, Any], group: dict[str, Any], number: int) -> str:
     return f"{text} ({rest})" if rest else str(text)
 
 
-def _rated(relevant: Any, name: str) -> Iterator[tuple[str, Any]]:
+def _rated(relevant: Any, name: str) -> Iterator[tuple[Any, Any]]:
     """``{document: {"gain": 3}}``, a list of such, or ``{gain: [documents]}``."""
     for part in relevant if isinstance(relevant, list) else [relevant]:
         if not isinstance(part, dict):
             raise DataError(f'{name}: "relevant_documents" must be an object, not {part!r}.')
         for key, value in part.items():
             if isinstance(value, list):
-                yield from ((str(doc), key) for doc in value)
+                yield from ((doc, key) for doc in value)
             elif isinstance(value, dict):
                 yield key, value.get("gain")
             else:

@@ -20,9 +20,8 @@ _DOCUMENT = re.compile(r"(?:doc(?:id|no)?\s*[=:]\s*)?(?P<id>\S+)", re.IGNORECASE
 
 def recognises(text: Text) -> bool:
     """Does the first line of data name its query with ``qid:``?"""
-    start = text.buffer[text.begin : min(text.begin + 65536, text.end)].tobytes().decode("utf-8", "replace")
-    first = next((line for line in start.splitlines() if line.strip() and not line.lstrip().startswith("#")), "")
-    return _LINE.match(first.strip()) is not None
+    first = next((line for line in text.lines() if line.strip() and not line.lstrip().startswith(b"#")), b"")
+    return _LINE.match(first[:65536].decode("utf-8", "replace").strip()) is not None
 
 
 def judgments(text: Text) -> Columns:

@@ -22,11 +22,12 @@ from rankbounds.arrays import Floats, Ints, Words
 from rankbounds.errors import DataError, RankboundsWarning
 from rankbounds.files.opening import Text, writing
 from rankbounds.ids import Ids, mix
-from rankbounds.numbers import parse_decimals
+from rankbounds.numbers import parse_decimals, whole_numbers
 from rankbounds.pairs import Pairs, Source
 from rankbounds.threads import in_threads
 
 BLOCK_BYTES = 1 << 20
+_BLANKS = bytes(max(code, 32) for code in range(256))
 
 
 class NothingReadError(DataError):
@@ -130,19 +131,18 @@ def stated_ranks(lines: TrecLines) -> Ints | None:
     pairs = lines.pairs
     text = pairs.docs.text
     start = pairs.docs.start + pairs.docs.length
-    while (blank := text[start] <= 32).any():
-        start = start + blank
-    end = start + 1
-    while (inside := text[end] > 32).any():
-        end = end + inside
-    values, bad = parse_decimals(text, start, end)
-    fractional = np.flatnonzero(values != np.floor(values))
-    wrong = np.union1d(bad, fractional)
+    rows = np.arange(start.size)
+    while (rows := rows[text[start[rows]] <= 32]).size:
+        start[rows] += 1
+    end, rows = start + 1, np.arange(start.size)
+    while (rows := rows[text[end[rows]] > 32]).size:
+        end[rows] += 1
+    tokens = Ids(text, start, end - start)
+    ranks, wrong = whole_numbers(tokens)
     if wrong.size:
         row = int(wrong[0])
-        token = text[start[row] : end[row]].tobytes().decode("utf-8", "replace")
-        raise DataError(f'{pairs.where(row)}: the rank "{token}" is not a whole number.')
-    return values.astype(np.int64)
+        raise DataError(f'{pairs.where(row)}: the rank "{tokens[row]}" is not a whole number up to 2**53.')
+    return ranks
 
 
 def run_layout(fields: list[bytes], place: str) -> Layout:
@@ -188,16 +188,16 @@ def _is_number(token: bytes) -> bool:
 
 def first_line(text: Text) -> tuple[list[bytes], str]:
     """The fields of the first line that holds any, and where it stands."""
-    begin, number = text.begin, text.before + 1
-    while begin < text.end:
-        piece = text.buffer[begin : min(begin + 65536, text.end)].tobytes()
-        for line in piece.split(b"\n")[:-1] or [piece]:
-            fields = line.split()
-            if fields and not fields[0].startswith(b"#"):
-                return fields, f"{text.name}:{number}"
-            number += 1
-            begin += len(line) + 1
+    for number, line in enumerate(text.lines(), text.before + 1):
+        fields = fields_of(line)
+        if fields and not fields[0].startswith(b"#"):
+            return fields, f"{text.name}:{number}"
     raise NothingReadError(f"{text.name}: the file holds no line of data.")
+
+
+def fields_of(line: bytes) -> list[bytes]:
+    """The fields of a line; control characters separate them as blanks do."""
+    return line.translate(_BLANKS).split()
 
 
 def tag_of(fields: list[bytes], layout: Layout) -> str | None:

@@ -359,9 +359,9 @@ def _in_all_runs(judgments: Qrels, runs: list[Run]) -> tuple[Qrels, list[Run], l
 
 def _of_topics(run: Run, topics: set[str]) -> Run:
     """The run's lists for these topics."""
-    has = np.array([query in topics for query in run.query_ids])
-    kept = run.take(np.flatnonzero(has[run.pairs.topic]))
-    return Run(run.name, kept.pairs.without_unused_topics(), kept.score, lambda: kept.stated_rank)
+    pairs, rows = run.pairs.of_topics(topics)
+    kept = run.take(rows)
+    return Run(run.name, pairs, kept.score, lambda: kept.stated_rank)
 
 
 def _read(files: Sequence[str], lenient: bool) -> list[Run]:

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rankbounds.errors import DataError, RankboundsError, UsageError
+from rankbounds.files import json_text
 from rankbounds.files.columns import QRELS_COLUMNS
 from rankbounds.files.formats import is_parquet, recognised
 from rankbounds.files.opening import expand, read_text
@@ -143,7 +144,7 @@ class Documents:
 
     def _id(self, line: bytes, number: int) -> str:
         try:
-            held = json.loads(line)
+            held = json_text.parse(line, self.path)
             return str(next(held[key] for key in ID_KEYS if key in held))
         except (ValueError, TypeError, StopIteration):
             raise DataError(

@@ -1,0 +1,565 @@
+"""Files, pipes and objects that somebody damaged or made up: the numbers are right, or one sentence says what is."""
+
+import contextlib
+import copy
+import gzip
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.errors import LONGEST_SENTENCE, DataError, OutOfMemoryError, UsageError
+from rankbounds.files import opening
+from rankbounds.files.columns import RUN_COLUMNS, read_parquet
+from rankbounds.files.pieces import read_fully
+from rankbounds.ids import Ids
+from rankbounds.pairs import HashTable, Pairs, Source, number_pairs
+from rankbounds.pools import collect
+
+QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
+LINES = "".join(f"{topic} Q0 d{number} {number} {3000 - number} tag\n" for topic in (1, 2) for number in range(1, 2001))
+
+
+@pytest.fixture
+def qrels(tmp_path):
+    path = tmp_path / "qrels"
+    path.write_text(QRELS)
+    return path
+
+
+def outcome(capsys, *arguments):
+    """The exit code of a command, and what it said on standard error."""
+    code = main([str(argument) for argument in arguments])
+    return code, capsys.readouterr().err
+
+
+def refused(capsys, *arguments):
+    """The one sentence with which a command refuses bad data."""
+    code, told = outcome(capsys, *arguments)
+    assert code == 3, told
+    assert told.startswith("rankbounds: ")
+    assert told.count("\n") == 1
+    assert all(character >= " " for character in told[:-1])
+    return told
+
+
+class TestPipes:
+    @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gz"])
+    def test_a_named_pipe_is_read_from_its_first_byte(self, tmp_path, qrels, pack):
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=lambda: pipe.write_bytes(pack(LINES.encode())))
+        writer.start()
+        assert rb.evaluate(qrels, pipe, "NumRet").value[0].tolist() == [[2000.0], [2000.0]]
+        writer.join()
+
+    @pytest.mark.parametrize("command", ["evaluate {q} <(cat {r})", "evaluate <(cat {q}) {r}", "cat {r} | {rb} - "])
+    def test_the_shell_hands_over_pipes(self, tmp_path, qrels, command):
+        (tmp_path / "run").write_text(LINES)
+        rankbounds = f"{sys.executable} -m rankbounds"
+        text = command.format(q=qrels, r=tmp_path / "run", rb=f"{rankbounds} evaluate {qrels}")
+        text = text if text.startswith("cat") else f"{rankbounds} {text}"
+        told = subprocess.run(
+            ["bash", "-c", f"{text} -m NumRet --format csv"], capture_output=True, text=True, timeout=60, check=True
+        )
+        assert told.stdout.splitlines()[1].split(",")[3] == "4000.0"
+
+    def test_parquet_comes_through_a_pipe(self, tmp_path, qrels):
+        import polars
+
+        frame = polars.DataFrame({"query_id": ["1", "2"], "doc_id": ["d1", "d1"], "score": [1.0, 2.0]})
+        frame.write_parquet(tmp_path / "run.parquet")
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        content = (tmp_path / "run.parquet").read_bytes()
+        writer = threading.Thread(target=lambda: pipe.write_bytes(content))
+        writer.start()
+        assert rb.read_run(pipe).to_dict() == {"1": {"d1": 1.0}, "2": {"d1": 2.0}}
+        writer.join()
+
+    def test_a_command_may_look_twice(self, tmp_path, qrels, capsys):
+        """``check`` reads a bad run again, line by line."""
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=lambda: pipe.write_text("1 Q0 d1 1 2 tag\n1 Q0 d2\n"))
+        writer.start()
+        main(["check", str(pipe)])
+        writer.join()
+        assert "pipe:2: expected 6 fields" in capsys.readouterr().out
+
+    def test_a_pipe_is_not_read_in_pieces(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(UsageError, match="a pipe cannot be read in pieces"), opening.stream(str(tmp_path / "pipe")):
+            pass
+
+
+class TestEmptyLists:
+    RUN: ClassVar = {"1": {"d1": 1.0}, "2": {}}
+
+    @pytest.mark.parametrize("topics", ["judged", "shared"])
+    def test_an_empty_list_scores_nothing_and_is_not_left_out(self, qrels, topics):
+        scores = rb.evaluate(qrels, self.RUN, "P@1", topics=topics)
+        assert scores.value[0, :, 0].tolist() == [1.0, 0.0]
+        assert scores.mean().value[0, 0, 0] == 0.5
+
+    @pytest.mark.parametrize("content", [RUN, {"default": {"test": RUN}}], ids=["beir", "mteb"])
+    def test_in_files(self, tmp_path, qrels, content):
+        (tmp_path / "run.json").write_text(json.dumps(content))
+        assert rb.evaluate(qrels, tmp_path / "run.json", "P@1").value[0, :, 0].tolist() == [1.0, 0.0]
+
+    def test_all_lists_may_be_empty(self, qrels):
+        assert rb.evaluate(qrels, {"1": {}, "2": {}}, "AP").value[0, :, 0].tolist() == [0.0, 0.0]
+
+    def test_lists_of_documents_in_a_table_may_be_empty(self, qrels):
+        import polars
+
+        frame = polars.DataFrame({"query_id": ["1", "2"], "doc_id": [["d1"], []], "score": [[1.0], []]})
+        assert rb.evaluate(qrels, frame, "P@1", topics="shared").value[0, :, 0].tolist() == [1.0, 0.0]
+
+    def test_pytrec_evals_class_counts_what_is_relevant(self):
+        evaluator = rb.RelevanceEvaluator({"1": {"d1": 1, "d2": 1}}, ["num_rel", "map"])
+        assert evaluator.evaluate({"1": {}}) == {"1": {"num_rel": 2.0, "map": 0.0}}
+
+    @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+    @pytest.mark.parametrize("command", [["report", "-o", "page.html"], ["compare", "-m", "P@1"]])
+    def test_comparisons_take_them(self, tmp_path, qrels, capsys, monkeypatch, command):
+        monkeypatch.chdir(tmp_path)
+        for name, run in (("a.json", self.RUN), ("b.json", {"1": {"d2": 1.0}, "2": {"d1": 1.0}})):
+            Path(name).write_text(json.dumps(run))
+        for topics in ("judged", "shared"):
+            name, *options = command
+            code, told = outcome(capsys, name, qrels, "a.json", "b.json", *options, "--topics", topics)
+            assert code == 0, told
+
+
+class TestCompression:
+    def packed(self, kind):
+        if kind == "zst":
+            zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
+            return zstandard.ZstdCompressor().compress(LINES.encode())
+        import bz2
+        import lzma
+
+        return {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[kind](LINES.encode())
+
+    @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
+    def test_whatever_is_cut_off_is_missed(self, tmp_path, kind):
+        packed = self.packed(kind)
+        path = tmp_path / "run"
+        for kept in np.linspace(8, len(packed) - 1, 40).astype(int).tolist():
+            path.write_bytes(packed[:kept])
+            with pytest.raises(DataError, match=r"run: the compressed data are damaged"):
+                rb.read_run(path)
+            with pytest.raises(DataError, match=r"damaged"), opening.stream(str(path)) as file:
+                read_fully(file, 1 << 30)
+
+    @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
+    def test_streams_may_follow_each_other(self, tmp_path, kind):
+        half = self.packed(kind)
+        path = tmp_path / "run"
+        path.write_bytes(half + half)
+        assert opening.read_text(str(path)).tobytes().decode() == LINES + LINES
+        with opening.stream(str(path)) as file:
+            assert file.read().decode() == LINES + LINES
+        path.write_bytes(half + half[:-3])
+        with pytest.raises(DataError, match="damaged"):
+            rb.read_run(path)
+
+    def test_a_parallel_writer_begins_with_a_frame_to_skip(self, tmp_path):
+        path = tmp_path / "run"
+        path.write_bytes(b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd" + self.packed("zst"))
+        assert len(rb.read_run(path)) == 4000
+
+    def test_little_memory_is_not_damage(self, tmp_path, monkeypatch):
+        def no_room(_):
+            raise MemoryError
+
+        monkeypatch.setattr(gzip, "decompress", no_room)
+        (tmp_path / "run").write_bytes(gzip.compress(LINES.encode()))
+        with pytest.raises(OutOfMemoryError, match="run: there is not enough memory"):
+            rb.read_run(tmp_path / "run")
+        assert issubclass(OutOfMemoryError, MemoryError)
+
+
+class TestIds:
+    def test_a_number_and_its_text_are_one_id(self, tmp_path):
+        rows = [(1, "a", 2.0), ("1", "b", 1.0), (np.int64(1), b"c", 0.5)]
+        run = rb.Run.from_columns(*zip(*rows, strict=True))
+        assert run.to_dict() == {"1": {"a": 2.0, "b": 1.0, "c": 0.5}}
+        lists = {
+            "judgmentRatings": [{"query": q, "ratings": [{"docId": d, "rating": 1}]} for q, d in ((1, 2), ("1", 3))]
+        }
+        (tmp_path / "judgments.json").write_text(json.dumps(lists))
+        assert rb.read_qrels(tmp_path / "judgments.json").query_ids == ("1",)
+
+    def test_a_pair_that_stands_twice_in_two_types_is_an_error(self):
+        with pytest.raises(DataError, match="second time"):
+            rb.Run.from_columns(["1", 1], ["a", "a"], [1.0, 2.0])
+        with pytest.raises(DataError, match="second time"):
+            rb.evaluate({"1": {"1": 1}}, {"1": {1: 1.0, "1": 2.0}})
+
+    @pytest.mark.parametrize(
+        ("value", "told"),
+        [
+            (None, "is empty"),
+            (float("nan"), "is empty"),
+            ("", "is empty"),
+            (1.5, "floating-point"),
+            (b"\xff", "not UTF-8"),
+            ("\ud800", "half of a character"),
+            (["a"], "type list"),
+            ({"a": 1}, "type dict"),
+            (True, "type bool"),
+            pytest.param(10**5000, "too long", id="digits"),
+        ],
+    )
+    def test_what_is_no_id_is_refused_with_its_row(self, value, told):
+        for queries, docs in ((["1", value], ["a", "b"]), (["1", "2"], ["a", value])):
+            with pytest.raises(DataError, match=f"run, row 2: a .* id .*{told}.*ids are text"):
+                rb.Run.from_columns(queries, docs, [1.0, 2.0])
+
+    def test_blanks_around_the_fields_of_csv_are_no_part_of_them(self, tmp_path):
+        for content in (
+            "query_id, doc_id, score\n1, d1, 2\n 1 ,\td2 , 1 \r\n",
+            'query_id, doc_id, score\n1, "d1", 2\n1,d2,1',
+        ):
+            (tmp_path / "run.csv").write_text(content)
+            assert rb.read_run(tmp_path / "run.csv").to_dict() == {"1": {"d1": 2.0, "d2": 1.0}}
+
+    @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+    def test_frames_with_gaps_say_so(self, kind):
+        columns = {"query_id": ["1", "1"], "doc_id": ["a", None], "score": [1.0, 2.0]}
+        package = pytest.importorskip(kind, reason=f"{kind} is not installed")
+        frame = package.table(columns) if kind == "pyarrow" else package.DataFrame(columns)
+        if kind == "pandas":
+            frame["doc_id"] = frame["doc_id"].astype("string")
+        with pytest.raises(DataError, match=r'row 2: the document id \(column "doc_id"\) is empty'):
+            rb.evaluate({"1": {"a": 1}}, frame)
+
+    @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+    def test_ids_of_whole_numbers_and_bytes(self, kind):
+        package = pytest.importorskip(kind, reason=f"{kind} is not installed")
+        columns = {"query_id": [1, 1], "doc_id": [b"a", b"b"], "score": [1.0, 2.0]}
+        frame = package.table(columns) if kind == "pyarrow" else package.DataFrame(columns)
+        assert rb.evaluate({"1": {"a": 1}}, frame, "RR").value[0, 0, 0] == 0.5
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(
+        "value", ["1" * 400, pytest.param(10**400, id="digits"), "1_0", "\u0661", None, [1], 1j, "nan"]
+    )
+    def test_what_is_no_finite_number_is_refused(self, value):
+        for values in ([1.0, value], [value, "2"]):
+            with pytest.raises(DataError, match=r'of document ".*" of topic "1" is .* not a finite number'):
+                rb.Run.from_columns(["1", "1"], ["a", "b"], values)
+
+    def test_numbers_of_twenty_digits_are_numbers(self, tmp_path):
+        for name, content in (("a.json", "[{}]"), ("b.jsonl", "{}")):
+            row = '{"query_id": "1", "doc_id": "d1", "score": 12345678901234567890}'
+            (tmp_path / name).write_text(content.replace("{}", row))
+            assert rb.read_run(tmp_path / name).score.tolist() == [12345678901234567890.0]
+
+    @pytest.mark.parametrize("rank", ["1.9", "1e20", "100000000000000000000", "null", '"x"'])
+    def test_ranks_are_whole_numbers(self, tmp_path, capsys, qrels, rank):
+        (tmp_path / "run.jsonl").write_text(f'{{"query_id": "1", "doc_id": "d1", "score": 1, "rank": {rank}}}\n')
+        assert "run.jsonl, row 1" in refused(capsys, "evaluate", qrels, tmp_path / "run.jsonl")
+        (tmp_path / "run").write_text(f"1 Q0 d1 {rank.strip(chr(34))} 1 tag\n1 Q0 d2 2 1 tag\n")
+        assert "run:1: the rank" in refused(capsys, "evaluate", qrels, tmp_path / "run", "--ties", "rank")
+
+    def test_positions_of_a_snapshot(self, tmp_path, capsys, qrels):
+        (tmp_path / "run.csv").write_text(f"Query Text,Doc ID,Doc Position,Rating\n1,d1,{10**20},1\n")
+        assert "not a whole number" in refused(capsys, "evaluate", qrels, tmp_path / "run.csv")
+
+    @pytest.mark.parametrize("ranks", [(0, 1, 2), (1, 2, 3), (1, 5, 9)])
+    def test_three_columns_that_look_like_ranks_are_told(self, tmp_path, ranks):
+        (tmp_path / "run").write_text(
+            "".join(f"1 d{number} {rank}\n" for number, rank in enumerate(ranks)) + "2 d1 1\n"
+        )
+        with pytest.warns(rb.RankboundsWarning, match="rise from line to line in every topic, as ranks do"):
+            rb.read_run(tmp_path / "run")
+
+    @pytest.mark.parametrize("scores", [(3, 2, 1), (0.5, 1, 2), (1, 1, 2), (-3, -2, -1)])
+    def test_others_are_not(self, tmp_path, scores):
+        (tmp_path / "run").write_text("".join(f"1 d{number} {score}\n" for number, score in enumerate(scores)))
+        assert rb.read_run(tmp_path / "run").score.tolist() == list(scores)
+
+
+class TestJson:
+    BAD: ClassVar = {
+        "digits": ('{"1": {"d1": ' + "1" * 400 + "}}", "not a finite number"),
+        "more digits": ('{"1": {"d1": ' + "1" * 5000 + "}}", "digits"),
+        "half a character": ('{"1": {"\\ud800": 1}}', "half of a character"),
+        "half a topic": ('{"\\ud800": {"a": 1}}', "half of a character"),
+        "brackets": ("[" * 200_000, "nested too deep"),
+        "braces": ('{"a":' * 200_000, "nested too deep"),
+        "a number among objects": ('[{"query_id": "1", "doc_id": "d1", "score": 1, "label": 1}, 5]', "row 2"),
+        "a repeated document": ('{"1": {"d1": 1, "d1": 2}}', 'key "d1" stands twice'),
+        "a repeated topic": ('{"1": {"d1": 1}, "1": {"d2": 2}}', 'key "1" stands twice'),
+        "queries": ('{"queries": 1}', "no known format"),
+        "topics": ('{"topics": 1}', "no known format"),
+        "a list for a row": ('{"query_id": "1", "doc_id": ["a"], "score": [1, 2]}', "differ in length"),
+    }
+
+    @pytest.mark.parametrize("case", BAD)
+    def test_one_sentence(self, tmp_path, capsys, qrels, case):
+        content, told = self.BAD[case]
+        (tmp_path / "bad.json").write_text(content)
+        for arguments in ((qrels, tmp_path / "bad.json"), (tmp_path / "bad.json", qrels)):
+            message = refused(capsys, "evaluate", *arguments)
+            assert told in message
+            assert "bad.json" in message
+
+    def test_rows_that_stand_twice_or_on_two_lines(self, tmp_path, capsys, qrels):
+        for content, told in (
+            ('{"query_id": "1", "doc_id": "a", "score": 1, "score": 2}\n', "bad.jsonl:1: .*stands twice"),
+            ('{"query_id": "1", "doc_id": "a", "score": 1}\n{"query_id": "1",\n"doc_id": "b"}\n', "bad.jsonl:2: "),
+            ('{"query_id": "1", "doc_id": "a", "score": 1}\n5\n', "bad.jsonl, row 2"),
+            ("[" * 200_000 + "\n", "nested too deep"),
+        ):
+            (tmp_path / "bad.jsonl").write_text(content)
+            with pytest.raises(DataError, match=told):
+                rb.read_run(tmp_path / "bad.jsonl")
+
+    def test_a_baseline_and_texts_of_documents(self, tmp_path, capsys, qrels):
+        (tmp_path / "bad.json").write_text("[" * 200_000)
+        (tmp_path / "run").write_text(LINES)
+        told = refused(capsys, "compare", qrels, tmp_path / "run", "--baseline", tmp_path / "bad.json")
+        assert "nested too deep" in told
+        assert "bad.json" in refused(capsys, "serve", qrels, tmp_path / "run", "--documents", tmp_path / "bad.json")
+
+
+class TestChosenKeys:
+    """What an attacker chooses costs about as much as what chance gives: seconds here would be minutes without it."""
+
+    def test_many_pairs_with_one_key(self):
+        count = 20_000
+        topic = np.zeros(count, dtype=np.int64)
+        docs = Ids.of([f"d{number}" for number in range(count)])
+        pairs = Pairs(("1",), topic, docs, np.full(count, 7, dtype=np.uint64), Source("crafted"))
+        begin = time.perf_counter()
+        rows, here = pairs.index.find(pairs, np.zeros(1, dtype=np.int64))
+        assert time.perf_counter() - begin < 10
+        assert rows.tolist() == here.tolist() == list(range(count))
+
+    @pytest.mark.parametrize("bits", [0, 20, 44])
+    def test_many_keys_that_want_one_place(self, bits):
+        count = 40_000
+        keys = np.arange(1, count + 1, dtype=np.uint64) << np.uint64(bits)
+        topic = np.arange(count) % 2
+        begin = time.perf_counter()
+        table = HashTable(keys, topic, 2)
+        found = table.find(keys, topic)
+        assert time.perf_counter() - begin < 10
+        assert found.tolist() == list(range(count))
+        assert not table.refused.size
+        assert (table.find(keys, 1 - topic) == -1).all()
+        assert (table.find(keys + np.uint64(1 << 62), topic) == -1).all()
+
+    def test_a_crowd_refuses_what_stands_twice(self):
+        keys = np.repeat(np.arange(1, 1001, dtype=np.uint64) << np.uint64(44), 2)
+        table = HashTable(keys, np.zeros(keys.size, dtype=np.int64), 1)
+        assert table.refused.size == 1000
+        assert np.array_equal(keys[table.find(keys, np.zeros(keys.size, dtype=np.int64))], keys)
+
+    def test_one_long_id_costs_its_bytes(self, tmp_path):
+        long = "x" * 1_000_000
+        docs = [long, *(f"d{number}" for number in range(1, 1000))]
+        lines = [f"{topic} Q0 {doc} 1 1 tag" for topic in range(20) for doc in (docs if topic == 0 else docs[1:])]
+        (tmp_path / "run").write_text("\n".join(lines))
+        (tmp_path / "qrels").write_text(
+            f"0 0 {long} 1\n0 0 {long[:-1]}y 1\n" + "".join(f"{t} 0 d7 1\n" for t in range(20))
+        )
+        begin = time.perf_counter()
+        run, qrels = rb.read_run(tmp_path / "run"), rb.read_qrels(tmp_path / "qrels")
+        scores = rb.evaluate(qrels, run, ["NumRelRet", "RR"])
+        shared = set(number_pairs([run.pairs, qrels.pairs])[0]) & set(number_pairs([run.pairs, qrels.pairs])[1])
+        pooled = collect([run, run])
+        assert time.perf_counter() - begin < 10
+        assert scores.value[0, :2, 0].tolist() == [2.0, 1.0]
+        assert scores.value[0, 0, 1] == 1.0  # "x" comes first where ties go by docno down
+        assert len(shared) == 21
+        assert len(pooled) == len(run)
+
+    def test_ids_of_all_lengths_are_told_apart(self):
+        values = [letter * length for length in (1, 8, 31, 32, 33, 64, 255, 256, 257, 1000) for letter in "ab"]
+        values += [f"{'a' * 999}b", f"{'a' * 255}b", f"{'a' * 256}b"]
+        ids = Ids.of(values + values)
+        names, codes = ids.codes(ids.hashes())
+        assert [name.decode() for name in names] == values
+        assert codes.tolist() == [*range(len(values))] * 2
+        assert ids.equals(Ids.of(values + values[::-1])).sum() == len(values) + (len(values) % 2)
+        short = ids.take(np.flatnonzero(ids.length < 40))
+        assert np.array_equal(short.hashes(), ids.hashes()[ids.length < 40])
+        order = np.lexsort(Ids.of(values).sort_keys()[::-1])
+        assert [values[number] for number in order] == sorted(values)
+
+
+class TestParquet:
+    def content(self, tmp_path):
+        import polars
+
+        frame = polars.DataFrame(
+            {"query_id": [str(n % 3) for n in range(60)], "doc_id": [f"d{n}" for n in range(60)], "score": range(60)}
+        )
+        frame.write_parquet(tmp_path / "whole.parquet")
+        return (tmp_path / "whole.parquet").read_bytes()
+
+    def damaged(self, content, seed):
+        rng = np.random.default_rng(seed)
+        broken = bytearray(content[: rng.integers(8, len(content))] if seed % 3 == 0 else content)
+        for at in rng.integers(4, len(broken), 1 + seed % 9):
+            broken[at] = rng.integers(256)
+        return bytes(broken)
+
+    def test_damage_is_told(self, tmp_path):
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        content = self.content(tmp_path)
+        path = tmp_path / "run.parquet"
+        told = 0
+        for seed in range(300):
+            path.write_bytes(self.damaged(content, seed))
+            with contextlib.suppress(DataError):
+                rb.read_run(path)
+                continue
+            told += 1
+        assert told > 200
+        assert sorted(one.name for one in tmp_path.iterdir()) == ["run.parquet", "whole.parquet"]
+
+    def test_polars_reads_in_another_process_first(self, tmp_path, monkeypatch):
+        content = self.content(tmp_path)
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+        assert len(read_parquet(str(tmp_path / "whole.parquet"), RUN_COLUMNS)) == 60
+        assert len(read_parquet("a pipe", RUN_COLUMNS, content)) == 60
+        (tmp_path / "run.parquet").write_bytes(content[:-40] + b"\xff" * 32 + content[-8:])
+        with pytest.raises(DataError, match=r"run.parquet: cannot be read as Parquet"):
+            read_parquet(str(tmp_path / "run.parquet"), RUN_COLUMNS)
+
+    @pytest.mark.parametrize("odd", [["1"], {"a": 1}, [["d"]]], ids=["list", "struct", "list of lists"])
+    def test_ids_that_are_lists_or_structs(self, tmp_path, capsys, qrels, odd):
+        import polars
+
+        for queries, docs in (([odd], ["d"]), (["1"], [odd])):
+            if odd == ["1"] and docs == [odd]:
+                continue  # a list of documents
+            path = tmp_path / "run.parquet"
+            polars.DataFrame({"query_id": queries, "doc_id": docs, "score": [1.0]}).write_parquet(path)
+            assert "ids are text" in refused(capsys, "evaluate", qrels, path)
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+    def test_a_forked_child_reads_tables_too(self, tmp_path):
+        """In a process of its own: what other tests have loaded there does not count."""
+        (tmp_path / "run.csv").write_text("query_id,doc_id,score\n1,a,2\n")
+        (tmp_path / "run.jsonl").write_text('{"query_id": "1", "doc_id": "a", "score": 2}\n')
+        program = (
+            "import os, signal, rankbounds as rb\n"
+            "files = ['run.csv', 'run.jsonl']\n"
+            "first = [rb.read_run(file).to_dict() for file in files]\n"
+            "child = os.fork()\n"
+            "if not child:\n"
+            "    signal.alarm(20)\n"
+            "    os._exit(0 if [rb.read_run(file).to_dict() for file in files] == first else 1)\n"
+            "raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        )
+        done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, timeout=60, check=False)
+        assert done.returncode == 0
+
+
+class TestObjects:
+    def test_lazy_frames_and_readers_of_batches(self):
+        import polars
+
+        columns = {"query_id": ["1"], "doc_id": ["a"], "score": [1.0]}
+        assert rb.evaluate({"1": {"a": 1}}, polars.LazyFrame(columns), "P@1").value[0, 0, 0] == 1.0
+        pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        table = pyarrow.table(columns)
+        for given in (table.to_reader(), table.to_batches()[0]):
+            assert rb.evaluate({"1": {"a": 1}}, given, "P@1").value[0, 0, 0] == 1.0
+
+    @pytest.mark.parametrize("given", [None, 5])
+    def test_no_run_is_told(self, given):
+        with pytest.raises(rb.RankboundsError, match=r"No run was given|expected a path"):
+            rb.evaluate({"1": {"a": 1}}, given)
+        with pytest.raises(rb.RankboundsError, match="expected a path"):
+            rb.evaluate({"1": {"a": 1}}, [given])
+        with pytest.raises(rb.RankboundsError, match="expected a path"):
+            rb.evaluate(given, {"1": {"a": 1}})
+
+    @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+    def test_runs_and_judgments_are_copied_and_pickled(self, tmp_path, qrels, copied):
+        (tmp_path / "run").write_text("1 Q0 d2 7 1.0 tag\n1 Q0 d1 3 1.0 tag\n2 Q0 d1 1 1.0 tag\n")
+        run = rb.read_run(tmp_path / "run")
+        again, judgments = copied(run), copied(rb.read_qrels(qrels))
+        assert again.name == "tag"
+        assert again.to_dict() == run.to_dict()
+        assert again.stated_rank.tolist() == [7, 3, 1]
+        assert rb.evaluate(judgments, again, "RR", ties="rank").value[0, :, 0].tolist() == [1.0, 1.0]
+
+    def test_a_pickled_run_holds_its_ids_alone(self, tmp_path):
+        (tmp_path / "run").write_text(f"# {'x' * 1_000_000}\n1 Q0 d2 7 1.0 tag\n")
+        assert len(pickle.dumps(rb.read_run(tmp_path / "run"))) < 10_000
+
+
+class TestWords:
+    def test_a_long_comment_names_no_run(self, tmp_path):
+        (tmp_path / "run").write_text(f"# {'one two three four five six ' * 10_000}\n1 Q0 d1 1 1.0 tag\n")
+        assert rb.read_run(tmp_path / "run").name == "tag"
+        (tmp_path / "ltr").write_text(f"# {'one two three ' * 10_000}\n1 qid:1 1:0.5 # d\n")
+        assert rb.read_qrels(tmp_path / "ltr").to_dict() == {"1": {"d": 1.0}}
+
+    def test_control_characters_separate_fields_in_the_first_line_too(self, tmp_path):
+        (tmp_path / "run").write_text("\x011 Q0 d1\x021 1.0 tag\n")
+        assert rb.read_run(tmp_path / "run").name == "tag"
+
+    def test_a_token_of_megabytes_is_shortened(self, tmp_path, capsys, qrels):
+        (tmp_path / "run").write_text(f"1 Q0 d1 1 {'x' * 10_000_000} tag\n")
+        told = refused(capsys, "evaluate", qrels, tmp_path / "run")
+        assert "run:1: the score" in told
+        assert "more characters]" in told
+        assert len(told) < 1000
+
+    def test_a_field_with_blanks_is_shortened_too(self, tmp_path):
+        (tmp_path / "run.csv").write_text(f'query_id,doc_id,score\n1,"{"a b " * 1_000_000}",x\n')
+        with pytest.raises(DataError) as caught:
+            rb.read_run(tmp_path / "run.csv")
+        assert len(str(caught.value)) < LONGEST_SENTENCE + 100
+
+    def test_characters_that_act_are_shown_as_codes(self, tmp_path, capsys, qrels):
+        (tmp_path / "run.json").write_text('{"1": {"a\\u001b[31m\\n\\u2028b": "x"}}')
+        assert r'"a\x1b[31m\n\u2028b"' in refused(capsys, "evaluate", qrels, tmp_path / "run.json")
+        (tmp_path / "run").write_bytes(b"1 Q0 caf\xe9 1 x tag\n")
+        with pytest.raises(DataError) as caught:
+            rb.Run.from_columns(["1"], [b"caf\xe9".decode("utf-8", "surrogateescape")], ["x"])
+        assert r'"caf\xe9"' in str(caught.value)
+
+    def test_a_table_says_which_line_has_too_many_fields(self, tmp_path):
+        (tmp_path / "run.csv").write_text("query_id,doc_id,score\n1,a,1\n\n1,b,2,3\n")
+        with pytest.raises(DataError, match=r"run.csv:4: there are 4 fields in a table of 3 columns"):
+            rb.read_run(tmp_path / "run.csv")
+        (tmp_path / "run.csv").write_text('query_id,doc_id,score\n1,"a,1\n')
+        with pytest.raises(DataError, match=r"run.csv:2: cannot be read as a table"):
+            rb.read_run(tmp_path / "run.csv")
+        (tmp_path / "run.csv").write_text("query_id,doc_id,score,Score\n1,a,1,2\n")
+        with pytest.raises(DataError, match='two columns are called "Score"'):
+            rb.read_run(tmp_path / "run.csv")
+
+    @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may read every folder")
+    def test_a_folder_that_may_not_be_read(self, tmp_path):
+        (tmp_path / "runs").mkdir(mode=0o000)
+        with pytest.raises(DataError, match="runs: cannot be read"):
+            opening.expand([str(tmp_path / "runs")])
+
+    def test_links_that_lead_in_circles_are_no_files(self, tmp_path):
+        (tmp_path / "loop").symlink_to(tmp_path / "loop")
+        (tmp_path / "run").write_text(LINES)
+        assert opening.expand([str(tmp_path)]) == [str(tmp_path / "run")]
