@@ -15,6 +15,7 @@ from rankbounds import commands
 from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError
 
 DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
+LONGEST_MESSAGE = 2000
 EPILOGUE = (
     'Start with "rankbounds demo". "rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
 )
@@ -62,33 +63,78 @@ def _commands() -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return the exit code: 0 fine, 1 a check failed, 2 usage, 3 bad data."""
+    """Run a command; return the exit code: 0 fine, 1 a check failed, 2 usage, 3 bad data, 70 a bug of ours."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (open as long as the program runs)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RankboundsWarning)
             warnings.showwarning = _show_warning
+            from rankbounds.commands.options import check_outputs
+
             given = sys.argv[1:] if arguments is None else arguments
             options = build_parser(given[:1]).parse_args(given)
+            check_outputs(options)
             code = options.run(options)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
             return int(code or 0)
-    except RankboundsError as error:
-        print(f"rankbounds: {error}", file=sys.stderr)
-        return error.exit_code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away; nothing is left to say
+        _forget_output()  # the reader went away; nothing is left to say
         return 0
     except KeyboardInterrupt:
-        print("rankbounds: interrupted", file=sys.stderr)
+        _say("interrupted")
         return 130
-    except MemoryError:
-        print("rankbounds: not enough memory for this input.", file=sys.stderr)
+    except RankboundsError as error:
+        _forget_output()
+        _say(str(error))
+        return error.exit_code
+    except (OSError, MemoryError, RecursionError, OverflowError) as error:
+        _forget_output()
+        _say(_too_much(error))
         return 3
+    except Exception as error:
+        if os.environ.get("RANKBOUNDS_TRACEBACK"):
+            raise
+        _say(
+            f"this is a mistake in rankbounds, not in your files: {type(error).__name__}: {error}. Please report it "
+            "with the command; RANKBOUNDS_TRACEBACK=1 before the command shows where it happened."
+        )
+        return 70
+
+
+def _too_much(error: BaseException) -> str:
+    """What the machine refused, where nobody closer to it knew more."""
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file'}: cannot be used ({error.strerror or error})."
+    if isinstance(error, MemoryError):
+        return "not enough memory for this input."
+    if isinstance(error, RecursionError):
+        return "the input is nested too deeply."
+    return f"a number is too large to compute with ({error})."
+
+
+def _forget_output() -> None:
+    """What could not be printed is not tried again when the program ends."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(message: str) -> None:
+    """A message on standard error: one line, nothing in it that steers a terminal, and not too long."""
+    text = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in message.strip())
+    if len(text) > LONGEST_MESSAGE:
+        text = f"{text[: LONGEST_MESSAGE // 2]} ... {text[-LONGEST_MESSAGE // 3 :]}"
+    print(f"rankbounds: {text}", file=sys.stderr)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_place: Any, **_options: Any) -> None:
     if issubclass(category, RankboundsWarning):
-        print(f"rankbounds: warning: {message}", file=sys.stderr)
+        _say(f"warning: {message}")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.measures import parse_measures
 from rankbounds.rankings import Order, ranked_rows
 from rankbounds.runs import Run, read_run
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 FIELDS = ("rho", "measure", "difference", "rank_safe_depth")
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         changed.write(options.output)
     else:
-        shared.write_text(options, "".join(changed.trec_lines()))
+        shared.write_text(options, changed.text())
     before, after = (np.count_nonzero(ranked_rows(one)[1]) for one in (original, changed))
     print(_told(changed, int(before), int(after)), file=sys.stderr)
     return 0
@@ -105,7 +105,7 @@ def _print_table(options: argparse.Namespace) -> int:
         for measure in measures
     ]
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_text(options, render_rows(rows, options.format, FIELDS))
+        shared.write_rows(options, rows, FIELDS)
         return 0
     found = {(row["rho"], row["measure"]): row["difference"] for row in rows}
     lines = []

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "parquet":
         scores.write_parquet(options.output, per_topic=options.per_topic)
     else:
-        shared.write_text(options, scores.render(options.format, per_topic=options.per_topic))
+        shared.write_text(options, scores.render(options.format, per_topic=options.per_topic, raw=options.raw))
     return 0
 
 

@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         _reject_with_difference(options)
         compared = differences(options.qrels, files, measures, **reading)
         _tell(compared.notes())
-        shared.write_text(options, compared.render(options.format))
+        shared.write_text(options, compared.render(options.format, raw=options.raw))
         return 0
     result = uncertainty(
         options.qrels,
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         **reading,
     )
     _tell(result.notes())
-    shared.write_text(options, result.render(options.format, per_topic=options.per_topic))
+    shared.write_text(options, result.render(options.format, per_topic=options.per_topic, raw=options.raw))
     return 0
 
 
