@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -183,8 +184,10 @@ class Scores:
                 f"{path}: Parquet holds text in UTF-8 only, which {ascii(error.object)[:80]} is not. Choose csv or "
                 "trec, which keep bytes."
             ) from None
+        content = io.BytesIO()
+        frame.write_parquet(content)
         with writing(path, "wb") as out:
-            frame.write_parquet(out)
+            out.write(content.getbuffer())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything that ``load`` needs, as JSON."""

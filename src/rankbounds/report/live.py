@@ -40,8 +40,8 @@ QUEUE_PATIENCE = 120.0
 """Seconds to wait for the judgments that came before, which are written one by one."""
 WAITING_CONNECTIONS = 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
-ONLY_PLAIN = "judgments can be added to a plain TREC file only."
+NO_TEXT = (b"PAR1", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
+"""How Parquet and compressed files begin."""
 ID_KEYS, TEXT_KEYS = ("doc_id", "docno", "id", "_id", "docid"), ("title", "text", "contents", "body", "abstract")
 
 
@@ -65,14 +65,12 @@ class JudgmentFile:
 
     def check(self) -> None:
         """Reject files that a line cannot be added to, and clear what writers that were killed left behind."""
-        if is_parquet(str(self.path), QRELS_COLUMNS):
-            raise UsageError(f"{self.path}: {ONLY_PLAIN} Use --read-only to look at the report.")
         try:
-            self._read(self._content())
+            self._read(b"PAR1" if is_parquet(str(self.path), QRELS_COLUMNS) else self._content())
         except DataError as error:
             raise UsageError(
-                f"{error} Judgments given in the browser are numbers, and are added to a plain TREC file of numbers "
-                "only. Use --read-only to look at the report."
+                f"{error} Judgments given in the browser are added to a plain TREC file with numbers for grades; use "
+                "--read-only to look at the report."
             ) from None
         with self._locked():
             clear_copies(self.path)
@@ -112,12 +110,12 @@ class JudgmentFile:
     def _read(self, content: bytes) -> Qrels:
         """The judgments in these bytes of the file."""
         name = str(self.path)
-        if not content.startswith(COMPRESSED):
+        if not content.startswith(NO_TEXT):
             text = text_of(name, content)
             if recognised(text, name) == "trec":
                 lines = trec.read_lines(text, trec.qrels_layout)
                 return Qrels(lines.pairs, lines.value)
-        raise DataError(f"{name}: {ONLY_PLAIN}")
+        raise DataError(f"{name}: this is no plain TREC file.")
 
     def _reject_if_unreadable(
         self, content: bytes, before: Qrels, row: int | None, judgment: tuple[str, str, float]
