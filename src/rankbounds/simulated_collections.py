@@ -21,6 +21,9 @@ from rankbounds.files.writing import make_empty_folder, make_folder, writing
 from rankbounds.judgments import Qrels
 from rankbounds.runs import Run
 
+LARGEST = 10**9
+"""Of anything that is counted."""
+
 
 @dataclass(frozen=True, eq=False)
 class SimulatedCollection:
@@ -132,11 +135,15 @@ def _judgments(topic_ids: list[str], doc_ids: Any, grade: Ints, known: Any) -> Q
 
 def _check(settings: dict[str, Any]) -> None:
     for name, value in settings.items():
-        if not np.isfinite(value):
+        if isinstance(value, float) and not np.isfinite(value):
             raise UsageError(f"{name.replace('_', ' ')} must be a finite number, not {value:g}.")
+        if name != "seed" and isinstance(value, int) and value > LARGEST:
+            raise UsageError(f"{name.replace('_', ' ')} must be at most {LARGEST:,}, not {value}.")
     for name in ("runs", "topics", "documents", "depth", "grades", "pool_depth", "pooled_runs"):
         if settings.get(name, 1) < 1:
             raise UsageError(f"{name.replace('_', ' ')} must be at least 1, not {settings[name]}.")
+    if settings["seed"] < 0:
+        raise UsageError(f"The seed must not be negative, but is {settings['seed']}.")
     for name in ("best", "worst"):
         if not settings[name] > 0:
             raise UsageError(f"The {name} system's relevance ratio must be positive, not {settings[name]:g}.")

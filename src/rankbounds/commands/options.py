@@ -131,6 +131,13 @@ def numbers(text: str) -> list[float]:
     return [float(part) for part in text.split(",")]
 
 
+def seed(text: str) -> int:
+    """Where random numbers start: a whole number from 0 on."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f'a seed is a whole number from 0 on, not "{text}"')
+    return int(text)
+
+
 def add_gain(parser: argparse.ArgumentParser) -> None:
     """What grades are worth."""
     parser.add_argument(

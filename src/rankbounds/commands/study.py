@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_measures(parser)
     parser.add_argument("--groups", metavar="FILE", help="which group each run is from: lines of run and group")
     parser.add_argument("--gain", metavar="RULE", help='gains of grades, like "1=3,2=9"')
-    parser.add_argument("--seed", type=int, default=0, help="seed of the random numbers (default 0)")
+    parser.add_argument("--seed", type=shared.seed, default=0, help="seed of the random numbers (default 0)")
     parser.add_argument("--again", action="store_true", help="compute what is complete once more")
     parser.add_argument("--format", default="table", metavar="F", help="of the list: table (default), json")
 

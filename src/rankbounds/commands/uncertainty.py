@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--difference", action="store_true", help="compare the runs in pairs")
     parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
     parser.add_argument("--samples", type=int, default=1000, help="draws for AP, nDCG and the like (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="where the draws start (default 0)")
+    parser.add_argument("--seed", type=shared.seed, default=0, help="where the draws start (default 0)")
     shared.add_ranking(parser)
     shared.add_output(parser, FORMATS)
 
