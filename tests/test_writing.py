@@ -560,3 +560,27 @@ def test_a_reader_that_goes_away_from_a_pipe_is_no_error(files):
 def test_usage_of_two_outputs_is_told_by_name():
     with pytest.raises(UsageError, match="two results"):
         shared.check_outputs(argparse.Namespace(output="x", save="./x"))
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="this system has no way to ask for room on a disk")
+def test_a_full_disk_leaves_a_file_of_several_names_as_it_was(tmp_path, monkeypatch):
+    (tmp_path / "one").write_text("old\n")
+    (tmp_path / "other").hardlink_to(tmp_path / "one")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("rankbounds.files.writing.os.posix_fallocate", full)
+    with pytest.raises(DataError, match="No space left"):
+        judged("1", "a").write(tmp_path / "one")
+    assert (tmp_path / "other").read_text() == "old\n"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_names_of_runs_steer_no_terminal(command, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    (tmp_path / "run").write_bytes(b"1 Q0 a 1 1.0 \xc2\x9b31mrun\n")
+    _, _, err = command("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", "RR")
+    assert r"(\x9b31mrun: 2)" in err
+    _, _, err = command("bands", tmp_path / "run", "--rho", "2", "-o", tmp_path / "out")
+    assert err.startswith(r"rankbounds: \x9b31mrun: ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from rankbounds.commands.interruption import expect_interruption
+from rankbounds.commands.messages import expect_interruption
 
 expect_interruption()  # before anything that takes time to load
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rankbounds import commands
+from rankbounds.commands.messages import say
 from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError
 
 DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
-LONGEST_MESSAGE = 2000
 EPILOGUE = (
     'Start with "rankbounds demo". "rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
 )
@@ -83,20 +83,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _forget_output()  # the reader went away; nothing is left to say
         return 0
     except KeyboardInterrupt:
-        _say("interrupted")
+        say("interrupted")
         return 130
     except RankboundsError as error:
         _forget_output()
-        _say(str(error))
+        say(str(error))
         return error.exit_code
     except (OSError, MemoryError, RecursionError, OverflowError) as error:
         _forget_output()
-        _say(_too_much(error))
+        say(_too_much(error))
         return 3
     except Exception as error:
         if os.environ.get("RANKBOUNDS_TRACEBACK"):
             raise
-        _say(
+        say(
             f"this is a mistake in rankbounds, not in your files: {type(error).__name__}: {error}. Please report it "
             "with the command; RANKBOUNDS_TRACEBACK=1 before the command shows where it happened."
         )
@@ -124,17 +124,9 @@ def _forget_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _say(message: str) -> None:
-    """A message on standard error: one line, nothing in it that steers a terminal, and not too long."""
-    text = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in message.strip())
-    if len(text) > LONGEST_MESSAGE:
-        text = f"{text[: LONGEST_MESSAGE // 2]} ... {text[-LONGEST_MESSAGE // 3 :]}"
-    print(f"rankbounds: {text}", file=sys.stderr)
-
-
 def _show_warning(message: Warning | str, category: type[Warning], *_place: Any, **_options: Any) -> None:
     if issubclass(category, RankboundsWarning):
-        _say(f"warning: {message}")
+        say(f"warning: {message}")
 
 
 if __name__ == "__main__":

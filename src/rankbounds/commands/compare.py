@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import options as shared
+from rankbounds.commands.messages import say
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.files.opening import expand
 from rankbounds.scores import Scores, joined
@@ -175,8 +176,6 @@ def parse_gate(condition: str) -> tuple[str, str]:
 
 def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Namespace) -> bool:
     """Say on standard error whether the gate holds; True if it fails."""
-    import sys
-
     from rankbounds.comparison.significance import p_values
 
     at = [str(one) for one in found.scores.measures].index(measure)
@@ -197,7 +196,7 @@ def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Nam
             found.scores.query_ids[topic] for topic in change.argsort(kind="stable")[:5].tolist() if change[topic] < 0
         ]
         most = f" Topics that fell most: {', '.join(falls)}." if falls else ""
-        print(f"rankbounds: gate failed: {measure} {word} by {abs(mean):.4f} ({why}).{most}", file=sys.stderr)
+        say(f"gate failed: {measure} {word} by {abs(mean):.4f} ({why}).{most}")
     else:
-        print(f"rankbounds: gate passed: {measure} changed by {mean:+.4f} (p = {p:.4f}).", file=sys.stderr)
+        say(f"gate passed: {measure} changed by {mean:+.4f} (p = {p:.4f}).")
     return fails

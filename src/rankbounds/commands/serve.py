@@ -8,9 +8,9 @@ answered, unless --host says otherwise; then the address that is printed holds a
 from __future__ import annotations
 
 import argparse
-import sys
 
 from rankbounds.commands import options as shared
+from rankbounds.commands.messages import say
 from rankbounds.commands.report import add_choices, choices_from
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import STANDARD_INPUT
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     with server(live, options.host, options.port) as listening:
         port = listening.server_address[1]
         if not is_local(options.host):
-            print("rankbounds: warning: whoever has this address can read and judge: keep it.", file=sys.stderr)
-        print(f"rankbounds: open {address(live, options.host, port)}", file=sys.stderr, flush=True)
+            say("warning: whoever has this address can read and judge: keep it.")
+        say(f"open {address(live, options.host, port)}")
         listening.serve_forever()
     return 0

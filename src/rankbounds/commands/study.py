@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import options as shared
+from rankbounds.commands.messages import say
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.tables import Table, render_rows
@@ -145,8 +145,3 @@ def command_line(study: Study, options: argparse.Namespace) -> str:
         if getattr(options, name) and {name, f"first_{name}"} & set(study.parameters):
             words += [f"--{name}", str(getattr(options, name))]
     return shlex.join(words)
-
-
-def say(text: str) -> None:
-    """A line of progress on standard error."""
-    print(f"rankbounds: {text}", file=sys.stderr)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 from rankbounds.commands import options as shared
+from rankbounds.commands.messages import say
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import expand
 from rankbounds.mean_uncertainty import INTERVALS, SOURCES, uncertainty
@@ -117,4 +117,4 @@ def _reject_with_difference(options: argparse.Namespace) -> None:
 
 def _tell(notes: list[str]) -> None:
     for note in notes:
-        print(f"rankbounds: {note}", file=sys.stderr)
+        say(note)

@@ -112,7 +112,7 @@ def clear_copies(path: str | os.PathLike[str]) -> None:
 
 def _is_stream(name: str) -> bool:
     """A pipe or a device has no name to appear under, and ``/dev/stdout`` is whatever it was opened as."""
-    if name.startswith(("/dev/", "/proc/")):
+    if name.startswith(("/dev/std", "/dev/fd/", "/proc/")):
         return True
     try:
         mode = Path(name).stat().st_mode
@@ -204,8 +204,20 @@ def _stands_in(handle: int, target: str) -> bool:
 def _write_into(target: str, copy: str, durable: bool) -> None:
     """Put the copy's contents into the file itself, so that it stays what it is."""
     with open(copy, "rb") as source, open(target, "r+b") as out:
+        _make_room(out, os.fstat(source.fileno()).st_size)
         shutil.copyfileobj(source, out, 1 << 20)
         out.truncate()
         if durable:
             out.flush()
             os.fsync(out.fileno())
+
+
+def _make_room(out: IO[bytes], size: int) -> None:
+    """Find out that the disk is full while the file still is what it was."""
+    before = os.fstat(out.fileno()).st_size
+    if size > before and hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(out.fileno(), before, size - before)
+        except OSError:
+            out.truncate(before)
+            raise
