@@ -5,12 +5,16 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError
-from rankbounds.evaluate import evaluate
-from rankbounds.judgments import Qrels, read_qrels
-from rankbounds.measures import REGISTRY, Measure, RankWeighted, parse_measure
-from rankbounds.runs import Run, read_run, read_runs
-from rankbounds.scores import Scores
+from rankbounds.commands.messages import expect_interruption
+
+expect_interruption()  # before anything that takes time to load
+
+from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError  # noqa: E402
+from rankbounds.evaluate import evaluate  # noqa: E402
+from rankbounds.judgments import Qrels, read_qrels  # noqa: E402
+from rankbounds.measures import REGISTRY, Measure, RankWeighted, parse_measure  # noqa: E402
+from rankbounds.runs import Run, read_run, read_runs  # noqa: E402
+from rankbounds.scores import Scores  # noqa: E402
 
 __version__ = "0.1.0"
 

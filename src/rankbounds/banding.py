@@ -24,17 +24,21 @@ Rho: TypeAlias = str | float | Fraction | Decimal
 FLOATS = ("float32", "float16", "bfloat16")
 NEGLIGIBLE = 1e-12
 MOST_RANKS = 1 << 22
+LARGEST_RHO = 10**9
 
 
 def exact_rho(rho: Rho) -> Fraction:
     """The factor as it is written: 1.1 is eleven tenths, not the binary number next to it."""
+    text = str(rho)
     try:
-        exact = Fraction(repr(rho) if isinstance(rho, float) else rho)
-    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        # A Decimal, unlike a Fraction, does not write out 1e999999999.
+        exact = Fraction(text) if "/" in text else Decimal(text)
+        within = 1 <= exact <= LARGEST_RHO
+    except (ValueError, ArithmeticError):
         raise UsageError(f'rho must be a number such as 1.4, not "{rho}".') from None
-    if exact < 1:
-        raise UsageError(f"rho must be at least 1, not {rho}.")
-    return exact
+    if not within:
+        raise UsageError(f"rho must be at least 1 and at most {LARGEST_RHO:,}, not {rho}.")
+    return Fraction(exact)
 
 
 def band_starts(rho: Rho, depth: int) -> Ints:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rankbounds import commands
+from rankbounds.commands.messages import say
 from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError
 from rankbounds.files.opening import keeping_streams
 
@@ -63,34 +64,71 @@ def _commands() -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return the exit code: 0 fine, 1 a check failed, 2 usage, 3 bad data."""
+    """Run a command; return the exit code: 0 fine, 1 a check failed, 2 usage, 3 bad data, 70 a bug of ours."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (open as long as the program runs)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RankboundsWarning)
             warnings.showwarning = _show_warning
+            from rankbounds.commands.options import check_outputs
+
             given = sys.argv[1:] if arguments is None else arguments
             options = build_parser(given[:1]).parse_args(given)
+            check_outputs(options)
             with keeping_streams():
                 code = options.run(options)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
             return int(code or 0)
-    except RankboundsError as error:
-        print(f"rankbounds: {error}", file=sys.stderr)
-        return error.exit_code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away; nothing is left to say
+        _forget_output()  # the reader went away; nothing is left to say
         return 0
     except KeyboardInterrupt:
-        print("rankbounds: interrupted", file=sys.stderr)
+        say("interrupted")
         return 130
-    except MemoryError:
-        print("rankbounds: not enough memory for this input.", file=sys.stderr)
+    except RankboundsError as error:
+        _forget_output()
+        say(str(error))
+        return error.exit_code
+    except (OSError, MemoryError, RecursionError, OverflowError) as error:
+        _forget_output()
+        say(_too_much(error))
         return 3
+    except Exception as error:
+        if os.environ.get("RANKBOUNDS_TRACEBACK"):
+            raise
+        say(
+            f"this is a mistake in rankbounds, not in your files: {type(error).__name__}: {error}. Please report it "
+            "with the command; RANKBOUNDS_TRACEBACK=1 before the command shows where it happened."
+        )
+        return 70
+
+
+def _too_much(error: BaseException) -> str:
+    """What the machine refused, where nobody closer to it knew more."""
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file'}: cannot be used ({error.strerror or error})."
+    if isinstance(error, MemoryError):
+        return "not enough memory for this input."
+    if isinstance(error, RecursionError):
+        return "the input is nested too deeply."
+    return f"a number is too large to compute with ({error})."
+
+
+def _forget_output() -> None:
+    """What could not be printed is not tried again when the program ends."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_place: Any, **_options: Any) -> None:
     if issubclass(category, RankboundsWarning):
-        print(f"rankbounds: warning: {message}", file=sys.stderr)
+        say(f"warning: {message}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
-from rankbounds.files import columns, formats, trec
+from rankbounds.files import columns, formats, pair_files
 from rankbounds.gains import is_number
 from rankbounds.pairs import Pairs
 
@@ -62,16 +62,17 @@ class Qrels:
         return self.pairs.nested(self.grade)
 
     def lines(self) -> Iterable[str]:
-        """The lines of a TREC file."""
-        return (f"{query} 0 {doc} {grade:.12g}\n" for query, doc, grade in self.rows())
+        """The lines of a TREC file; an error that names the id, if there is one that such a file cannot hold."""
+        pair_files.reject_for_trec(self.pairs)
+        return (f"{query} 0 {doc} {pair_files.decimal(grade)}\n" for query, doc, grade in self.rows())
 
     def text(self) -> str:
         """The judgments as a TREC file has them."""
-        return "".join(self.lines())
+        return "".join(pair_files.recognisable(self.lines(), "standard output"))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write as a TREC file."""
-        trec.write_rows(path, self.lines())
+        """Write as CSV, TSV or JSON lines where the name ends so (``.csv``, ``.tsv``, ``.jsonl``), else as TREC."""
+        pair_files.write_pairs(path, self.pairs, {"relevance": self.grade.tolist()}, self.lines)
 
 
 def read_qrels(

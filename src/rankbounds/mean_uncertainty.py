@@ -214,10 +214,10 @@ class Uncertainty:
                 cells.append(number(one.distance_from_normal(), 3))
         return Table(header, rows, frozenset(range(3 if per_topic else 2)))
 
-    def render(self, kind: str, *, per_topic: bool = False) -> str:
+    def render(self, kind: str, *, per_topic: bool = False, raw: bool = False) -> str:
         """In any text format of the command line."""
         if kind in ("json", "jsonl", "csv", "tsv"):
-            return render_rows(self.rows(per_topic=per_topic), kind, self.fields)
+            return render_rows(self.rows(per_topic=per_topic), kind, self.fields, raw=raw)
         return self.table(per_topic=per_topic).render(kind)
 
     def notes(self) -> list[str]:

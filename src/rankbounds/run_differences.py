@@ -111,10 +111,10 @@ class Differences:
         ]  # fmt: skip
         return Table(header, rows, frozenset({0, 1, 2, 8}))
 
-    def render(self, kind: str) -> str:
+    def render(self, kind: str, *, raw: bool = False) -> str:
         """In any text format of the command line."""
         if kind in ("json", "jsonl", "csv", "tsv"):
-            return render_rows(self.rows(), kind, FIELDS)
+            return render_rows(self.rows(), kind, FIELDS, raw=raw)
         return self.table().render(kind)
 
     def notes(self) -> list[str]:

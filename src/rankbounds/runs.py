@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -13,7 +14,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import DataError, RankboundsWarning
-from rankbounds.files import columns, formats, svmrank, trec
+from rankbounds.files import columns, formats, pair_files, svmrank, trec
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.pairs import Pairs
 
@@ -93,19 +94,28 @@ class Run:
         return self.pairs.nested(self.score)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write as a TREC file of six columns. Without stated ranks, documents are numbered in the order given."""
-        trec.write_rows(path, self.trec_lines())
+        """Write as CSV, TSV or JSON lines where the name ends so (``.csv``, ``.tsv``, ``.jsonl``), else as TREC.
+
+        Without stated ranks, documents are numbered in the order given. Only TREC files hold the run's name.
+        """
+        table = {"rank": self._ranks().tolist(), "score": self.score.tolist()}
+        pair_files.write_pairs(path, self.pairs, table, self.trec_lines)
 
     def trec_lines(self) -> Iterable[str]:
-        """The lines of that file."""
-        ranks = self.stated_rank
-        if ranks is None:
-            ranks = position_in_topic(self.pairs)
-        tag = self.name.replace(" ", "_")
+        """The lines of a TREC file of six columns; blanks in the run's name become underscores."""
+        pair_files.reject_for_trec(self.pairs)
+        tag = re.sub(r"[\x00-\x20]", "_", self.name) or "run"
         return (
             f"{query} Q0 {doc} {rank} {score!r} {tag}\n"
-            for (query, doc, score), rank in zip(self.rows(), ranks.tolist(), strict=True)
+            for (query, doc, score), rank in zip(self.rows(), self._ranks().tolist(), strict=True)
         )
+
+    def text(self) -> str:
+        """The run as a TREC file has it."""
+        return "".join(pair_files.recognisable(self.trec_lines(), "standard output"))
+
+    def _ranks(self) -> Ints:
+        return position_in_topic(self.pairs) if self.stated_rank is None else self.stated_rank
 
 
 def _run_with_ranks(name: str, pairs: Pairs, score: Floats, ranks: Ints | None) -> Run:

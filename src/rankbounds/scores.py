@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,8 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
 from rankbounds.files import json_text
-from rankbounds.files.opening import read_text, writing
+from rankbounds.files.opening import read_text
+from rankbounds.files.writing import writing
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.parser import trec_name
 from rankbounds.runs import unique_names
@@ -155,14 +157,14 @@ class Scores:
         """The table of means for a paper."""
         return self.mean().table().latex()
 
-    def render(self, kind: str, *, per_topic: bool = False) -> str:
+    def render(self, kind: str, *, per_topic: bool = False, raw: bool = False) -> str:
         """The scores in any text format of the command line: means, behind the topics' values if asked for."""
         mean = self.mean()
         if kind == "trec":
             return "".join(_trec_lines(self, mean, per_topic))
         if kind in ("json", "jsonl", "csv", "tsv"):
             rows = [*self.rows(), *mean.rows()] if per_topic else mean.rows()
-            return render_rows(rows, kind, self.fields)
+            return render_rows(rows, kind, self.fields, raw=raw)
         if per_topic:
             topics, means = self.table(), mean.table()
             lines = [*topics.rows, *([row[0], ALL, *row[1:]] for row in means.rows)]
@@ -175,9 +177,18 @@ class Scores:
         """The tidy table as a Parquet file."""
         import polars
 
-        mean = self.mean().to_polars()
+        try:
+            mean = self.mean().to_polars()
+            frame = polars.concat([self.to_polars(), mean]) if per_topic else mean
+        except UnicodeEncodeError as error:
+            raise DataError(
+                f"{path}: Parquet holds text in UTF-8 only, which {ascii(error.object)[:80]} is not. Choose csv or "
+                "trec, which keep bytes."
+            ) from None
+        content = io.BytesIO()
+        frame.write_parquet(content)
         with writing(path, "wb") as out:
-            (polars.concat([self.to_polars(), mean]) if per_topic else mean).write_parquet(out)
+            out.write(content.getbuffer())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything that ``load`` needs, as JSON."""

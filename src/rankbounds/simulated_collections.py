@@ -16,10 +16,13 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.errors import DataError, UsageError
-from rankbounds.files.opening import writing
+from rankbounds.errors import UsageError
+from rankbounds.files.writing import make_empty_folder, make_folder, writing
 from rankbounds.judgments import Qrels
 from rankbounds.runs import Run
+
+LARGEST = 10**9
+"""Of anything that is counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +36,8 @@ class SimulatedCollection:
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write ``runs/*.txt``, ``qrels-complete.txt``, ``qrels-pooled.txt`` and ``settings.json`` to a new folder."""
-        target = Path(folder)
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise DataError(f"{target}: this is there already and not an empty folder; name a new one.")
-        try:
-            (target / "runs").mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"{target}: cannot be written ({error.strerror or error}).") from None
+        target = make_empty_folder(folder)
+        make_folder(target / "runs")
         written = []
         for run in self.runs:
             run.write(target / "runs" / f"{run.name}.txt")
@@ -136,9 +134,16 @@ def _judgments(topic_ids: list[str], doc_ids: Any, grade: Ints, known: Any) -> Q
 
 
 def _check(settings: dict[str, Any]) -> None:
+    for name, value in settings.items():
+        if isinstance(value, float) and not np.isfinite(value):
+            raise UsageError(f"{name.replace('_', ' ')} must be a finite number, not {value:g}.")
+        if name != "seed" and isinstance(value, int) and value > LARGEST:
+            raise UsageError(f"{name.replace('_', ' ')} must be at most {LARGEST:,}, not {value}.")
     for name in ("runs", "topics", "documents", "depth", "grades", "pool_depth", "pooled_runs"):
         if settings.get(name, 1) < 1:
             raise UsageError(f"{name.replace('_', ' ')} must be at least 1, not {settings[name]}.")
+    if settings["seed"] < 0:
+        raise UsageError(f"The seed must not be negative, but is {settings['seed']}.")
     for name in ("best", "worst"):
         if not settings[name] > 0:
             raise UsageError(f"The {name} system's relevance ratio must be positive, not {settings[name]:g}.")

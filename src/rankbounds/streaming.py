@@ -89,7 +89,7 @@ def memory_bytes(given: int | str | None) -> int:
     unit = {"K": 10, "M": 20, "G": 30}.get(text[-1:], 0)
     try:
         size = int(float(text[:-1] if unit else text) * (1 << unit))
-    except ValueError:
+    except (ValueError, OverflowError):
         size = 0
     if size < 1 << 16:
         raise UsageError(f'The memory "{given}" is no size, such as 512M or 2G.')

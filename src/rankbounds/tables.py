@@ -7,6 +7,7 @@ import html
 import io
 import json
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,8 +34,14 @@ _LATEX_SPECIAL = str.maketrans(
         "#": r"\#",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
     }
 )
+_MARKDOWN_SPECIAL = re.compile(r"[\\|*`~$]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|(?<=\])\(")
+"""Beside what HTML would read: whatever begins emphasis, code, mathematics, a link or a cell."""
+_FORMULA_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -66,8 +73,7 @@ class Table:
         """A pipe table."""
         rule = [":---" if at in self.left else "---:" for at in range(len(self.header))]
         lines = [
-            "| " + " | ".join(_printable(cell).replace("|", r"\|") for cell in row) + " |"
-            for row in (self.header, rule, *self.rows)
+            "| " + " | ".join(row) + " |" for row in (_in_markdown(self.header), rule, *map(_in_markdown, self.rows))
         ]
         return "\n".join(lines) + "\n"
 
@@ -75,7 +81,7 @@ class Table:
         """A tabular with booktabs rules."""
         columns = "".join("l" if at in self.left else "r" for at in range(len(self.header)))
         header, *rows = (
-            " & ".join(_printable(cell).translate(_LATEX_SPECIAL) for cell in row) + r" \\"
+            _not_an_argument(" & ".join(_printable(cell).translate(_LATEX_SPECIAL) for cell in row)) + r" \\"
             for row in (self.header, *self.rows)
         )
         body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *rows, r"\bottomrule"]
@@ -94,6 +100,15 @@ class Table:
 
         body = "\n".join(row(cells, "td") for cells in self.rows)
         return f"<table>\n<thead>{row(self.header, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n"
+
+
+def _in_markdown(cells: Sequence[str]) -> list[str]:
+    return [_MARKDOWN_SPECIAL.sub(r"\\\g<0>", html.escape(_printable(cell), quote=False)) for cell in cells]
+
+
+def _not_an_argument(row: str) -> str:
+    """The row such that LaTeX does not take its beginning for an argument of the end of the row above."""
+    return f"{{{row[0]}}}{row[1:]}" if row.startswith(("[", "*")) else row
 
 
 def _printable(cell: str) -> str:
@@ -121,6 +136,11 @@ def plain(value: Any) -> Any:
     if hasattr(value, "item"):
         value = value.item()
     return None if value != value else value
+
+
+def _as_text(value: Any) -> Any:
+    """Text that a spreadsheet does not take for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_BEGINNINGS) else value
 
 
 def plain_rows(fields: Sequence[str], *columns: Sequence[Any] | Floats) -> list[dict[str, Any]]:
@@ -151,10 +171,12 @@ def json_of(content: Any, indent: int | None = None) -> str:
     return json.dumps(as_json(content), ensure_ascii=False, indent=indent, allow_nan=False)
 
 
-def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str]) -> str:
+def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str], *, raw: bool = False) -> str:
     """Rows as ``json``, ``jsonl``, ``csv`` or ``tsv``; a field that a row lacks is empty, in JSON left out.
 
-    What is not known is null or empty; what is infinite is ``"Infinity"`` in JSON, ``inf`` in the others.
+    What is not known is null or empty; what is infinite is ``"Infinity"`` in JSON, ``inf`` in the others. In ``csv``
+    and ``tsv``, a spreadsheet would compute text that begins with ``=``, ``+``, ``-`` or ``@``: an apostrophe before it
+    says that it is text, unless ``raw`` asks for the text alone.
     """
     cleaned = [{field: plain(row[field]) for field in fields if field in row} for row in rows]
     if kind == "json":
@@ -165,5 +187,5 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
     out = io.StringIO()
     writer = csv.DictWriter(out, fields, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(cleaned)
+    writer.writerows(cleaned if raw else ({field: _as_text(value) for field, value in row.items()} for row in cleaned))
     return out.getvalue()

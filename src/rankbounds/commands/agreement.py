@@ -10,7 +10,7 @@ import argparse
 
 from rankbounds.commands import options as shared
 from rankbounds.errors import UsageError
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         against = shared.evaluate_from(options)
     rows = agreement(scores, options.p, against)
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_text(options, render_rows(rows, options.format, FIELDS))
+        shared.write_rows(options, rows, FIELDS)
         return 0
     cells = [
         [number(row[field]) if isinstance(row[field], float) else str(row[field]) for field in FIELDS] for row in rows

@@ -12,18 +12,18 @@ A band begins at rank 1, and after one that begins at b the next begins at ceil(
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import cast
 
 import numpy as np
 
 from rankbounds.banding import banded, exact_rho, rank_safe_depth, rounded, worst_difference
 from rankbounds.commands import options as shared
+from rankbounds.commands.messages import say
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.measures import parse_measures
 from rankbounds.rankings import Order, ranked_rows
 from rankbounds.runs import Run, read_run
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 FIELDS = ("rho", "measure", "difference", "rank_safe_depth")
@@ -75,15 +75,15 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         changed.write(options.output)
     else:
-        shared.write_text(options, "".join(changed.trec_lines()))
+        shared.write_text(options, changed.text())
     before, after = (np.count_nonzero(ranked_rows(one)[1]) for one in (original, changed))
-    print(_told(changed, int(before), int(after)), file=sys.stderr)
+    say(_told(changed, int(before), int(after)))
     return 0
 
 
 def _told(run: Run, before: int, after: int) -> str:
     return (
-        f"rankbounds: {run.name}: {after:,} of {len(run):,} documents now have the score of the one before them "
+        f"{run.name}: {after:,} of {len(run):,} documents now have the score of the one before them "
         f'({before:,} had it already). Score the run with "--ties expected".'
     )
 
@@ -105,7 +105,7 @@ def _print_table(options: argparse.Namespace) -> int:
         for measure in measures
     ]
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_text(options, render_rows(rows, options.format, FIELDS))
+        shared.write_rows(options, rows, FIELDS)
         return 0
     found = {(row["rho"], row["measure"]): row["difference"] for row in rows}
     lines = []

@@ -15,7 +15,7 @@ from rankbounds.diagnosis import Diagnosis, diagnose, in_words, places
 from rankbounds.evaluate import DEFAULT_MEASURES
 from rankbounds.files.opening import expand
 from rankbounds.measures import parse_measures
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
         rows = [_row(one, options) for one in found]
-        shared.write_text(options, render_rows(rows, options.format, list(rows[0])))
+        shared.write_rows(options, rows, list(rows[0]))
     else:
         text = _table(found).render(options.format)
         if options.format == "table":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.commands import options as shared
+from rankbounds.commands.messages import say
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.files.opening import expand
 from rankbounds.score_differences import differences, equal, mean_difference, merit, merit_of_range
@@ -180,8 +181,6 @@ def parse_gate(condition: str) -> tuple[str, str]:
 
 def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Namespace) -> bool:
     """Say on standard error whether the gate holds; True if it fails."""
-    import sys
-
     from rankbounds.comparison.significance import p_values
 
     labels = [str(one) for one in found.scores.measures]
@@ -207,9 +206,8 @@ def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Nam
             found.scores.query_ids[topic] for topic in change.argsort(kind="stable")[:5].tolist() if change[topic] < 0
         ]
         moved = "rose" if chosen.lower_is_better else "fell"
-        told = f"gate failed: {name} {word} by {abs(mean):.4f} ({why})."
-        told += f" Topics that {moved} most: {', '.join(falls)}." if falls else ""
+        most = f" Topics that {moved} most: {', '.join(falls)}." if falls else ""
+        say(f"gate failed: {name} {word} by {abs(mean):.4f} ({why}).{most}")
     else:
-        told = f"gate passed: {name} changed by {mean:+.4f} (p = {p:.4f})."
-    print(f"rankbounds: {told}", file=sys.stderr)
+        say(f"gate passed: {name} changed by {mean:+.4f} (p = {p:.4f}).")
     return fails

@@ -10,7 +10,7 @@ import argparse
 
 from rankbounds.commands import options as shared
 from rankbounds.contribution import FIELDS, contributions
-from rankbounds.tables import Table, render_rows
+from rankbounds.tables import Table
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 DEFAULT_MEASURES = ("AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)")
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         and (options.all or row["relevance"] is None or row["relevance"] > 0)
     ]
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_text(options, render_rows(shown, options.format, FIELDS))
+        shared.write_rows(options, shown, FIELDS)
         return 0
     lines = []
     for at in range(0, len(shown), len(labels)):

@@ -14,7 +14,7 @@ from rankbounds.crossing import FIELDS, REGION_FIELDS, TIED, crossings_of, regio
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measure
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
         rows = [one.row() for one in found] if options.regions else crossings_of(found)
-        shared.write_text(options, render_rows(rows, options.format, REGION_FIELDS if options.regions else FIELDS))
+        shared.write_rows(options, rows, REGION_FIELDS if options.regions else FIELDS)
         return 0
     cells = [
         [

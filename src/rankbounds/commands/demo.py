@@ -7,13 +7,12 @@ and "reranked" prints probabilities with two digits, so that many documents are 
 from __future__ import annotations
 
 import argparse
-import shutil
 from pathlib import Path
 
 import rankbounds
 from rankbounds.commands import options as shared
-from rankbounds.errors import DataError
 from rankbounds.evaluate import evaluate
+from rankbounds.files.writing import make_empty_folder, make_folder, writing
 
 DATA = Path(rankbounds.__file__).parent / "demo"
 READING = """
@@ -38,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     if options.write:
         copy_to(Path(options.write))
     scores = evaluate(DATA / "qrels.txt", DATA / "runs", ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"])
-    text = scores.render(options.format)
+    text = scores.render(options.format, raw=options.raw)
     if options.format == "table":
         text = "$ rankbounds evaluate qrels.txt runs\n\n" + text + READING + "\n".join(findings(scores)) + "\n"
     shared.write_text(options, text)
@@ -47,9 +46,13 @@ def run(options: argparse.Namespace) -> int:
 
 def copy_to(folder: Path) -> None:
     """Write the collection's files to a folder that does not hold them yet."""
-    if folder.exists() and any(folder.iterdir()):
-        raise DataError(f"{folder}: the folder is not empty; name a new one.")
-    shutil.copytree(DATA, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    make_empty_folder(folder)
+    for source in sorted(DATA.rglob("*.*")):
+        if source.is_file() and source.parent.name != "__pycache__":
+            target = folder / source.relative_to(DATA)
+            make_folder(target.parent)
+            with writing(target, "wb") as out:
+                out.write(source.read_bytes())
 
 
 def findings(scores: rankbounds.Scores) -> list[str]:

@@ -13,7 +13,7 @@ from rankbounds.commands import options as shared
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import expand
 from rankbounds.planning import expected_examined, judgments_needed, planned_depth, planned_persistence
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 DEFAULT_P = (0.5, 0.8, 0.95)
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         rows = [_row(p, options.digits, planned_depth(p, options.digits)) for p in persistences]
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_text(options, render_rows(rows, options.format, list(rows[0])))
+        shared.write_rows(options, rows, list(rows[0]))
         return 0
     words = {"expected_examined": "examined on average", "judgments": "judgments needed", "per_topic": "per topic",
              "most": "most for a topic", "too_short": "lists too short"}  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from rankbounds.commands import options as shared
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         progress=shared.progress_on_terminal("measures resampled"),
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_text(options, render_rows(found.rows, options.format, FIELDS))
+        shared.write_rows(options, found.rows, FIELDS)
         return 0
     rows = [
         [

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
 from rankbounds.commands import options as shared
+from rankbounds.commands.messages import say
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluate import DEFAULT_MEASURES
 from rankbounds.files.opening import expand
@@ -47,14 +47,11 @@ def run(options: argparse.Namespace) -> int:
     scores = _scores(options)
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
-        print(
-            f"rankbounds: the bounds of {named} hold, but may be wider than what can happen.",
-            file=sys.stderr,
-        )
+        say(f"the bounds of {named} hold, but may be wider than what can happen.")
     if options.format == "parquet":
         scores.write_parquet(options.output, per_topic=options.per_topic)
     else:
-        shared.write_text(options, scores.render(options.format, per_topic=options.per_topic))
+        shared.write_text(options, scores.render(options.format, per_topic=options.per_topic, raw=options.raw))
     return 0
 
 

@@ -12,7 +12,7 @@ import argparse
 from dataclasses import asdict
 
 from rankbounds.commands import options as shared
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 FIELDS = ("name", "measure", "lines", "equal", "largest_difference", "example", "why")
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
         read_run(options.run_file, lenient=options.lenient),
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_text(options, render_rows([asdict(one) for one in found], options.format, FIELDS))
+        shared.write_rows(options, [asdict(one) for one in found], FIELDS)
         return 0
     known = [one for one in found if one.measure is not None]
     shown = [one for one in known if options.all or one.lines != one.equal]

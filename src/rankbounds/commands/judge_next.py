@@ -52,17 +52,17 @@ def run(options: argparse.Namespace) -> int:
         compare=tuple(options.compare) if options.compare else None,
         order=shared.order(options),
     )
-    shared.write_text(options, rendered(plan, options.format))
+    shared.write_text(options, rendered(plan, options.format, raw=options.raw))
     print(summary(plan, options), file=sys.stderr)
     return 0
 
 
-def rendered(plan: JudgingPlan, kind: str) -> str:
+def rendered(plan: JudgingPlan, kind: str, *, raw: bool = False) -> str:
     """The plan in any format of the command."""
     if kind == "trec":
         return plan.pool().text() if len(plan) else ""
     if kind in ("json", "jsonl", "csv", "tsv"):
-        return render_rows(plan.rows(), kind, FIELDS)
+        return render_rows(plan.rows(), kind, FIELDS, raw=raw)
     rows = [
         [row["query_id"], row["doc_id"], number(row["weight"]), number(row["residual_after"])] for row in plan.rows()
     ]

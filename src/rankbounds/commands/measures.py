@@ -9,7 +9,7 @@ from rankbounds.commands import options as shared
 from rankbounds.measures import REGISTRY, Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, written
-from rankbounds.tables import Table, render_rows
+from rankbounds.tables import Table
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_text(options, render_rows(rows, options.format, list(rows[0])))
+        shared.write_rows(options, rows, list(rows[0]))
         return 0
     table = Table(list(rows[0]), [list(row.values()) for row in rows], frozenset(range(len(rows[0]))))
     shared.write_text(options, table.render(options.format))

@@ -16,7 +16,7 @@ from rankbounds.commands import options as shared
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import expand, read_text
 from rankbounds.persistence_fit import best_agreement, fit_persistence, persistence_agreement
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 DEFAULT_MEASURES = ("AP", "nDCG", "P@10")
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         (kind,) = given
         rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, level=options.level)]
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_text(options, render_rows(rows, options.format, list(rows[0])))
+        shared.write_rows(options, rows, list(rows[0]))
         return 0
     words = {"expected_examined": "examined on average", "tau": "Kendall's tau", "p_from": "as good from",
              "p_to": "to", "ci_low": f"{options.level:.0%} from", "ci_high": "to",

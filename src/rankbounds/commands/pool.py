@@ -49,7 +49,10 @@ def run(options: argparse.Namespace) -> int:
         written = pools.pool(runs, depth=options.depth, budget=options.budget, order=order)
         if options.restrict is not None:
             written = pools.restrict(read_qrels(options.restrict, lenient=options.lenient), written)
-    shared.write_text(options, written.text())
+    if options.output:
+        written.write(options.output)
+    else:
+        shared.write_text(options, written.text())
     print(_summary(written, len(runs)), file=sys.stderr)
     return 0
 

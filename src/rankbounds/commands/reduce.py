@@ -40,13 +40,15 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("Several rates need several files: name them with -o, such as -o qrels.{rate}.txt.")
     if options.seed < 0:
         raise UsageError(f"The seed must not be negative, but is {options.seed}.")
+    targets = {rate: (options.output or "").replace("{rate}", f"{rate:g}") for rate in rates}
+    shared.check_outputs(options, list(filter(None, targets.values())))
     qrels = read_qrels(options.qrels, lenient=options.lenient)
     reduction = Reduction(qrels, options.seed, options.rel)
     reduced = {rate: reduction.kept(rate) for rate in rates}
     for rate, kept in reduced.items():
         sample = only_pooled(qrels, kept) if options.keep_pool else subset(qrels, kept)
         if options.output:
-            sample.write(options.output.replace("{rate}", f"{rate:g}"))
+            sample.write(targets[rate])
         else:
             shared.write_text(options, sample.text())
         relevant = int((qrels.grade[kept] >= options.rel).sum())

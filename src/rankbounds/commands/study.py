@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import options as shared
+from rankbounds.commands.messages import say
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.tables import Table, render_rows
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_measures(parser)
     parser.add_argument("--groups", metavar="FILE", help="which group each run is from: lines of run and group")
     parser.add_argument("--gain", metavar="RULE", help='gains of grades, like "1=3,2=9"')
-    parser.add_argument("--seed", type=int, default=0, help="seed of the random numbers (default 0)")
+    parser.add_argument("--seed", type=shared.seed, default=0, help="seed of the random numbers (default 0)")
     parser.add_argument("--again", action="store_true", help="compute what is complete once more")
     parser.add_argument("--format", default="table", metavar="F", help="of the list: table (default), json")
 
@@ -145,8 +145,3 @@ def command_line(study: Study, options: argparse.Namespace) -> str:
         if getattr(options, name) and {name, f"first_{name}"} & set(study.parameters):
             words += [f"--{name}", str(getattr(options, name))]
     return shlex.join(words)
-
-
-def say(text: str) -> None:
-    """A line of progress on standard error."""
-    print(f"rankbounds: {text}", file=sys.stderr)

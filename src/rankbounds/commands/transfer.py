@@ -18,7 +18,7 @@ from typing import Any
 
 from rankbounds.commands import options as shared
 from rankbounds.errors import UsageError
-from rankbounds.files.opening import writing
+from rankbounds.files.writing import writing
 from rankbounds.integer_program import muted
 from rankbounds.persistence import (
     METHODS,
@@ -110,7 +110,7 @@ def _print(options: argparse.Namespace, found: Transferred, comparison: Publishe
     if options.format in ("json", "jsonl", "csv", "tsv"):
         row = describe(found, comparison)
         kind = "jsonl" if options.format == "json" else options.format  # one object, not a list of one
-        shared.write_text(options, render_rows([row], kind, list(row)))
+        shared.write_text(options, render_rows([row], kind, list(row), raw=options.raw))
         return
     shown = (
         [found] if comparison is None else [one for meeting in comparison.meetings for one in (meeting.a, meeting.b)]

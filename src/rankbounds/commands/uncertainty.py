@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 from rankbounds.commands import options as shared
+from rankbounds.commands.messages import say
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import expand
 from rankbounds.mean_uncertainty import INTERVALS, SOURCES, uncertainty
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--difference", action="store_true", help="compare the runs in pairs")
     parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
     parser.add_argument("--samples", type=int, default=1000, help="draws for AP, nDCG and the like (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="where the draws start (default 0)")
+    parser.add_argument("--seed", type=shared.seed, default=0, help="where the draws start (default 0)")
     shared.add_ranking(parser)
     shared.add_output(parser, FORMATS)
 
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         _reject_with_difference(options)
         compared = differences(options.qrels, files, measures, **reading)
         _tell(compared.notes())
-        shared.write_text(options, compared.render(options.format))
+        shared.write_text(options, compared.render(options.format, raw=options.raw))
         return 0
     result = uncertainty(
         options.qrels,
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         **reading,
     )
     _tell(result.notes())
-    shared.write_text(options, result.render(options.format, per_topic=options.per_topic))
+    shared.write_text(options, result.render(options.format, per_topic=options.per_topic, raw=options.raw))
     return 0
 
 
@@ -117,4 +117,4 @@ def _reject_with_difference(options: argparse.Namespace) -> None:
 
 def _tell(notes: list[str]) -> None:
     for note in notes:
-        print(f"rankbounds: {note}", file=sys.stderr)
+        say(note)

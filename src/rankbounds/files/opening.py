@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -38,7 +37,7 @@ def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
             try:
                 inside = [entry.path for entry in os.scandir(name) if os.path.isfile(entry) and entry.name[0] != "."]
             except OSError as error:
-                raise _unreadable(name, error) from None
+                raise _unreadable(error.filename or name, error) from None
             if not inside:
                 raise DataError(f"{name}: this folder holds no files.")
             found.update(dict.fromkeys(sorted(inside)))
@@ -393,35 +392,3 @@ def checksum(path: str) -> str:
     except OSError as error:
         raise _unreadable(path, error) from None
     return digest.hexdigest()
-
-
-@contextlib.contextmanager
-def writing(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
-    """A file that appears under its name only when it is complete; a failure leaves nothing behind."""
-    import tempfile
-
-    target = Path(path)
-    text_options: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
-    if "b" in mode:
-        text_options = {}
-    if target.exists() and not target.is_file():
-        if target.is_dir():
-            raise DataError(f"{target}: this is a folder; name a file to write.")
-        with open(target, mode, **text_options) as device:  # a pipe or a device has no name to appear under
-            yield device
-        return
-    try:
-        handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise DataError(f"{target}: cannot be written ({error.strerror or error}).") from None
-    try:
-        with os.fdopen(handle, mode, **text_options) as out:
-            yield out
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(partial, 0o666 & ~mask)
-        os.replace(partial, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(partial)
-        raise

@@ -11,16 +11,15 @@ blank between them, the positions of the blanks are the table; any other block t
 from __future__ import annotations
 
 import itertools
-import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints, Words
 from rankbounds.errors import DataError, RankboundsWarning
-from rankbounds.files.opening import Text, writing
+from rankbounds.files.opening import Text
 from rankbounds.ids import Ids, mix
 from rankbounds.numbers import parse_decimals, whole_numbers
 from rankbounds.pairs import Pairs, Source
@@ -351,9 +350,3 @@ def _joined(text: Text, blocks: list[_Block], threads: int = 1) -> tuple[Pairs, 
     for _ in in_threads(fill, range(len(blocks)), threads):
         pass
     return Pairs(names, topic, Ids(text.buffer, start, length), keys, Source(text.name, "line", text.before)), value
-
-
-def write_rows(path: str | os.PathLike[str], rows: Iterable[str]) -> None:
-    """Write lines that are ready, whole or not at all."""
-    with writing(path) as out:
-        out.writelines(rows)

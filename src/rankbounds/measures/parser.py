@@ -16,6 +16,8 @@ _GRAMMAR = re.compile(
         (?:\( (?P<parameters>[^()]*) \))? (?P<late_prime>['\u2019\u2032])? (?:@(?P<cutoff>[^@\s]+))?""",
     re.VERBOSE,
 )
+LARGEST_COUNT = 10**15
+"""Larger whole numbers as parameters are mistakes, and exact no more."""
 
 
 def parse_measure(given: str | Measure) -> Measure:
@@ -90,9 +92,11 @@ def _converted(measure: type[Measure], key: str, value: str, kind: Any) -> Any:
         if bool in options:
             return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[value.lower()]
         if int in options and float not in options:
-            return int(value)
+            return _countable(measure, int(value))
         if float in options:
             return float(value)
+    except UsageError:
+        raise
     except (KeyError, ValueError):
         expected = "true or false" if bool in options else "a whole number" if int in options else "a number"
         raise UsageError(f'{measure.name}: {key} must be {expected}, not "{value}".') from None
@@ -103,9 +107,17 @@ def _cutoff(measure: type[Measure], text: str) -> int:
     if "cutoff" not in {one.name for one in fields(measure)}:
         raise UsageError(f"{measure.name} takes no depth; leave out @{text}.")
     try:
-        return int(text)
+        return _countable(measure, int(text))
+    except UsageError:
+        raise
     except ValueError:
         raise UsageError(f'{measure.name}: the depth behind @ must be a whole number, not "{text}".') from None
+
+
+def _countable(measure: type[Measure], number: int) -> int:
+    if abs(number) > LARGEST_COUNT:
+        raise UsageError(f"{measure.name}: no list is so long that {number} could be a depth in it.")
+    return number
 
 
 def _template_pattern(template: str) -> re.Pattern[str]:

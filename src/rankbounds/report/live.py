@@ -4,31 +4,44 @@ from __future__ import annotations
 
 import contextlib
 import html
+import ipaddress
 import json
 import math
 import os
+import re
 import secrets
+import socket
+import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
 
 from rankbounds.errors import DataError, RankboundsError, UsageError
-from rankbounds.files import json_text
+from rankbounds.files import json_text, trec
 from rankbounds.files.columns import QRELS_COLUMNS
 from rankbounds.files.formats import is_parquet, recognised
-from rankbounds.files.opening import expand, read_text
-from rankbounds.judgments import POOLED_NOT_JUDGED, read_qrels
+from rankbounds.files.opening import expand, text_of
+from rankbounds.files.pair_files import decimal, shown, unheld_by_trec
+from rankbounds.files.writing import clear_copies, writing
+from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels
 from rankbounds.report.content import Choices, gather
 from rankbounds.report.page import page
 
-LOCAL = ("localhost", "127.0.0.1", "::1")
 LARGEST_REQUEST = 1 << 16
 PATIENCE = 10.0
-"""Seconds to wait for another judgment to be written."""
+"""Seconds to wait for another program to write its judgment, and for a browser to go on with its request."""
+QUEUE_PATIENCE = 120.0
+"""Seconds to wait for the judgments that came before, which are written one by one."""
+WAITING_CONNECTIONS = 1024
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+NO_TEXT = (b"PAR1", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
+"""How Parquet and compressed files begin."""
 ID_KEYS, TEXT_KEYS = ("doc_id", "docno", "id", "_id", "docid"), ("title", "text", "contents", "body", "abstract")
 
 
@@ -42,69 +55,131 @@ class JudgmentFile:
     """A TREC file of judgments that several writers may add to.
 
     A judgment is written to a copy that then takes the file's place, under a lock: readers see the old file or the new
-    one, a crash leaves one of them whole, and of two writers the second sees what the first wrote.
+    one, a crash leaves one of them whole, and of two writers the second sees what the first wrote. What is to be
+    written is read as anybody would read it before it is, and nobody is told of a judgment that cannot be read back.
     """
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
+        self._turn = threading.Lock()
 
     def check(self) -> None:
-        """Reject files that a line cannot be added to."""
-        compressed = self.path.suffix in (".gz", ".bz2", ".xz", ".zst")
-        name = str(self.path)
-        if compressed or is_parquet(name, QRELS_COLUMNS) or recognised(read_text(name), name) != "trec":
-            raise UsageError(
-                f"{self.path}: judgments can be added to a plain TREC file only. Use --read-only to look at the report."
-            )
+        """Reject files that a line cannot be added to, and clear what writers that were killed left behind."""
         try:
-            read_qrels(self.path)  # as it is read before each judgment
+            self._read(b"PAR1" if is_parquet(str(self.path), QRELS_COLUMNS) else self._content())
         except DataError as error:
             raise UsageError(
-                f"{error} Judgments given in the browser are numbers, and are added to a file of numbers only. Use "
+                f"{error} Judgments given in the browser are added to a plain TREC file with numbers for grades; use "
                 "--read-only to look at the report."
             ) from None
+        with self._locked():
+            clear_copies(self.path)
 
     def add(self, query_id: str, doc_id: str, grade: float) -> None:
         """Judge a document. One that has another grade already keeps it, and an error tells."""
-        for name in (query_id, doc_id):
-            if not name or len(name.split()) != 1 or name != name.strip() or "\0" in name:
-                raise UsageError("Ids in a TREC file hold no blanks.")
+        for what, name in (("topic", query_id), ("document", doc_id)):
+            reason = unheld_by_trec(name, begins_line=what == "topic")
+            if reason:
+                raise UsageError(f"The {what} id {shown(name)} {reason}, and a TREC file cannot hold it.")
         if not math.isfinite(grade) or grade < 0:
             raise UsageError("A grade is a number from 0 on.")
         with self._locked():
-            known = read_qrels(self.path).to_dict().get(query_id, {}).get(doc_id)
-            if known == grade:
+            content = self._content()
+            held = self._read(content)
+            row = _row(held, query_id, doc_id)
+            if row is not None and held.grade[row] == grade:
                 return
-            if known is not None and known != POOLED_NOT_JUDGED:
-                raise DataError(f"{doc_id} has grade {known:g} for topic {query_id} already; it was not changed.")
-            self._replace(query_id, doc_id, f"{query_id} 0 {doc_id} {grade:g}\n", pooled=known is not None)
+            if row is not None and held.grade[row] != POOLED_NOT_JUDGED:
+                raise DataError(
+                    f"{doc_id} has grade {held.grade[row]:g} for topic {query_id} already; it was not changed."
+                )
+            line = f"{query_id} 0 {doc_id} {decimal(grade)}".encode("utf-8", "surrogateescape")
+            changed = _with_line(content, line)
+            self._reject_if_unreadable(changed, held, row, (query_id, doc_id, grade))
+            with writing(self.path, "wb", durable=True) as out:
+                out.write(changed)
+            if self._content() != changed:
+                raise DataError(f"{self.path}: another program changed the file meanwhile. Judge the document again.")
 
-    def _replace(self, query_id: str, doc_id: str, line: str, *, pooled: bool) -> None:
-        encoded = [one.encode("utf-8", "surrogateescape") for one in (query_id, doc_id, line)]
-        lines = self.path.read_bytes().splitlines(keepends=True)
-        if pooled:
-            lines = [one for one in lines if one.split()[0:1] + one.split()[2:3] != encoded[:2]]
-        if lines and not lines[-1].endswith((b"\n", b"\r")):
-            lines[-1] += b"\n"
-        copy = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}")
+    def _content(self) -> bytes:
         try:
-            with open(copy, "wb") as out:
-                out.writelines([*lines, encoded[2]])
-                out.flush()
-                os.fsync(out.fileno())
-            copy.chmod(self.path.stat().st_mode & 0o7777)
-            os.replace(copy, self.path)
+            return self.path.read_bytes()
         except OSError as error:
-            copy.unlink(missing_ok=True)
-            raise DataError(f"{self.path}: the judgment could not be written ({error.strerror or error}).") from None
+            raise DataError(f"{self.path}: cannot be read ({error.strerror or error}).") from None
+
+    def _read(self, content: bytes) -> Qrels:
+        """The judgments in these bytes of the file."""
+        name = str(self.path)
+        if not content.startswith(NO_TEXT):
+            text = text_of(name, content)
+            if recognised(text, name) == "trec":
+                lines = trec.read_lines(text, trec.qrels_layout)
+                return Qrels(lines.pairs, lines.value)
+        raise DataError(f"{name}: this is no plain TREC file.")
+
+    def _reject_if_unreadable(
+        self, content: bytes, before: Qrels, row: int | None, judgment: tuple[str, str, float]
+    ) -> None:
+        """An error unless these bytes hold what was there before, and the judgment."""
+        try:
+            after = self._read(content)
+            grade = before.grade if row is not None else np.append(before.grade, 0.0)
+            at = len(before) if row is None else row
+            grade = np.where(np.arange(grade.size) == at, judgment[2], grade)
+            whole = np.array_equal(after.grade, grade) and _row(after, *judgment[:2]) == at
+        except DataError:
+            whole = False
+        if not whole:
+            raise DataError(f"{self.path}: the judgment could not be read back from this file, and was not written.")
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Only one writer at a time, in this process and in others."""
-        lock = self.path.with_name(f".{self.path.name}.lock")
-        with open(lock, "ab") as held:
-            _wait_for(held, lock)
-            yield  # closing the file lets go of the lock, and so does the end of the process
+        """Only one writer at a time, in this process and in others, by whichever link they know the file."""
+        if not self._turn.acquire(timeout=QUEUE_PATIENCE):
+            raise DataError(f"{self.path}: too many judgments wait to be written. Judge the document again.")
+        try:
+            real = Path(os.path.realpath(self.path))
+            lock = real.with_name(f".{real.name}.lock")
+            try:
+                held = open(lock, "ab")  # noqa: SIM115 (closing the file lets go of the lock, as the process's end does)
+            except OSError as error:
+                raise DataError(
+                    f"{self.path}: judgments cannot be written in this folder ({error.strerror or error})."
+                ) from None
+            with held:
+                _wait_for(held, lock)
+                yield
+        finally:
+            self._turn.release()
+
+
+def _row(qrels: Qrels, query_id: str, doc_id: str) -> int | None:
+    """The row of a judgment, if there is one."""
+    pairs = qrels.pairs
+    if query_id not in pairs.topics:
+        return None
+    rows = np.flatnonzero(pairs.topic == pairs.topics.index(query_id))
+    wanted = doc_id.encode("utf-8", "surrogateescape")
+    return next((row for row in rows.tolist() if pairs.docs.raw(row) == wanted), None)
+
+
+def _with_line(content: bytes, line: bytes) -> bytes:
+    """A file with one more line, or with this one in place of what it said of the document before."""
+    lines = content.split(b"\n")
+    if not lines[-1].strip():
+        lines.pop()
+    wanted = _fields(line)
+    for number, old in enumerate(lines):
+        mark = BYTE_ORDER_MARK if number == 0 and old.startswith(BYTE_ORDER_MARK) else b""
+        fields = _fields(old.removeprefix(mark))
+        if fields[:1] + fields[2:3] == [wanted[0], wanted[2]]:
+            lines[number] = mark + line
+            return b"\n".join([*lines, b""])
+    return b"\n".join([*lines, line, b""])
+
+
+def _fields(line: bytes) -> list[bytes]:
+    return [one for one in re.split(rb"[\x00-\x20]+", line) if one]
 
 
 def _wait_for(held: Any, lock: Path) -> None:
@@ -146,7 +221,7 @@ class Documents:
         try:
             held = json_text.parse(line, self.path)
             return str(next(held[key] for key in ID_KEYS if key in held))
-        except (ValueError, TypeError, StopIteration):
+        except (ValueError, TypeError, StopIteration, RecursionError):
             raise DataError(
                 f"{self.path}, line {number}: this should be a JSON object with one of {', '.join(ID_KEYS)}."
             ) from None
@@ -155,10 +230,13 @@ class Documents:
         """What the file says of a document."""
         if doc_id not in self.offset:
             return "There is no text of this document."
-        with open(self.path, "rb") as file:
-            file.seek(self.offset[doc_id])
-            held = json.loads(file.readline())
-        return "\n".join(str(held[key]) for key in TEXT_KEYS if held.get(key)) or "This document has no text."
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(self.offset[doc_id])
+                held = json.loads(file.readline())
+            return "\n".join(str(held[key]) for key in TEXT_KEYS if held.get(key)) or "This document has no text."
+        except (OSError, ValueError, AttributeError, RecursionError):
+            raise DataError(f"{self.path}: the file changed since this server began. Start it again.") from None
 
 
 class Live:
@@ -176,7 +254,7 @@ class Live:
         self.qrels, self.runs, self.choices, self.documents = qrels, runs, choices, documents
         self.judgments = JudgmentFile(qrels)
         self.judging = judging
-        self.token = secrets.token_urlsafe(24)
+        self.token, self.key = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
         self._lock = threading.Lock()
         self._made: tuple[str, str] = ("", "")
 
@@ -220,69 +298,126 @@ class Live:
         if what == "judge" and self.judging:
             try:
                 query_id, doc_id, grade = str(message["query_id"]), str(message["doc_id"]), float(message["grade"])
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, OverflowError):
                 raise UsageError("A judgment has a query_id, a doc_id and a grade.") from None
             self.judgments.add(query_id, doc_id, grade)
             return {"judged": doc_id}
         raise UsageError(f'There is no "{what}" here.')
 
 
+def is_local(host: str) -> bool:
+    """Does this address reach no further than this machine?"""
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
+
+
+def address(live: Live, host: str, port: int) -> str:
+    """What to open. Where others could reach the page, the address holds a key without which nothing is shown."""
+    name = socket.gethostname() if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/" + ("" if is_local(host) else f"?key={live.key}")
+
+
 def server(live: Live, host: str, port: int) -> ThreadingHTTPServer:
-    """A server of the page. On this machine's own address, only requests that name it are answered."""
-    local = host in LOCAL
+    """A server of the page. Only requests that name an address or this machine are answered.
+
+    A page elsewhere may point a name of its own at this address: its requests name another host.
+    """
+    local = is_local(host)
+    names = {"localhost", host.lower(), *(() if local else (socket.gethostname().lower(),))}
 
     class Handler(BaseHTTPRequestHandler):
+        timeout = PATIENCE
+
         def do_GET(self) -> None:
-            if self._welcome():
-                if self.path == "/":
-                    self._reply(200, "text/html; charset=utf-8", live.page().encode("utf-8", "replace"))
-                else:
-                    self._reply(404, "text/plain", b"There is nothing here.\n")
+            self._answer(self._get)
 
         def do_POST(self) -> None:
-            if not self._welcome():
-                return
-            if not secrets.compare_digest(self.headers.get("X-Token", "").encode(), live.token.encode()):
-                self._say(403, {"error": "This page is of another server: load it again."})
-                return
+            self._answer(self._post)
+
+        def _answer(self, method: Callable[[], None]) -> None:
+            """Every error is an answer; what nobody foresaw is told here too."""
             try:
-                size = int(self.headers.get("Content-Length", "0"))
-                if not 0 <= size <= LARGEST_REQUEST:
-                    raise UsageError("The request is too long.")
-                message = json.loads(self.rfile.read(size))
-                if not isinstance(message, dict):
-                    raise ValueError
-                self._say(200, live.answer(self.path.strip("/"), message))
-            except ValueError:
-                self._say(400, {"error": "The request is not JSON."})
+                if not self._welcome():
+                    self._reply(403, "text/plain", b"Only requests to this machine by its own name are answered.\n")
+                else:
+                    method()
+            except ConnectionError:
+                self.close_connection = True  # the browser went away
+            except TimeoutError:
+                self._say(408, {"error": "The request stopped half way."})
+            except UsageError as error:
+                self._say(400, {"error": str(error)})
             except RankboundsError as error:
                 self._say(409, {"error": str(error)})
+            except Exception as error:
+                print(f"rankbounds: {type(error).__name__}: {error}", file=sys.stderr)
+                self._say(500, {"error": f"The server failed ({type(error).__name__}: {error})."})
+
+        def _get(self) -> None:
+            asked = urlsplit(self.path)
+            if asked.path != "/":
+                self._reply(404, "text/plain", b"There is nothing here.\n")
+            elif not local and not _equal(parse_qs(asked.query).get("key", [""])[0], live.key):
+                self._reply(403, "text/plain", b"Open the address that the server printed, key and all.\n")
+            else:
+                self._reply(200, "text/html; charset=utf-8", live.page().encode("utf-8", "replace"))
+
+        def _post(self) -> None:
+            if not _equal(self.headers.get("X-Token", ""), live.token):
+                self._say(403, {"error": "This page is of another server: load it again."})
+                return
+            length = self.headers.get("Content-Length", "0")
+            if not length.isdecimal() or int(length[:20]) > LARGEST_REQUEST:
+                raise UsageError("The request is too long.")
+            try:
+                message = json.loads(self.rfile.read(int(length)))
+            except (ValueError, RecursionError):
+                raise UsageError("The request is not JSON.") from None
+            if not isinstance(message, dict):
+                raise UsageError("The request is no JSON object.")
+            self._say(200, live.answer(self.path.strip("/"), message))
 
         def _welcome(self) -> bool:
-            """A page elsewhere may point a name of its own at this address: such requests name another host."""
-            if local and urlsplit(f"//{self.headers.get('Host', '')}").hostname not in LOCAL:
-                self._reply(403, "text/plain", b"Only requests from this machine are answered.\n")
+            try:
+                named = urlsplit(f"//{self.headers.get('Host', '')}").hostname or ""
+            except ValueError:
                 return False
-            return True
+            with contextlib.suppress(ValueError):
+                return ipaddress.ip_address(named).is_loopback or not local
+            return named in names
 
         def _say(self, code: int, message: dict[str, Any]) -> None:
             self._reply(code, "application/json", json.dumps(message).encode("ascii"))
 
         def _reply(self, code: int, kind: str, body: bytes) -> None:
-            self.send_response(code)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Cache-Control", "no-store")
-            self.send_header("X-Content-Type-Options", "nosniff")
-            self.send_header("X-Frame-Options", "DENY")
-            self.end_headers()
-            self.wfile.write(body)
+            with contextlib.suppress(ConnectionError, TimeoutError):  # a browser that went away needs no answer
+                self.send_response(code)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Cache-Control", "no-store")
+                self.send_header("Referrer-Policy", "no-referrer")
+                self.send_header("X-Content-Type-Options", "nosniff")
+                self.send_header("X-Frame-Options", "DENY")
+                self.end_headers()
+                self.wfile.write(body)
 
         def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002 (named by the library)
             """Say nothing of single requests."""
 
+    class Server(ThreadingHTTPServer):
+        request_queue_size = WAITING_CONNECTIONS
+        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """A connection that broke is no concern of anybody here."""
+
     try:
-        return ThreadingHTTPServer((host, port), Handler)
-    except OSError as error:
-        why = error.strerror or error
+        return Server((host, port), Handler)
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
         raise UsageError(f"Port {port} of {host} cannot be used ({why}). Name another --port.") from None
+
+
+def _equal(given: str, secret: str) -> bool:
+    return secrets.compare_digest(given.encode("utf-8", "replace"), secret.encode())

@@ -16,7 +16,8 @@ from typing import Any
 import rankbounds
 from rankbounds import studies
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.files.opening import checksum, writing
+from rankbounds.files.opening import checksum
+from rankbounds.files.writing import make_folder, writing
 from rankbounds.studies import Result
 from rankbounds.tables import render_rows
 from rankbounds.threads import in_threads, processors
@@ -103,7 +104,7 @@ def compute(study: Study, given: Mapping[str, Any], progress: Callable[[int, int
 
 def write(study: Study, result: Result, folder: Path, made_from: Mapping[str, Any], command: str) -> None:
     """Table, figure and answer. The settings come last: a folder that has them is complete."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     (folder / "settings.json").unlink(missing_ok=True)
     fields = list(dict.fromkeys(key for row in result.rows for key in row))
     rows = [{field: row.get(field) for field in fields} for row in result.rows]

@@ -1,0 +1,156 @@
+"""Judgments and runs as files that can be read back: TREC lines, or CSV, TSV and JSON lines, by the file's ending."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from rankbounds.errors import DataError
+from rankbounds.files.formats import recognised
+from rankbounds.files.opening import format_ending, text_of
+from rankbounds.files.writing import writing
+from rankbounds.pairs import Pairs
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+JSON_LINES = (".jsonl", ".ndjson")
+_LONGEST_SHOWN = 80
+_ROWS_TO_RECOGNISE = 20
+_TABLES = "CSV or JSON lines (a name that ends in .csv or .jsonl)"
+
+
+def write_pairs(
+    path: str | os.PathLike[str],
+    pairs: Pairs,
+    columns: Mapping[str, Iterable[float]],
+    trec_lines: Callable[[], Iterable[str]],
+) -> None:
+    """Write a table of pairs with further columns, in the format that the ending of the name asks for, else as TREC."""
+    ending = format_ending(os.fspath(path))
+    if ending in DELIMITERS:
+        lines = _delimited(pairs, columns, DELIMITERS[ending])
+    elif ending in JSON_LINES:
+        lines = _json_lines(pairs, columns)
+    else:
+        lines = recognisable(trec_lines(), os.fspath(path))
+    with writing(path) as out:
+        out.writelines(lines)
+
+
+def decimal(value: float) -> str:
+    """The number in full: whole ones without a point, others with as many digits as they need."""
+    return f"{value:.0f}" if value == int(value) and abs(value) < 1e16 else repr(value)
+
+
+def reject_for_trec(pairs: Pairs) -> None:
+    """An error that names the first id that a TREC line cannot hold."""
+    for topic in pairs.topics:
+        reason = unheld_by_trec(topic, begins_line=True)
+        if reason:
+            raise _unheld("topic", topic, reason, "a TREC file", _TABLES)
+    text, offsets = pairs.docs.packed()
+    odd = np.flatnonzero(text <= ord(" "))
+    rows = np.append(np.searchsorted(offsets, odd[:1], side="right") - 1, np.flatnonzero(pairs.docs.length == 0)[:1])
+    if rows.size:
+        doc = pairs.docs[int(rows[0])]
+        reason = unheld_by_trec(doc) or ""
+        raise _unheld("document", doc, reason, "a TREC file", _TABLES)
+
+
+def unheld_by_trec(name: str, *, begins_line: bool = False) -> str | None:
+    """Why a TREC line cannot hold this id, if it cannot."""
+    if not name:
+        return "is empty"
+    odd = re.search(r"[\x00-\x20]", name)
+    if odd:
+        return "holds a blank" if odd[0] in " \t" else "holds a line break" if odd[0] in "\r\n" else _CONTROL
+    if begins_line and name.startswith("#"):
+        return 'begins with "#", as comments do'
+    if begins_line and name.startswith("\ufeff"):
+        return "begins with a byte order mark"
+    try:
+        name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return "holds half a character"
+    return None
+
+
+_CONTROL = "holds a control character"
+
+
+def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
+    """The lines of a TREC file; an error if they would be taken for another format."""
+    lines = iter(lines)
+    first = list(itertools.islice(lines, _ROWS_TO_RECOGNISE))
+    if first:
+        kind = recognised(text_of(name, "".join(first).encode("utf-8", "surrogateescape")), name)
+        if kind != "trec":
+            raise DataError(
+                f"{name}: these lines would be read as {kind}, because the first is {shown(first[0].rstrip())}. Write "
+                f"{_TABLES}."
+            )
+    return itertools.chain(first, lines)
+
+
+def shown(name: str) -> str:
+    """An id in quotes for a message: on one line, and not too long."""
+    text = json.dumps(name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}...", ensure_ascii=False)
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+def _unheld(what: str, name: str, reason: str, file: str, other: str) -> DataError:
+    return DataError(f"The {what} id {shown(name)} {reason}, and {file} cannot hold it. Write {other}.")
+
+
+def _delimited(pairs: Pairs, columns: Mapping[str, Iterable[float]], delimiter: str) -> Iterator[str]:
+    other = "JSON lines (a name that ends in .jsonl)"
+
+    def checked(what: str, name: str) -> str:
+        _reject_bytes(what, name)
+        if name != name.strip() or "\0" in name:
+            reason = "holds a NUL character" if "\0" in name else "begins or ends with a blank"
+            raise _unheld(what, name, reason, "CSV", other)
+        return name
+
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(["query_id", "doc_id", *columns])
+    for topic, doc, *values in _rows(pairs, columns, checked):
+        writer.writerow([topic, doc, *map(decimal, values)])
+        yield out.getvalue()
+        out.seek(0)
+        out.truncate()
+    yield out.getvalue()
+
+
+def _json_lines(pairs: Pairs, columns: Mapping[str, Iterable[float]]) -> Iterator[str]:
+    def checked(what: str, name: str) -> str:
+        _reject_bytes(what, name)
+        return json.dumps(name, ensure_ascii=False)
+
+    for topic, doc, *values in _rows(pairs, columns, checked):
+        rest = "".join(f', "{name}": {decimal(value)}' for name, value in zip(columns, values, strict=True))
+        yield f'{{"query_id": {topic}, "doc_id": {doc}{rest}}}\n'
+
+
+def _rows(
+    pairs: Pairs, columns: Mapping[str, Iterable[float]], checked: Callable[[str, str], str]
+) -> Iterator[tuple[Any, ...]]:
+    topics = [checked("topic", name) for name in pairs.topics]
+    docs = (checked("document", name) for name in pairs.docs.to_list())
+    return zip((topics[number] for number in pairs.topic.tolist()), docs, *columns.values(), strict=True)
+
+
+def _reject_bytes(what: str, name: str) -> None:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        other = "a TREC file (any other ending), which keeps bytes"
+        raise _unheld(what, name, "is not UTF-8", "a table", other) from None

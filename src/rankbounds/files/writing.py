@@ -1,0 +1,223 @@
+"""From results to files: the one way in which this package writes.
+
+A file appears under its name only when it is complete. Links are followed, and a file that is replaced keeps its mode,
+its owner and its other names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from rankbounds.errors import DataError, UsageError
+
+COPY_ENDING = ".rankbounds-partial"
+"""Of the copy that is written before it takes a file's place."""
+
+
+@contextlib.contextmanager
+def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = False) -> Iterator[IO[Any]]:
+    """A file to write, whole or not at all. ``durable`` waits until the disk has it."""
+    name = os.fspath(path)
+    text = {} if "b" in mode else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
+    try:
+        if _is_stream(name):
+            with open(name, mode, **text) as out:  # type: ignore[call-overload]
+                yield out
+        else:
+            target = os.path.realpath(name)
+            with _copy_beside(target, durable) as copy, open(copy, mode, closefd=False, **text) as out:  # type: ignore[call-overload]
+                yield out
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise unwritable(name, error) from None
+    except UnicodeEncodeError as error:
+        raise DataError(f"{name}: cannot be written. {not_utf8(error)}") from None
+
+
+def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:
+    """What to tell of a file or folder that the system does not let us write."""
+    name = os.fspath(name)
+    folder = os.path.dirname(name) or "."
+    if isinstance(error, IsADirectoryError):
+        return DataError(f"{name}: this is a folder; name a file to write.")
+    if isinstance(error, FileNotFoundError) and not os.path.isdir(folder):
+        return DataError(f'{name}: cannot be written, because there is no folder "{folder}". Make it first.')
+    return DataError(f"{name}: cannot be written ({error.strerror or error}).")
+
+
+def not_utf8(error: UnicodeEncodeError) -> str:
+    """Which text is no text."""
+    around = error.object[max(0, error.start - 20) : error.end + 20].splitlines()
+    return f"The text {' '.join(around)!a} holds half a character, which no file can hold."
+
+
+def make_folder(path: str | os.PathLike[str]) -> Path:
+    """A folder with all folders above it, there already or not."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        if os.path.exists(path):
+            raise DataError(f"{os.fspath(path)}: this is a file; name a folder to write to.") from None
+        raise unwritable(path, error) from None
+    return Path(path)
+
+
+def make_empty_folder(path: str | os.PathLike[str]) -> Path:
+    """A folder that holds nothing yet."""
+    folder = make_folder(path)
+    try:
+        held = os.listdir(folder)
+    except OSError as error:
+        raise unwritable(path, error) from None
+    if held:
+        raise DataError(f"{folder}: the folder is not empty; name a new one.")
+    return folder
+
+
+def reject_inputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
+    """An error where a file to be written is one that is read, by whatever name, or is written twice."""
+    read, seen = list(inputs), dict[str, str]()
+    for output in outputs:
+        real = os.path.realpath(output)
+        if real in seen:
+            raise UsageError(f"{output}: two results would be written to this file. Name another for one of them.")
+        seen[real] = output
+        for name in read if os.path.isfile(output) else ():
+            with contextlib.suppress(OSError):
+                if Path(output).samefile(name):
+                    same = "" if output == name else f" (it is the same file as {name})"
+                    raise UsageError(
+                        f"{output}: this is one of the files to read{same}, and would be replaced. Name another file."
+                    )
+
+
+def clear_copies(path: str | os.PathLike[str]) -> None:
+    """Remove what a writer of this file left behind when it was killed; copies that are being written stay."""
+    target = Path(os.path.realpath(path))
+    with contextlib.suppress(OSError):
+        for entry in list(os.scandir(target.parent)):
+            if entry.name.startswith(_copy_beginning(target.name)) and entry.name.endswith(COPY_ENDING):
+                with contextlib.suppress(OSError), open(entry.path, "rb") as left:
+                    if _lock(left.fileno()):
+                        os.unlink(entry.path)
+
+
+def _is_stream(name: str) -> bool:
+    """A pipe or a device has no name to appear under, and ``/dev/stdout`` is whatever it was opened as."""
+    if name.startswith(("/dev/std", "/dev/fd/", "/proc/")):
+        return True
+    try:
+        mode = Path(name).stat().st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError
+    return not stat.S_ISREG(mode)
+
+
+@contextlib.contextmanager
+def _copy_beside(target: str, durable: bool) -> Iterator[int]:
+    """A file in the same folder, open for writing, that takes the target's place at the end."""
+    clear_copies(target)
+    handle, copy = _new_copy(target)
+    try:
+        yield handle
+        if durable:
+            os.fsync(handle)
+        if not _stands_in(handle, target):
+            _write_into(target, copy, durable)
+            os.unlink(copy)
+            return
+        if os.name == "nt":  # where a file that is open has its name for good
+            os.close(handle)
+            handle = -1
+        os.replace(copy, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(copy)
+        raise
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _new_copy(target: str) -> tuple[int, str]:
+    folder, name = os.path.split(target)
+    mode = 0o600 if os.path.exists(target) else 0o666  # what nobody may read is not to be read here meanwhile
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        copy = os.path.join(folder, f"{_copy_beginning(name)}{secrets.token_hex(8)}{COPY_ENDING}")
+        handle = os.open(copy, flags, mode)
+        # Until it is locked the copy looks like one that was left behind, and somebody may have removed it.
+        if _lock(handle) and os.fstat(handle).st_nlink:
+            return handle, copy
+        os.close(handle)
+
+
+def _copy_beginning(name: str) -> str:
+    return f".{name[:40]}."  # names of files may be no longer than 255 bytes
+
+
+def _lock(handle: int) -> bool:
+    """Mark an open file as being written, as long as this process lives; False if another one did."""
+    try:
+        import fcntl
+    except ImportError:  # where there are no such locks, a file that is open cannot be removed
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # a file system without locks
+    return True
+
+
+def _stands_in(handle: int, target: str) -> bool:
+    """Give the copy the target's mode and owner; False if it cannot stand in for a file with another owner or name."""
+    try:
+        old = Path(target).stat()
+    except FileNotFoundError:
+        return True
+    if old.st_nlink > 1:
+        return False
+    if os.name == "nt":
+        return True
+    new = os.fstat(handle)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        try:
+            os.fchown(handle, old.st_uid, old.st_gid)
+        except OSError:
+            return False
+    os.fchmod(handle, stat.S_IMODE(old.st_mode))
+    return True
+
+
+def _write_into(target: str, copy: str, durable: bool) -> None:
+    """Put the copy's contents into the file itself, so that it stays what it is."""
+    with open(copy, "rb") as source, open(target, "r+b") as out:
+        _make_room(out, os.fstat(source.fileno()).st_size)
+        shutil.copyfileobj(source, out, 1 << 20)
+        out.truncate()
+        if durable:
+            out.flush()
+            os.fsync(out.fileno())
+
+
+def _make_room(out: IO[bytes], size: int) -> None:
+    """Find out that the disk is full while the file still is what it was."""
+    before = os.fstat(out.fileno()).st_size
+    if size > before and hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(out.fileno(), before, size - before)
+        except OSError:
+            out.truncate(before)
+            raise
