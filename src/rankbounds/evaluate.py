@@ -344,10 +344,10 @@ def gathered(
         runs=unique_names([result.name for result in results], places),
         query_ids=query_ids,
         measures=measures,
-        value=np.stack([result.value for result in results]),
-        low=np.stack([result.low for result in results]),
-        high=np.stack([result.high for result in results]),
-        judged=np.stack([result.judged for result in results]),
+        value=_stacked([result.value for result in results]),
+        low=_stacked([result.low for result in results]),
+        high=_stacked([result.high for result in results]),
+        judged=_stacked([result.judged for result in results]),
         notes=[result.notes for result in results],
         bounds=assumptions.bounds,
         topics=assumptions.topics,
@@ -357,10 +357,15 @@ def gathered(
             if any(result.notes.tied_topics for result in results) and assumptions.bounds_are_outer(measure, facts)
         ],
         without_relevant=without_relevant,
-        parts=np.stack([result.parts for result in results if result.parts is not None], axis=1)
+        parts=_stacked([result.parts for result in results if result.parts is not None], axis=1)
         if results[0].parts is not None
         else None,
     )
+
+
+def _stacked(arrays: list[Floats], axis: int = 0) -> Floats:
+    """Arrays along a new axis; one alone is not copied, because it may be large."""
+    return np.stack(arrays, axis) if len(arrays) > 1 else np.expand_dims(arrays[0], axis)
 
 
 def judgments_from(
@@ -531,6 +536,14 @@ class ScoreSheet:
             getattr(self, name)[places] = getattr(part, name)
         if self.parts is not None and part.parts is not None:
             self.parts[:, places] = part.parts
+
+    def reorder(self, order: Ints) -> None:
+        """Put the topics in this order, one array after the other."""
+        for name in ("value", "low", "high", "judged", "tie_range", "tied"):
+            setattr(self, name, getattr(self, name)[order])
+        if self.parts is not None:
+            for part in self.parts:
+                part[:] = part[order]
 
     def result(self, name: str, missing: Sequence[str], unknown: Sequence[str]) -> RunResult:
         """What was scored, under the run's name."""

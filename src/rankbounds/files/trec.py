@@ -27,6 +27,7 @@ from rankbounds.pairs import Pairs, Source
 from rankbounds.threads import in_threads
 
 BLOCK_BYTES = 1 << 20
+KEEP_ONE_LINE = "Keep one of the two lines, or pass --lenient to keep the first."
 
 
 class NothingReadError(DataError):
@@ -116,7 +117,7 @@ def read_lines(
             keep[again] = False
             pairs, value = pairs.take(keep), value[keep]
     elif not distinct:
-        pairs.reject_repeats("Keep one of the two lines, or pass --lenient to keep the first.", threads)
+        pairs.reject_repeats(KEEP_ONE_LINE, threads)
     problems.warn(text.name)
     if not len(pairs):
         raise NothingReadError(f"{text.name}: no line of this file could be used.")
