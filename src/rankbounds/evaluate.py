@@ -537,14 +537,6 @@ class ScoreSheet:
         if self.parts is not None and part.parts is not None:
             self.parts[:, places] = part.parts
 
-    def reorder(self, order: Ints) -> None:
-        """Put the topics in this order, one array after the other."""
-        for name in ("value", "low", "high", "judged", "tie_range", "tied"):
-            setattr(self, name, getattr(self, name)[order])
-        if self.parts is not None:
-            for part in self.parts:
-                part[:] = part[order]
-
     def result(self, name: str, missing: Sequence[str], unknown: Sequence[str]) -> RunResult:
         """What was scored, under the run's name."""
         known = ~np.isnan(self.tie_range)

@@ -153,7 +153,7 @@ class _Stream:
             return self._scored(run, pieces, facts, seen), seen
 
     def split_judgments(self) -> Scores:
-        """Judgments and runs split by topic on disk; part by part, in memory. Topics are put in order at the end."""
+        """Judgments and runs split by topic on disk; part by part, in memory."""
         if self.assumptions.gain.words:
             raise UsageError(
                 f"{self.qrels.path}: judgments that are too many for memory must have numbers for grades, not words. "
@@ -165,8 +165,9 @@ class _Stream:
         with self._as_a_whole_file_would_tell(*files):
             parts = max(2, *(-(-one.size() // one.piece_bytes) for one in files))
             qrels, *runs = [one.split(parts, self.scratch) for one in files]
-            query_ids = self._judged_topics(qrels)
-            sheets = [ScoreSheet(len(query_ids), self.measures, self.assumptions) for _ in self.runs]
+            by_part = self._judged_topics(qrels)
+            place = self._places_of(by_part)
+            sheets = [ScoreSheet(place.size, self.measures, self.assumptions) for _ in self.runs]
             done = 0
             for number in range(parts):
                 judgments = self._qrels_of(qrels[number])
@@ -176,28 +177,22 @@ class _Stream:
                         one.unknown += [] if piece is None else _run_of(piece, run.path).query_ids
                     continue
                 facts = TopicFacts(judgments, self.assumptions.gain, grades=self.grades)
-                places = np.arange(done, done + len(facts.query_ids))
+                places = place[done : done + len(facts.query_ids)]
+                done += places.size
                 without_relevant.append(places[facts.relevant(1.0) == 0])
                 for run, piece, sheet, one in zip(self.runs, here, sheets, seen, strict=True):
-                    part = self._scored(run, [] if piece is None else [piece], facts, one, done)
+                    part = self._scored(run, [] if piece is None else [piece], facts, one, places)
                     sheet.put(places, part)
-                done += places.size
-                del judgments, facts, here
+                del judgments, facts, here, part
                 gc.collect()  # an index and its pairs know each other; waiting for the collector would add up the parts
                 self.progress(number + 1, parts)
-            order = self._order_of(query_ids)
-        query_ids = [query_ids[number] for number in order.tolist()]
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        results = []
-        for run, one in zip(self.runs, seen, strict=True):
-            sheet = sheets.pop(0)
-            sheet.reorder(order)
-            one.missing = [np.sort(place[np.concatenate([*one.missing, order[:0]])])]
-            results.append(self._result(run, sheet, one, query_ids))
-        without = np.sort(place[np.concatenate([*without_relevant, order[:0]])])
+        query_ids = [by_part[number] for number in np.argsort(place).tolist()]
+        results = [
+            self._result(run, sheet, one, query_ids) for run, sheet, one in zip(self.runs, sheets, seen, strict=True)
+        ]
+        without = np.sort(np.concatenate(without_relevant)).tolist()
         collection = TopicFacts(as_qrels([("any", "any", 0.0)]), self.assumptions.gain, grades=self.grades)
-        return self._gathered(results, query_ids, collection, [query_ids[number] for number in without.tolist()])
+        return self._gathered(results, query_ids, collection, [query_ids[number] for number in without])
 
     @contextlib.contextmanager
     def _as_a_whole_file_would_tell(self, *files: LargeFile) -> Iterator[None]:
@@ -212,11 +207,11 @@ class _Stream:
             raise
 
     def _scored(
-        self, file: LargeFile, pieces: Iterable[Piece], facts: TopicFacts, seen: _Seen, before: int = 0
+        self, file: LargeFile, pieces: Iterable[Piece], facts: TopicFacts, seen: _Seen, places: Ints | None = None
     ) -> ScoreSheet:
         """The scores of a run on the topics of ``facts``, from pieces that hold whole topics.
 
-        ``before`` judged topics come before those of ``facts``.
+        ``places`` are the numbers of these topics among all that are judged, where ``facts`` are of some.
         """
         sheet = ScoreSheet(len(facts.query_ids), self.measures, self.assumptions)
         met = np.zeros(len(facts.query_ids), dtype=bool)
@@ -232,7 +227,7 @@ class _Stream:
         absent = np.flatnonzero(~met)
         if self.assumptions.topics == "judged" and absent.size:
             sheet.fill([lambda: [empty_rankings(absent, facts)]])
-        seen.missing.append(absent + before)
+        seen.missing.append(absent if places is None else places[absent])
         return sheet
 
     def _qrels_of(self, part: Path | None) -> Qrels | None:
@@ -257,13 +252,16 @@ class _Stream:
         self.grades, self.distinct = np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0)), True
         return judged
 
-    def _order_of(self, query_ids: list[str]) -> Ints:
-        """In which order topics first stand in the judgments."""
-        hashes, places = self.qrels.first_places()
-        return np.argsort(places[np.searchsorted(hashes, Ids.of(query_ids).hashes())], kind="stable")
+    def _places_of(self, query_ids: list[str]) -> Ints:
+        """The number of each topic in the order in which they first stand in the judgments."""
+        hashes, first = self.qrels.first_places()
+        order = np.argsort(first[np.searchsorted(hashes, Ids.of(query_ids).hashes())], kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        return place
 
     def _result(self, run: LargeFile, sheet: ScoreSheet, seen: _Seen, query_ids: Sequence[str]) -> RunResult:
-        missing = np.concatenate(seen.missing).tolist()
+        missing = np.sort(np.concatenate(seen.missing)).tolist()
         if len(missing) == len(query_ids):
             if not seen.unknown:
                 raise DataError(f"{run.path}: no line of this file could be used.")
