@@ -35,6 +35,8 @@ ROW_BYTES = 50
 COMPRESSED = 6
 """How many times its size a compressed file is taken to have when it is read."""
 SPLIT_BYTES = 1 << 24
+READ_BYTES = 1 << 26
+"""How much is asked for at a time: some libraries for compressed files take room for all that they are asked for."""
 
 Piece = TrecLines | Columns
 
@@ -154,9 +156,7 @@ class LargeFile:
 
     def _parsed(self, text: Text, first_line: tuple[Layout, str | None], distinct: bool = False) -> TrecLines:
         layout, tag = first_line
-        lines = trec.read_lines(
-            text, lambda *_: layout, lenient=self.lenient, threads=self.threads, distinct=distinct
-        )
+        lines = trec.read_lines(text, lambda *_: layout, lenient=self.lenient, threads=self.threads, distinct=distinct)
         return replace(lines, tag=tag)
 
     def _grouped_frames(self) -> Iterator[Columns]:
@@ -367,7 +367,7 @@ def _line_start(docs: Ids, row: int) -> int:
 
 
 def _queries(text: Text) -> tuple[Ints, Ids]:
-    """Which lines of a text hold data, and the topic of each. Whatever is no greater than a blank is one, as in TREC."""
+    """Which lines of a text hold data, and the topic of each. Blanks are what they are to the reader."""
     begins = np.flatnonzero(text.buffer[text.begin : text.end - 1] == 10) + text.begin + 1
     start = np.concatenate(([text.begin], begins))
     while (blank := (text.buffer[start] <= 32) & (text.buffer[start] != 10)).any():
@@ -395,7 +395,7 @@ def _distribute(text: Text, out: list[Any]) -> None:
 def read_fully(file: Any, size: int) -> bytes:
     """So many bytes, or all there are; a file may give fewer at a time."""
     found = []
-    while size and (block := file.read(size)):
+    while size and (block := file.read(min(size, READ_BYTES))):
         found.append(block)
         size -= len(block)
     return b"".join(found)

@@ -1,4 +1,4 @@
-"""A folder for temporary files that does not stay behind: not after a failure, a signal, or a process that was killed."""
+"""A folder for temporary files that does not stay behind: not after a failure, nor a signal, nor a kill."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _locked(folder: Path) -> Iterator[None]:
     with open(folder / f"{LOCK}.new", "wb") as lock:
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            os.rename(folder / f"{LOCK}.new", folder / LOCK)
+            (folder / f"{LOCK}.new").rename(folder / LOCK)
         yield
 
 
