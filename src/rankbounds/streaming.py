@@ -61,7 +61,8 @@ def evaluate(
     Files are TREC files, plain or compressed, or Parquet. A file that has its topics together is read once; one that
     mixes them is split by topic into files below ``scratch`` (the system's place for temporary files), which takes
     about its size on disk. Judgments too many for memory are split so together with every run. What must fit in memory
-    always: the largest topic, and the scores (some 30 bytes for each run, topic and measure).
+    always: the largest topic, the scores (24 bytes for each run, topic and measure, 48 where any has a residual), and
+    some 100 bytes for each topic.
     """
     decided = Assumptions.of(**assumptions)
     chosen = parse_measures(measures)

@@ -89,7 +89,7 @@ class LargeFile:
         if self.path == STANDARD_INPUT:
             raise UsageError("Standard input cannot be read in pieces: write it to a file first.")
         if self.parquet:
-            columns.wanted_columns(self._scan().collect_schema().names(), self.names, self.path)
+            self._wanted_columns()
             return
         with stream(self.path) as file:
             start = file.read(1 << 16)
@@ -103,7 +103,8 @@ class LargeFile:
     def size(self) -> int:
         """How many bytes of text this is, about."""
         if self.parquet:
-            return int(self._scan().select(_polars().len()).collect().item()) * ROW_BYTES
+            with self._damage_told():
+                return sum(map(_rows_of_parquet, self._parquet_files())) * ROW_BYTES
         return Path(self.path).stat().st_size * (COMPRESSED if is_compressed(self.path) else 1)
 
     def grouped(self) -> Iterator[Piece]:
@@ -162,7 +163,7 @@ class LargeFile:
     def _grouped_frames(self) -> Iterator[Columns]:
         carried, before = None, 0
         for frame in self._frames():
-            frame = frame if carried is None else _polars().concat([carried, frame])
+            frame = frame if carried is None else _polars().concat([carried, frame], how="vertical_relaxed")
             group = frame[columns.find_column(frame.columns, columns.QUERY_NAMES)].rle_id()
             whole = int(group.search_sorted(group[-1]))
             if whole:
@@ -171,18 +172,33 @@ class LargeFile:
         if carried is not None:
             yield columns.of_object(carried, self.names, source=self.path, before=before)
 
-    def _scan(self) -> Any:
-        polars = _polars()
-        parts = os.path.join(self.path, "*.parquet") if os.path.isdir(self.path) else self.path
-        return polars.scan_parquet(parts)
+    def _parquet_files(self) -> list[str]:
+        return sorted(map(str, Path(self.path).glob("*.parquet"))) if os.path.isdir(self.path) else [self.path]
+
+    def _wanted_columns(self) -> list[str]:
+        with self._damage_told():
+            return columns.wanted_columns(_columns_of_parquet(self._parquet_files()[0]), self.names, self.path)
 
     def _frames(self) -> Iterator[Any]:
         """The columns that matter, some rows at a time, in the order of the file."""
-        scan = self._scan()
-        wanted = columns.wanted_columns(scan.collect_schema().names(), self.names, self.path)
+        wanted = self._wanted_columns()
         step = max(1, self.piece_bytes // ROW_BYTES)
-        for at in range(0, int(scan.select(_polars().len()).collect().item()), step):
-            yield scan.select(wanted).slice(at, step).collect()
+        with self._damage_told():
+            for path in self._parquet_files():
+                yield from (frame for frame in _frames_of_parquet(path, wanted, step) if len(frame))
+
+    @contextlib.contextmanager
+    def _damage_told(self) -> Iterator[None]:
+        """Whatever the libraries for Parquet raise as one sentence; polars panics with what is no Exception."""
+        try:
+            yield
+        except (DataError, MemoryError):
+            raise
+        except BaseException as error:
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            told = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+            raise DataError(f"{self.path}: cannot be read as Parquet ({told}).") from None
 
     def split(self, parts: int, scratch: Path) -> list[Path | None]:
         """Split the file by topic into files below ``scratch``; a topic has the same part in every file split so."""
@@ -399,6 +415,41 @@ def read_fully(file: Any, size: int) -> bytes:
         found.append(block)
         size -= len(block)
     return b"".join(found)
+
+
+def _pyarrow_parquet() -> Any | None:
+    """Pyarrow's reader of Parquet, if it is there: a damaged file makes it raise, where polars may abort."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        return None
+    return pyarrow.parquet
+
+
+def _columns_of_parquet(path: str) -> list[str]:
+    parquet = _pyarrow_parquet()
+    if parquet is None:
+        return list(_polars().scan_parquet(path).collect_schema().names())
+    return list(parquet.read_schema(path).names)
+
+
+def _rows_of_parquet(path: str) -> int:
+    parquet = _pyarrow_parquet()
+    if parquet is None:
+        return int(_polars().scan_parquet(path).select(_polars().len()).collect().item())
+    return int(parquet.read_metadata(path).num_rows)
+
+
+def _frames_of_parquet(path: str, wanted: list[str], rows: int) -> Iterator[Any]:
+    """So many rows of these columns at a time."""
+    parquet, polars = _pyarrow_parquet(), _polars()
+    if parquet is None:
+        for at in range(0, _rows_of_parquet(path), rows):
+            yield polars.scan_parquet(path).select(wanted).slice(at, rows).collect()
+        return
+    with parquet.ParquetFile(path) as file:
+        for batch in file.iter_batches(rows, columns=wanted):
+            yield polars.from_arrow(batch)
 
 
 def _polars() -> Any:
