@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -116,8 +117,17 @@ def test_lenient_reading_is_that_of_memory(tmp_path, monkeypatch, judgments, ord
             first = content[0]
             content.sort(key=lambda line: (line is not first, line.split()[0], len(line.split())))
     files = written(tmp_path, qrels, run, "plain")
-    found = streaming.evaluate(*files, MEASURES, memory=1 << 16, lenient=True)
-    assert_same(found, rb.evaluate(*files, MEASURES, lenient=True))
+    with pytest.warns(rb.RankboundsWarning) as told:
+        found = streaming.evaluate(*files, MEASURES, memory=1 << 16, lenient=True)
+    with pytest.warns(rb.RankboundsWarning) as expected:
+        assert_same(found, rb.evaluate(*files, MEASURES, lenient=True))
+    assert counted(told) == counted(expected)
+
+
+def counted(met):
+    """What was left out of each file, in one warning for each."""
+    told = [str(one.message) for one in met if "leniently" in str(one.message)]
+    return sorted((one.partition(":")[0], *sorted(re.findall(r"\d+ [a-z ]+ \(first: .*?\)", one))) for one in told)
 
 
 @pytest.mark.parametrize("judgments", ["whole", "split"])

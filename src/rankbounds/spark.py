@@ -38,7 +38,7 @@ from rankbounds.files.columns import (
 )
 from rankbounds.files.formats import is_parquet
 from rankbounds.files.opening import STANDARD_INPUT, expand, is_compressed, plain_name
-from rankbounds.files.pieces import LargeFile, first_fields
+from rankbounds.files.pieces import LargeFile, first_fields, told_once
 from rankbounds.files.scratch import scratch_folder
 from rankbounds.judgments import POOLED_NOT_JUDGED, as_qrels
 from rankbounds.measures import Measure, parse_measures
@@ -614,7 +614,7 @@ def _gathered(
     without = sorted({query for query, row in zip(queries, rows, strict=True) if not row["relevant"]}, key=_natural)
     collection = TopicFacts(as_qrels([("any", "any", 0.0)]), assumptions.gain, grades=grades[~np.isnan(grades)])
     scores = gathered(results, runs, query_ids, measures, assumptions, collection, without)
-    for message in [*_counted(said), *scores.warnings(), *fractions_lost(grades, measures, distinct)]:
+    for message in [*told_once(said), *scores.warnings(), *fractions_lost(grades, measures, distinct)]:
         warnings.warn(message, RankboundsWarning, stacklevel=3)
     return scores
 
@@ -631,24 +631,6 @@ def _no_topic_judged(where: str, unknown: list[str], judgments: str, query_ids: 
         f"{where}: no topic of this run is among the judged ones. The run has topics like "
         f'"{min(unknown, key=_natural)}", {judgments} like "{query_ids[0]}".'
     )
-
-
-def _counted(said: list[str]) -> list[str]:
-    """The warnings of several tasks as one for each file: what they counted is added up."""
-    files: dict[str, dict[str, tuple[int, str]]] = {}
-    others = []
-    for message in said:
-        name, leniently, counts = message.partition(": read leniently: ")
-        if not leniently:
-            others.append(message)
-        for count, kind, first in re.findall(r"(\d+) ([\w ]+) \(first: (.*?)\)(?=[;.])", counts):
-            before, place = files.setdefault(name, {}).get(kind, (0, first))
-            line = min(place, first, key=lambda one: int(one.rpartition(":")[2]))
-            files[name][kind] = before + int(count), line
-    for name, kinds in files.items():
-        told = "; ".join(f"{count} {kind} (first: {first})" for kind, (count, first) in kinds.items())
-        others.append(f"{name}: read leniently: {told}.")
-    return list(dict.fromkeys(others))
 
 
 def _natural(query: str) -> tuple[Any, ...]:

@@ -26,7 +26,7 @@ from rankbounds.evaluate import (
 )
 from rankbounds.files.columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
 from rankbounds.files.opening import expand, plain_name
-from rankbounds.files.pieces import LargeFile, MixedTopicsError, Piece
+from rankbounds.files.pieces import LENIENTLY, LargeFile, MixedTopicsError, Piece
 from rankbounds.files.scratch import scratch_folder
 from rankbounds.ids import Ids
 from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels, as_qrels
@@ -75,13 +75,34 @@ def evaluate(
 
     judgments = large(os.fspath(qrels), QRELS_COLUMNS)
     several = [large(path, RUN_COLUMNS) for path in expand([runs] if isinstance(runs, str | os.PathLike) else runs)]
-    with scratch_folder(scratch) as folder:
+    with scratch_folder(scratch) as folder, _warnings_of([judgments, *several]):
         stream = _Stream(judgments, several, chosen, decided, folder, workers, progress or (lambda *_: None))
         stream.check()
         scores = stream.whole_judgments() if judgments.size() < budget // QRELS_SHARE else stream.split_judgments()
     for message in [*scores.warnings(), *fractions_lost(stream.grades, chosen, stream.distinct)]:
         warnings.warn(message, RankboundsWarning, stacklevel=2)
     return scores
+
+
+@contextlib.contextmanager
+def _warnings_of(files: Sequence[LargeFile]) -> Iterator[None]:
+    """One warning for a file, not one for each of its pieces."""
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        yield
+    told: dict[str, None] = {}
+    for one in met:
+        if issubclass(one.category, RankboundsWarning):
+            told[str(one.message)] = None
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    for file in files:
+        of_pieces = [message for message in told if message.startswith(f"{file.path}{LENIENTLY}")]
+        if of_pieces:
+            told = {message: None for message in told if message not in of_pieces}
+            told[file.left_out(repeats=any("repeated documents" in message for message in of_pieces))] = None
+    for message in told:
+        warnings.warn(message, RankboundsWarning, stacklevel=4)
 
 
 def memory_bytes(given: int | str | None) -> int:

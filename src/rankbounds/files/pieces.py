@@ -11,7 +11,8 @@ import contextlib
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
@@ -37,6 +38,9 @@ COMPRESSED = 6
 SPLIT_BYTES = 1 << 24
 READ_BYTES = 1 << 26
 """How much is asked for at a time: some libraries for compressed files take room for all that they are asked for."""
+
+LENIENTLY = ": read leniently: "
+"""What stands in a warning between the file and what was left out of it."""
 
 Piece = TrecLines | Columns
 
@@ -295,6 +299,24 @@ class LargeFile:
             return error
         return min(repeats, key=_line_told, default=None)
 
+    def left_out(self, repeats: bool) -> str:
+        """What reading leniently leaves out, in one sentence. Pieces may see a line twice, so they are not asked.
+
+        How many documents are repeated is not known; whether there are any, whoever read the pieces knows.
+        """
+        with warnings.catch_warnings(record=True) as met:
+            warnings.simplefilter("always")
+            first_line = self._first_line()
+            for content, before in blocks_of_lines(self.path, self._block_bytes):
+                with contextlib.suppress(NothingReadError):
+                    self._parsed(inner_text(self.path, content, before), first_line)
+        again = r"(?:; )?\d+ repeated documents left out \(first: .*?\)(?=[;.])"
+        counted = [re.sub(again, "", str(one.message)).replace(f"{LENIENTLY}; ", LENIENTLY) for one in met]
+        told = "".join(told_once(counted)) or f"{self.path}{LENIENTLY}"
+        if not repeats:
+            return told
+        return told.removesuffix(".") + "; " * told.endswith(".") + "repeated documents left out."
+
     def _line_in_file(self, part: Path, number: int) -> int:
         """Which line of the file the line of this number in a part is: the file is read again to find it."""
         parts = len(list(part.parent.iterdir()))
@@ -317,6 +339,23 @@ class _PartSource(Source):
         """``file:line`` in the file that was split."""
         number = int(np.count_nonzero(pairs.docs.text[: int(pairs.docs.start[row])] == 10)) + 1
         return f"{self.name}:{self.line_in_file(number)}"
+
+
+def told_once(said: Iterable[str]) -> list[str]:
+    """The warnings of several pieces as one for each file: what they counted is added up."""
+    files: dict[str, dict[str, tuple[int, str]]] = {}
+    told: dict[str, None] = {}
+    for message in said:
+        name, leniently, counts = message.partition(LENIENTLY)
+        if not leniently:
+            told[message] = None
+        for count, kind, first in re.findall(r"(\d+) ([\w ]+) \(first: (.*?)\)(?=[;.])", counts):
+            before, place = files.setdefault(name, {}).get(kind, (0, first))
+            files[name][kind] = before + int(count), min(place, first, key=lambda one: int(one.rpartition(":")[2]))
+    for name, kinds in files.items():
+        each = "; ".join(f"{count} {kind} (first: {first})" for kind, (count, first) in kinds.items())
+        told[f"{name}{LENIENTLY}{each}."] = None
+    return list(told)
 
 
 def _first_of_each(hashes: Words, places: Ints) -> tuple[Words, Ints]:
