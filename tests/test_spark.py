@@ -5,6 +5,7 @@ That its scores are those of the plain definitions is in ``test_engines``.
 
 from __future__ import annotations
 
+import gzip
 import random
 
 import numpy as np
@@ -16,6 +17,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 import rankbounds as rb
 from rankbounds import spark, spark_tasks
+from same_outcome import assert_same_outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors
 
@@ -194,7 +196,7 @@ RUN_SCHEMA = "query_id string, doc_id string, score double"
         (ROWS, RUN_SCHEMA, {"ties": "rank"}, "there is no column rank"),
         (ROWS, RUN_SCHEMA, {"ties": "run"}, "no order"),
         (ROWS, RUN_SCHEMA, {"labels": "human"}, 'no column "source"'),
-        ([("other", "a", 1.0)], RUN_SCHEMA, {}, "No topic of the runs is among the judged ones"),
+        ([("other", "a", 1.0)], RUN_SCHEMA, {}, 'run "run": no topic of this run is among the judged ones'),
     ],
 )
 def test_bad_rows_are_one_sentence(spark_session, runs, schema, options, told):
@@ -220,6 +222,100 @@ def test_sources_that_disagree(spark_session):
     assert spark.evaluate(table, apart, "P@2", labels="llm").mean().value.item() == 0.5
 
 
+@pytest.mark.parametrize(
+    ("names", "options", "told"),
+    [
+        ("ab", {"runs": ["a"]}, r'a row is of the run "b", which "runs" does not name: .*column "run"'),
+        (["a", None], {"runs": ["a"]}, "a row has no run: name it, or leave such rows out"),
+        (["a", None], {}, "a row has no run: name it, or leave such rows out"),
+    ],
+)
+def test_rows_of_another_run_are_not_taken_for_those_of_the_one_that_is_named(spark_session, names, options, told):
+    rows = [(*row, name) for row, name in zip(ROWS, names, strict=True)]
+    table = spark_session.createDataFrame(rows, RUN_SCHEMA + ", run string")
+    qrels = spark_session.createDataFrame([("q1", "a", 1.0)], "query_id string, doc_id string, relevance double")
+    with pytest.raises(rb.DataError, match=told):
+        spark.evaluate(table, qrels, "RR", **options).collect()
+
+
+def test_names_of_runs_without_a_column_for_them(spark_session):
+    table = spark_session.createDataFrame(ROWS, RUN_SCHEMA)
+    with pytest.raises(rb.UsageError, match=r'2 runs are named, but the frame has no column.*Add one called "run"'):
+        spark.evaluate(table, table.withColumnRenamed("score", "relevance"), "RR", runs=["a", "b"])
+
+
+def test_every_file_of_a_folder_or_a_pattern_is_a_run(spark_session, tmp_path):
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "one").write_text("1 Q0 a 1 2 t\n2 Q0 b 1 2 t\n")
+    (folder / "two.gz").write_bytes(gzip.compress(b"1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n"))
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 b 1\n")
+    local = rb.evaluate(tmp_path / "qrels", folder, "RR")
+    for given in (str(folder), f"{folder}/*", f"file:{folder}/one"):
+        found = spark.evaluate_files(str(tmp_path / "qrels"), given, "RR", spark=spark_session)
+        if given.endswith("/one"):
+            assert (found.runs, found.value[0].tolist()) == (["t"], local.value[0].tolist())
+            continue
+        assert found.runs == local.runs == ["t (one)", "t (two)"]
+        assert found.value.tolist() == local.value.tolist()
+
+
+@pytest.mark.parametrize("kind", ["gzip", "bz2", "lzma", "zstandard"])
+def test_compressed_text_and_ids_of_any_encoding(spark_session, tmp_path, kind):
+    library = pytest.importorskip(kind)
+    compress = library.ZstdCompressor().compress if kind == "zstandard" else library.compress
+    content = "café Q0 dé 1 2 t\ncafè Q0 dé 1 2 t\ncafè Q0 dè 1 1 t\n".encode("latin-1")
+    (tmp_path / "qrels").write_bytes("café 0 dé 1\ncafè 0 dè 1\n".encode("latin-1"))
+    (tmp_path / "run").write_bytes(compress(content))
+    files = str(tmp_path / "qrels"), str(tmp_path / "run")
+    found, local = spark.evaluate_files(*files, "RR", spark=spark_session), rb.evaluate(*files, "RR")
+    assert aligned(found, local)["value"].tolist() == local.value.tolist() == [[[1.0], [0.5]]]
+    (tmp_path / "run").write_bytes(compress(content * 50)[:-12])
+    with pytest.raises(rb.DataError, match=r"/run: the compressed data are damaged") as raised:
+        spark.evaluate_files(*files, "RR", spark=spark_session)
+    assert "\n" not in str(raised.value)
+
+
+def test_damaged_parquet_is_one_sentence_that_names_the_file(spark_session, tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 1\n")
+    path = tmp_path / "run.parquet"
+    polars.DataFrame(
+        {"query_id": ["q1"] * 999, "doc_id": [f"d{at}" for at in range(999)], "score": [0.5] * 999}
+    ).write_parquet(path)
+    sound = path.read_bytes()
+    for damaged in (sound[:-200], sound[:-40] + b"\xff" * 30 + sound[-10:], sound[:4] + b"\xff" * 600 + sound[604:]):
+        path.write_bytes(damaged)
+        with pytest.raises(rb.DataError, match=r"run\.parquet: ") as raised:
+            spark.evaluate_files(str(tmp_path / "qrels"), str(path), "RR", spark=spark_session)
+        assert "\n" not in str(raised.value)
+        assert " calling o" not in str(raised.value)
+
+
+def test_what_is_no_file_and_what_no_engine_but_memory_reads(spark_session, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "run.csv").write_text("query_id,doc_id,score\n1,a,1\n")
+    for given, told in (("-", "which is no file"), (tmp_path / "run.csv", "only TREC files and Parquet.*this is csv")):
+        with pytest.raises(rb.UsageError, match=told):
+            spark.evaluate_files(str(tmp_path / "qrels"), str(given), "RR", spark=spark_session)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        (b"1 0 a 1\n2 0 a 1\n", b"\xef\xbb\xbf1 Q0 a 1 2 t\n\x012 Q0 a 1 2 t\n\x1f# so\n1 Q0 b 1 1 t\n"),
+        (b"1 0 a 1\n1 0 a 1\n", b"1 Q0 a 1 2 t\n1 Q0 a 1\n"),
+        (b"1 0 a 1\n2 0 a 1\n", b"1 Q0 a 1 2 t\n2 Q0 b 1 2 t\n1 Q0 a 1 2 t\n2 Q0 a 1 x t\n"),
+        (b"1 0 a 1\n", b"2 Q0 a 1 2 t\n"),
+        (b"1 0 a 1\n", b"1 Q0 a 1 2 t\n1 Q0 \x00 1 2 t\n"),
+    ],
+)
+def test_the_same_bytes_have_the_same_outcome(spark_session, tmp_path, qrels, run):
+    def on_spark(*arguments, **options):
+        return spark.evaluate_files(*arguments, spark=spark_session, **options)
+
+    assert_same_outcome([on_spark], qrels, run, tmp_path)
+
+
 def trec_files(folder, run, qrels="1 0 a 1\n2 0 a 1\n3 0 z 1\n"):
     (folder / "qrels").write_text(qrels)
     (folder / "run").write_text(run)
@@ -242,9 +338,9 @@ def test_a_bad_line_is_shown_where_its_number_is_not_known(spark_session, tmp_pa
     (tmp_path / "part" / "0").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 high t\n")
     qrels, _ = trec_files(tmp_path, "")
     with pytest.raises(
-        rb.DataError, match=r'part: the score "high" is not a finite number. The line is "1 Q0 b 2 high t"'
+        rb.DataError, match=r'part/0: the score "high" is not a finite number. The line is "1 Q0 b 2 high t"'
     ):
-        spark.evaluate_files(qrels, str(tmp_path / "part"), spark=spark_session)
+        spark.evaluate_files(qrels, f"file:{tmp_path}/part", spark=spark_session)
 
 
 def test_lenient_reading_counts_what_it_leaves_out(spark_session, tmp_path, monkeypatch):

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
+import re
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import polars
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds import streaming
 from rankbounds.cli import main
 from rankbounds.files.pieces import LargeFile
+from rankbounds.files.scratch import remove_abandoned, scratch_folder
+from same_outcome import assert_same_outcome, split, streamed
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 
@@ -108,8 +117,17 @@ def test_lenient_reading_is_that_of_memory(tmp_path, monkeypatch, judgments, ord
             first = content[0]
             content.sort(key=lambda line: (line is not first, line.split()[0], len(line.split())))
     files = written(tmp_path, qrels, run, "plain")
-    found = streaming.evaluate(*files, MEASURES, memory=1 << 16, lenient=True)
-    assert_same(found, rb.evaluate(*files, MEASURES, lenient=True))
+    with pytest.warns(rb.RankboundsWarning) as told:
+        found = streaming.evaluate(*files, MEASURES, memory=1 << 16, lenient=True)
+    with pytest.warns(rb.RankboundsWarning) as expected:
+        assert_same(found, rb.evaluate(*files, MEASURES, lenient=True))
+    assert counted(told) == counted(expected)
+
+
+def counted(met):
+    """What was left out of each file, in one warning for each."""
+    told = [str(one.message) for one in met if "leniently" in str(one.message)]
+    return sorted((one.partition(":")[0], *sorted(re.findall(r"\d+ [a-z ]+ \(first: .*?\)", one))) for one in told)
 
 
 @pytest.mark.parametrize("judgments", ["whole", "split"])
@@ -226,3 +244,151 @@ def test_command(tmp_path, capsys):
         assert [ours[name] for name in numbers] == pytest.approx(list(numbers.values()), rel=1e-12, abs=1e-12)
     assert main(["evaluate", *files, "--engine", "streem"]) == 2
     assert 'Did you mean "stream"?' in capsys.readouterr().err
+
+
+def test_lines_that_begin_with_control_characters_are_scored(tmp_path, monkeypatch):
+    """To the reader whatever is no greater than a blank is one; so it is where lines are split by topic."""
+    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
+    qrels, run = lines(11, order="mixed")
+    spoilt = [f"{chr(code)}{line}" for line, code in zip(run, range(1, 32), strict=False) if chr(code) not in "\n\r"]
+    files = written(tmp_path, qrels, spoilt, "plain")
+    assert_same(streaming.evaluate(*files, MEASURES, memory=1 << 16), rb.evaluate(*files, MEASURES))
+
+
+MUTATIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["insert", "line", "again", "cut", "drop"]),
+        st.integers(0, 1 << 14),
+        st.sampled_from(
+            [
+                b"\x01",
+                b"\x00",
+                b"\xef\xbb\xbf",
+                b"#",
+                b"\r",
+                b"\n",
+                b"\t",
+                b" ",
+                b"\x1f",
+                b"\x0b",
+                b"\xe9",
+                b"nan",
+                b"\n# so\n",
+            ]
+        ),
+    ),
+    max_size=4,
+)
+
+
+def mutated(content, mutations):
+    """Bytes put in anywhere or where a line begins, lines that stand twice, bytes that are lost."""
+    for kind, number, token in mutations:
+        at = number % (len(content) + 1)
+        if kind in ("line", "again"):
+            at = content.rfind(b"\n", 0, at) + 1
+        if kind == "again":
+            token = content[at:].partition(b"\n")[0] + b"\n"
+            at = content.find(b"\n", number % len(content)) + 1 if content else 0
+        lost = number % 5 + 1 if kind == "drop" else 0
+        content = content[:at] if kind == "cut" else content[:at] + (b"" if lost else token) + content[at + lost :]
+    return content
+
+
+@given(
+    seed=st.integers(0, 99),
+    order=st.sampled_from(["grouped", "mixed"]),
+    qrels=MUTATIONS,
+    run=MUTATIONS,
+    lenient=st.booleans(),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_same_bytes_have_the_same_outcome(tmp_path, seed, order, qrels, run, lenient):
+    contents = [("\n".join(part) + "\n").encode() for part in lines(seed, topics=12, order=order)]
+    spoilt = [mutated(content, each) for content, each in zip(contents, (qrels, run), strict=True)]
+    assert_same_outcome([streamed, split], *spoilt, tmp_path, lenient=lenient)
+
+
+@pytest.mark.parametrize("judgments", ["whole", "split"])
+@pytest.mark.parametrize("spoilt", ["qrels", "run"])
+@pytest.mark.parametrize("kind", ["gzip", "bz2", "lzma", "zstandard", "parquet"])
+def test_damaged_files_are_one_sentence(tmp_path, monkeypatch, command, kind, spoilt, judgments):
+    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
+    files = dict(
+        zip(("qrels", "run"), written(tmp_path, *lines(12), "parquet" if kind == "parquet" else "plain"), strict=True)
+    )
+    content = files[spoilt].read_bytes()
+    if kind != "parquet":
+        library = pytest.importorskip(kind)
+        content = (library.ZstdCompressor().compress if kind == "zstandard" else library.compress)(content)
+    middle = len(content) // 2
+    for damaged in (content[:-20], content[:middle], content[:middle] + b"\xff" * 40 + content[middle + 40 :]):
+        files[spoilt].write_bytes(damaged)
+        code, out, err = command("evaluate", *files.values(), "--engine", "stream", "--memory", "128K")
+        assert (code, out) == (3, "")
+        assert err.startswith(f"rankbounds: {files[spoilt]}")
+        assert err.count("\n") == 1
+
+
+def test_a_value_that_is_none_in_parquet_names_the_file_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
+    qrels, run = written(tmp_path, *lines(13), "parquet")
+    frame = polars.read_parquet(run)
+    frame.with_columns(score=polars.when(polars.col("rank") == 7).then(None).otherwise("score")).write_parquet(run)
+    with pytest.raises(rb.DataError, match="not a finite number") as raised:
+        streaming.evaluate(qrels, run, MEASURES, memory=1 << 16)
+    assert str(raised.value).startswith(str(run))
+
+
+STOPPED = """
+import os, signal, sys
+from rankbounds import streaming
+def stop(done, of):
+    assert os.listdir(sys.argv[3])
+    os.kill(os.getpid(), getattr(signal, sys.argv[4]))
+streaming.QRELS_SHARE = 1 << 40
+streaming.evaluate(sys.argv[1], sys.argv[2], "AP", memory=1 << 16, scratch=sys.argv[3], progress=stop)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals and locks of POSIX")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
+def test_no_scratch_stays_behind(tmp_path, name):
+    files = written(tmp_path, *lines(14), "plain")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    ended = subprocess.run([sys.executable, "-c", STOPPED, *map(str, files), str(scratch), name], check=False)
+    number = getattr(signal, name)
+    if name == "SIGKILL":
+        assert ended.returncode == -number
+        assert list(scratch.iterdir()), "nothing can be done about it then"
+        with scratch_folder(scratch) as used:  # whoever comes next clears it, and not what is in use
+            assert [folder.name for folder in scratch.iterdir()] == [used.name]
+            remove_abandoned(scratch)
+            assert used.is_dir()
+    else:
+        assert ended.returncode == 128 + number
+    assert not list(scratch.iterdir())
+
+
+MEASURED = """
+import resource, sys
+from rankbounds import streaming
+streaming.evaluate(sys.argv[1], sys.argv[2], ["AP", "RBP(p=0.8)"], memory="16M", threads=1)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of the greatest memory is another elsewhere")
+def test_many_topics_take_the_memory_that_is_promised(tmp_path):
+    """For each topic some 100 bytes, and for each measure 24, or 48 with residuals."""
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    taken = []
+    for topics in (50_000, 250_000):
+        qrels.write_text("".join(f"{topic} 0 d 1\n" for topic in range(topics)))
+        run.write_text("".join(f"{topic} Q0 d 1 1 t\n" for topic in range(topics)))
+        ended = subprocess.run(
+            [sys.executable, "-c", MEASURED, str(qrels), str(run)], check=True, capture_output=True, text=True
+        )
+        taken.append(int(ended.stdout) * 1024)
+    assert taken[1] - taken[0] < 200_000 * 2 * (100 + 24 + 48)

@@ -368,10 +368,10 @@ def gathered(
         runs=unique_names([result.name for result in results], places),
         query_ids=query_ids,
         measures=measures,
-        value=np.stack([result.value for result in results]),
-        low=np.stack([result.low for result in results]),
-        high=np.stack([result.high for result in results]),
-        judged=np.stack([result.judged for result in results]),
+        value=_stacked([result.value for result in results]),
+        low=_stacked([result.low for result in results]),
+        high=_stacked([result.high for result in results]),
+        judged=_stacked([result.judged for result in results]),
         notes=[result.notes for result in results],
         bounds=assumptions.bounds,
         topics=assumptions.topics,
@@ -383,10 +383,15 @@ def gathered(
             )
         ],
         without_relevant=without_relevant,
-        parts=np.stack([result.parts for result in results if result.parts is not None], axis=1)
+        parts=_stacked([result.parts for result in results if result.parts is not None], axis=1)
         if results[0].parts is not None
         else None,
     )
+
+
+def _stacked(arrays: list[Floats], axis: int = 0) -> Floats:
+    """Arrays along a new axis; one alone is not copied, because it may be large."""
+    return np.stack(arrays, axis) if len(arrays) > 1 else np.expand_dims(arrays[0], axis)
 
 
 def judgments_from(

@@ -9,7 +9,6 @@ twice in different ones need no care of their own: all rows of a topic meet in o
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 import sys
@@ -38,7 +37,9 @@ from rankbounds.files.columns import (
     find_column,
 )
 from rankbounds.files.formats import is_parquet
-from rankbounds.files.opening import is_compressed, plain_name, stream
+from rankbounds.files.opening import STANDARD_INPUT, expand, is_compressed, plain_name
+from rankbounds.files.pieces import LargeFile, first_fields, told_once
+from rankbounds.files.scratch import scratch_folder
 from rankbounds.judgments import POOLED_NOT_JUDGED, as_qrels
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings import TopicFacts
@@ -48,6 +49,9 @@ from rankbounds.spark_tasks import JUDGMENT, LIST_SCHEMA, SAID, SEGMENT_SCHEMA, 
 
 DRIVER_BYTES = 1 << 26
 """Judgments in a file up to this size are held by the driver and by every task."""
+TABLE_ENDINGS = (".parquet", ".parq")
+WRITTEN_BY_SPARK = "_SUCCESS"
+"""The file that Spark leaves in a folder when all parts of a table are written."""
 RUN_NAMES = ("run", "run_id", "system", "tag")
 
 
@@ -64,9 +68,9 @@ def evaluate(
     """Score the runs in one Spark frame against the judgments in another.
 
     ``runs_df`` has columns for query, document and score, named as elsewhere, and ``run`` where it holds several runs;
-    ``runs`` names them where that is known, which saves a pass over the data. ``qrels_df`` has query, document and
-    grade; ``labels`` chooses by its column ``source``. ``partitions`` is the number of tasks (default: four for each
-    core). The other options are those of ``rankbounds.evaluate``.
+    ``runs`` names them where that is known, which saves a pass over the data (rows of any other run are an error).
+    ``qrels_df`` has query, document and grade; ``labels`` chooses by its column ``source``. ``partitions`` is the
+    number of tasks (default: four for each core). The other options are those of ``rankbounds.evaluate``.
     """
     decided = _decided(assumptions)
     chosen = parse_measures(measures)
@@ -75,9 +79,9 @@ def evaluate(
     rows, columns = _rows(runs_df, RUN_COLUMNS, "the runs", need_rank=decided.ties == "rank")
     judgments = _judgments(qrels_df, labels)
     with _plain_errors():
-        names = list(runs) if runs is not None else _run_names(rows)
+        names = _names(rows, runs, columns)
         pack = spark_tasks.packing("the runs", columns)
-        segments = _numbered(rows, names, spark).mapInArrow(pack, SEGMENT_SCHEMA).union(judgments)
+        segments = _numbered(rows, names, "run" in columns, spark).mapInArrow(pack, SEGMENT_SCHEMA).union(judgments)
         grades = _grades(judgments)
         lists = _lists(segments, names, chosen, decided, grades, partitions)
         return SparkScores(lists.persist(), names, chosen, decided, grades)
@@ -107,7 +111,10 @@ def evaluate_files(
     lenient: bool = False,
     **assumptions: Any,
 ) -> Scores:
-    """Score files on any path that Spark reads: Parquet, or text in TREC's format. Each path is a run.
+    """Score files on any path that Spark reads: Parquet, or text in TREC's format, plain or compressed.
+
+    Each file is a run, as elsewhere: paths may be patterns, or folders with a file for each run. A folder that is one
+    table, because it is named ``*.parquet`` or Spark wrote it, is one run.
 
     ``lenient=True`` leaves out lines that cannot be read, and counts them; Spark must run on this machine for it, and
     the files must keep the lines of each topic together, because rows have no order otherwise.
@@ -116,26 +123,112 @@ def evaluate_files(
     chosen = parse_measures(measures)
     decided.check(chosen)
     session = spark or session_here()
-    paths = [runs] if isinstance(runs, str) else list(runs)
-    need_rank = decided.ties == "rank"
+    paths = _expanded(session, [runs] if isinstance(runs, str) else runs)
+    try:
+        with _plain_errors():
+            return _scores_of_files(session, [qrels, *paths], chosen, decided, partitions, lenient)
+    except DataError:
+        if not lenient:
+            _tell_as_a_whole_file_would(session, [qrels, *paths])
+        raise
+
+
+def _scores_of_files(
+    session: Any,
+    paths: list[str],
+    measures: list[Measure],
+    assumptions: Assumptions,
+    partitions: int | None,
+    lenient: bool,
+) -> Scores:
+    """The scores of the runs in all files but the first, which holds the judgments."""
+    need_rank = assumptions.ties == "rank"
+    sources = [_source(session, paths[0], QRELS_COLUMNS, JUDGMENT)]
+    sources += [_source(session, path, RUN_COLUMNS, number) for number, path in enumerate(paths[1:])]
+    names = unique_names([source.name for source in sources[1:]], paths[1:])
+    files = [source.lines for source in sources if source.lines is not None]
+    if len(files) == len(sources) and files[0].size <= DRIVER_BYTES:
+        facts = spark_tasks.facts_of(files[0], assumptions.gain, lenient)
+        rows = _rows_of_files(session, files, facts, measures, assumptions, lenient)
+        if rows is not None:
+            return _gathered(rows, names, measures, assumptions, facts.grade, paths=paths)
+    if lenient:
+        raise UsageError(
+            "On Spark, lines that cannot be read are left out only of text files on this machine that keep the "
+            "lines of each topic together. Use --engine stream, or clean the files first."
+        )
+    grades = _grades(_segments(session, sources[:1], need_rank))
+    lists = _lists(_segments(session, sources, need_rank), names, measures, assumptions, grades, partitions)
     with _plain_errors():
-        sources = [_source(session, qrels, QRELS_COLUMNS, JUDGMENT)]
-        sources += [_source(session, path, RUN_COLUMNS, number) for number, path in enumerate(paths)]
-        names = unique_names([source.name for source in sources[1:]], paths)
-        files = [source.lines for source in sources if source.lines is not None]
-        if len(files) == len(sources) and files[0].size <= DRIVER_BYTES:
-            facts = spark_tasks.facts_of(files[0], decided.gain, lenient)
-            rows = _rows_of_files(session, files, facts, chosen, decided, lenient)
-            if rows is not None:
-                return _gathered(rows, names, chosen, decided, facts.grade)
-        if lenient:
-            raise UsageError(
-                "On Spark, lines that cannot be read are left out only of text files on this machine that keep the "
-                "lines of each topic together. Use --engine stream, or clean the files first."
-            )
-        grades = _grades(_segments(session, sources[:1], need_rank))
-        lists = _lists(_segments(session, sources, need_rank), names, chosen, decided, grades, partitions)
-        return SparkScores(lists, names, chosen, decided, grades).collect()
+        rows = lists.collect()
+    return _gathered(rows, names, measures, assumptions, grades, distinct=True, paths=paths)
+
+
+def _tell_as_a_whole_file_would(session: Any, paths: Sequence[str]) -> None:
+    """Of several things that are wrong with files here, raise the one that reading them at once would tell."""
+    with scratch_folder() as folder:
+        for number, path in enumerate(paths):
+            local = _on_this_machine(session, path)
+            if local is not None and os.path.isfile(local):
+                file = LargeFile(local, RUN_COLUMNS if number else QRELS_COLUMNS, spark_tasks.READ_BYTES)
+                error = file.first_error(folder)
+                if error is not None:
+                    raise error from None
+
+
+def _expanded(session: Any, paths: Sequence[str]) -> list[str]:
+    """Each file is a run, whichever way it is named: by its path, by a pattern, or by the folder that holds it.
+
+    A folder that is one table (its name ends like a Parquet file, or Spark wrote it) is one run.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        if path == STANDARD_INPUT or _is_pipe(path):
+            raise UsageError(f'Spark cannot read "{path}", which is no file: write it to one first.')
+        if _is_table(path):
+            found[path] = None
+        elif ":/" in path and not os.path.exists(path):
+            found.update(dict.fromkeys(_listed_by_spark(session, path)))
+        else:
+            found.update(dict.fromkeys(expand([path])))
+    return list(found)
+
+
+def _is_pipe(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _is_table(folder: str) -> bool:
+    named_so = folder.rstrip("/").endswith(TABLE_ENDINGS)
+    return os.path.isdir(folder) and (named_so or os.path.exists(os.path.join(folder, WRITTEN_BY_SPARK)))
+
+
+def _listed_by_spark(session: Any, path: str) -> list[str]:
+    """The same for a path on a file system that Spark knows."""
+    jvm = getattr(session, "_jvm", None)
+    if jvm is None:
+        return [path]
+    try:
+        place = jvm.org.apache.hadoop.fs.Path(path)
+        system = place.getFileSystem(session._jsc.hadoopConfiguration())
+        found = []
+        for status in system.globStatus(place) or ():
+            inside = list(system.listStatus(status.getPath())) if status.isDirectory() else []
+            names = [one.getPath().getName() for one in inside]
+            if (
+                not status.isDirectory()
+                or status.getPath().getName().endswith(TABLE_ENDINGS)
+                or WRITTEN_BY_SPARK in names
+            ):
+                found.append(status.getPath().toString())
+            else:
+                files = (one for one in inside if one.isFile() and one.getPath().getName()[0] not in "._")
+                found += sorted(one.getPath().toString() for one in files)
+    except Exception as error:
+        raise DataError(f"{path}: Spark cannot read this ({_first_sentence(error)}).") from None
+    if not found:
+        raise DataError(f"{path}: there is no such file.")
+    return found
 
 
 def _rows_of_files(
@@ -204,15 +297,15 @@ def _source(session: Any, path: str, names: ColumnNames, number: int) -> _Source
     choose = trec.qrels_layout if names is QRELS_COLUMNS else trec.run_layout
     local = _on_this_machine(session, path)
     if local is not None:
-        with stream(local) as file:
-            fields, place = _first_fields(file, local)
+        LargeFile(local, names, spark_tasks.READ_BYTES).check()
+        fields, place = first_fields(local)
         layout = choose(fields, place)
         status = Path(local).stat()
         lines = spark_tasks.LocalFile(number, local, layout, status.st_size, status.st_mtime_ns, is_compressed(local))
         return _Source(number, trec.tag_of(fields, layout) or plain_name(local), lines=lines)
     functions = _functions()
     try:
-        if path.rstrip("/").endswith((".parquet", ".parq")) or _holds_parquet(path):
+        if path.rstrip("/").endswith(TABLE_ENDINGS) or is_parquet(_without_scheme(path), QRELS_COLUMNS):
             table = session.read.parquet(path)
 
             def packed(need_rank: bool) -> Any:
@@ -261,21 +354,12 @@ def _on_this_machine(session: Any, path: str) -> str | None:
     return None if is_parquet(name, QRELS_COLUMNS) else os.path.abspath(name)
 
 
-def _first_fields(file: Any, path: str) -> tuple[list[bytes], str]:
-    """The fields of the first line with data, and where it stands."""
-    for number, line in enumerate(file, 1):
-        fields = line.removeprefix(codecs.BOM_UTF8).split()
-        if fields and not fields[0].startswith(b"#"):
-            return fields, f"{path}:{number}"
-    raise DataError(f"{path}: the file holds no line of data.")
-
-
 def _parallelism(session: Any) -> int:
     return int(session.sparkContext.defaultParallelism)
 
 
-def _holds_parquet(path: str) -> bool:
-    return os.path.isdir(path) and any(name.endswith(".parquet") for name in os.listdir(path))
+def _without_scheme(path: str) -> str:
+    return re.sub(r"^file:/+", "/", path)
 
 
 def _rows(frame: Any, names: ColumnNames, what: str, need_rank: bool = False) -> tuple[Any, dict[str, str]]:
@@ -306,7 +390,7 @@ def _rows(frame: Any, names: ColumnNames, what: str, need_rank: bool = False) ->
         raise DataError(f"{what}: ties cannot be ordered by rank, because there is no column rank.")
     run = find_column(frame.columns, RUN_NAMES) if names is RUN_COLUMNS else None
     column = functions.col
-    called = {"query_id": query, "doc_id": doc, "value": value}
+    called = {"query_id": query, "doc_id": doc, "value": value} | ({"run": run} if run else {})
     rows = frame.select(
         (column(f"`{run}`").cast("string") if run else functions.lit("run")).alias("name"),
         column(f"`{query}`").cast("string").alias("query_id"),
@@ -346,10 +430,21 @@ def _judgments(frame: Any, labels: str | None) -> Any:
     return rows.mapInArrow(spark_tasks.packing("the judgments", columns), SEGMENT_SCHEMA)
 
 
-def _run_names(rows: Any) -> list[str]:
+def _names(rows: Any, given: Sequence[str] | None, columns: dict[str, str]) -> list[str]:
+    """What the runs are called: as was said, or as their column says."""
+    if "run" not in columns:
+        if given is not None and len(given) != 1:
+            raise UsageError(
+                f'{len(given)} runs are named, but the frame has no column that tells them apart. Add one called "run".'
+            )
+        return list(given or ["run"])
+    if given is not None:
+        if len(set(given)) < len(given) or not given:
+            raise UsageError('"runs" must name at least one run, and each once.')
+        return list(given)
     found = sorted(str(row[0]) for row in rows.select("name").distinct().collect() if row[0] is not None)
     if not found:
-        raise DataError("the runs: there is no row with a run's name.")
+        raise DataError(f'the runs: there is no row with a run\'s name (column "{columns["run"]}").')
     return found
 
 
@@ -365,13 +460,18 @@ def _without_pooled(grades: Floats) -> Floats:
     return np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0))
 
 
-def _numbered(rows: Any, names: list[str], spark: Any) -> Any:
-    """The same rows with the run's number in place of its name."""
+def _numbered(rows: Any, names: list[str], named: bool, spark: Any) -> Any:
+    """The same rows with the run's number in place of its name, which is kept as ``stranger`` if it is not known."""
     functions = _functions()
-    if len(names) == 1:
+    if not named:
         return rows.drop("name").withColumn("run", functions.lit(0))
-    table = spark.createDataFrame(list(enumerate(names)), "run int, name string")
-    return rows.join(functions.broadcast(table), "name", "left").drop("name")
+    if len(names) == 1:
+        numbered = rows.withColumn("run", functions.when(functions.col("name") == functions.lit(names[0]), 0))
+    else:
+        table = spark.createDataFrame(list(enumerate(names)), "run int, name string")
+        numbered = rows.join(functions.broadcast(table), "name", "left")
+    stranger = functions.when(functions.col("run").isNull(), functions.col("name"))
+    return numbered.withColumn("stranger", stranger).drop("name")
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,8 +491,9 @@ class SparkScores:
         names = functions.array(*(functions.lit(run) for run in self.runs))
         zipped = functions.explode(functions.arrays_zip(labels.alias("measure"), "value", "low", "high")).alias("one")
         scored = self.lists.filter("run >= 0 and value is not null")
+        query = functions.col("query_id").cast("string").alias("query_id")
         return (
-            scored.select(names[functions.col("run")].alias("run"), "query_id", zipped)
+            scored.select(names[functions.col("run")].alias("run"), query, zipped)
             .select("run", "query_id", "one.measure", "one.value", "one.low", "one.high")
             .filter("value is not null")
         )
@@ -475,19 +576,22 @@ def _gathered(
     assumptions: Assumptions,
     grades: Floats,
     distinct: bool = False,
+    paths: Sequence[str] | None = None,
 ) -> Scores:
-    """Rows of lists as the table that every engine gives, with its warnings."""
+    """Rows of lists as the table that every engine gives, with its warnings.
+
+    ``paths`` are those of the judgments and of the runs, where they are files.
+    """
     unknown: list[list[str]] = [[] for _ in runs]
-    said = [row["query_id"] for row in rows if row["run"] == SAID]
+    said = [_text(row) for row in rows if row["run"] == SAID]
     for row in rows:
         if SAID < row["run"] <= UNJUDGED:
-            unknown[UNJUDGED - row["run"]].append(row["query_id"])
+            unknown[UNJUDGED - row["run"]].append(_text(row))
     rows = [row for row in rows if row["run"] > UNJUDGED]
-    query_ids = sorted({row["query_id"] for row in rows}, key=_natural)
-    if all(row["missing"] for row in rows):
-        raise DataError("No topic of the runs is among the judged ones.")
+    queries = [_text(row) for row in rows]
+    query_ids = sorted(set(queries), key=_natural)
     place = {query: number for number, query in enumerate(query_ids)}
-    run, topic = np.array([row["run"] for row in rows]), np.array([place[row["query_id"]] for row in rows])
+    run, topic = np.array([row["run"] for row in rows]), np.array([place[query] for query in queries])
     found = {
         name: np.array([row[name] for row in rows], dtype=float)
         for name in ("value", "low", "high", "judged", "tie_range", "tied", "missing")
@@ -502,31 +606,31 @@ def _gathered(
         if sheet.parts is not None and parts is not None:
             sheet.parts[:, topic[mine]] = np.moveaxis(parts[mine].reshape(mine.size, -1, len(measures)), 1, 0)
         missing = np.sort(topic[mine[found["missing"][mine] == 1]]).tolist()
+        if len(missing) == len(query_ids):
+            where = f'run "{name}"' if paths is None else paths[number + 1]
+            judgments = "the judgments" if paths is None else f"the judgments ({paths[0]})"
+            raise _no_topic_judged(where, unknown[number], judgments, query_ids)
         results.append(sheet.result(name, [query_ids[at] for at in missing], sorted(unknown[number], key=_natural)))
-    without = sorted({row["query_id"] for row in rows if not row["relevant"]}, key=_natural)
+    without = sorted({query for query, row in zip(queries, rows, strict=True) if not row["relevant"]}, key=_natural)
     collection = TopicFacts(as_qrels([("any", "any", 0.0)]), assumptions.gain, grades=grades[~np.isnan(grades)])
     scores = gathered(results, runs, query_ids, measures, assumptions, collection, without)
-    for message in [*_counted(said), *scores.warnings(), *fractions_lost(grades, measures, distinct)]:
+    for message in [*told_once(said), *scores.warnings(), *fractions_lost(grades, measures, distinct)]:
         warnings.warn(message, RankboundsWarning, stacklevel=3)
     return scores
 
 
-def _counted(said: list[str]) -> list[str]:
-    """The warnings of several tasks as one for each file: what they counted is added up."""
-    files: dict[str, dict[str, tuple[int, str]]] = {}
-    others = []
-    for message in said:
-        name, leniently, counts = message.partition(": read leniently: ")
-        if not leniently:
-            others.append(message)
-        for count, kind, first in re.findall(r"(\d+) ([\w ]+) \(first: (.*?)\)(?=[;.])", counts):
-            before, place = files.setdefault(name, {}).get(kind, (0, first))
-            line = min(place, first, key=lambda one: int(one.rpartition(":")[2]))
-            files[name][kind] = before + int(count), line
-    for name, kinds in files.items():
-        told = "; ".join(f"{count} {kind} (first: {first})" for kind, (count, first) in kinds.items())
-        others.append(f"{name}: read leniently: {told}.")
-    return list(dict.fromkeys(others))
+def _text(row: Any) -> str:
+    """The topic that a row is of, or what else stands there."""
+    return bytes(row["query_id"]).decode("utf-8", "surrogateescape")
+
+
+def _no_topic_judged(where: str, unknown: list[str], judgments: str, query_ids: list[str]) -> DataError:
+    if not unknown:
+        return DataError(f"{where}: no row of this run could be used.")
+    return DataError(
+        f"{where}: no topic of this run is among the judged ones. The run has topics like "
+        f'"{min(unknown, key=_natural)}", {judgments} like "{query_ids[0]}".'
+    )
 
 
 def _natural(query: str) -> tuple[Any, ...]:
@@ -552,10 +656,17 @@ class _plain_errors:  # noqa: N801
                 f"Spark's Python workers lack the package {lacking[1]}: install it there, or let the environment "
                 f"variable PYSPARK_PYTHON name a Python that has it (this one is {sys.executable})."
             ) from None
+        if type(error).__module__.partition(".")[0] in ("py4j", "pyspark") and "Traceback" not in str(error):
+            file = re.search(r"(?:file|path):? ['\"]?((?:\w+:)?/[^\s'\",]+)", str(error))
+            where = f"{_without_scheme(file[1]).rstrip('.')}: " if file else ""
+            raise DataError(f"{where}Spark cannot read this ({_first_sentence(error)}).") from None
 
 
 def _first_sentence(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")[:200]
+    """What is wrong, of all that Java tells: the innermost cause, without the names of classes."""
+    text = str(error).strip() or type(error).__name__
+    causes = re.findall(r"^(?:Caused by: |: )[\w.$]+(?:Exception|Error): (.*)", text, re.MULTILINE)
+    return (causes[-1] if causes else text.splitlines()[0]).strip().rstrip(".")[:200]
 
 
 def _functions() -> Any:

@@ -6,6 +6,7 @@ same bytes as one of rows, in far fewer rows, and tasks read them without a Pyth
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 import sys
@@ -22,7 +23,7 @@ from rankbounds.errors import DataError
 from rankbounds.evaluate import Assumptions, ScoreSheet
 from rankbounds.files import trec
 from rankbounds.files.opening import stream, text_of
-from rankbounds.files.pieces import read_fully
+from rankbounds.files.pieces import inner_text, read_fully
 from rankbounds.gains import GainRule
 from rankbounds.ids import Ids
 from rankbounds.judgments import Qrels, read_qrels
@@ -47,9 +48,10 @@ RANGE_BYTES = 1 << 26
 PIECE_ROWS = 1 << 19
 """How many rows a task gathers before it scores the whole topics among them."""
 
+# Ids are bytes, of any encoding: as text, those that are not UTF-8 would change on their way.
 SEGMENT_FIELDS = {
     "run": "int",
-    "query_id": "string",
+    "query_id": "binary",
     "docs": "binary",
     "lengths": "binary",
     "value": "binary",
@@ -57,7 +59,7 @@ SEGMENT_FIELDS = {
 }
 LIST_FIELDS = {
     "run": "int",
-    "query_id": "string",
+    "query_id": "binary",
     "value": "array<double>",
     "low": "array<double>",
     "high": "array<double>",
@@ -128,7 +130,7 @@ def reading_files(ranges: Sequence[Range], need_rank: bool) -> Task:
             for number in batch.column(0).to_pylist():
                 file, begin, end = ranges[number]
                 for content, position in _lines_within(file.path, begin, end):
-                    if _holds_data(content):
+                    with contextlib.suppress(trec.NothingReadError):
                         yield _segments_of(_parsed(content, file, position, distinct=True), file.run, need_rank)
 
     return read
@@ -152,13 +154,16 @@ def _scored_range(
 ) -> Iterator[Any]:
     file, begin, end = where
     with stream(file.path) as opened:
-        opened.seek(begin)
+        if begin:
+            opened.seek(begin)
         content = read_fully(opened, end - begin)
-    if not _holds_data(content):
-        return
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        run = of_lines(_parsed(content, file, begin, lenient=lenient), file.path)
+        try:
+            run = of_lines(_parsed(content, file, begin, lenient=lenient), file.path)
+        except trec.NothingReadError:
+            yield _named(SAID, [str(one.message) for one in told])
+            return
     yield lists_of(run, file.run, facts, measures, assumptions, present_only=True)
     judged = set(facts.query_ids)
     yield _named(UNJUDGED - file.run, [query for query in run.query_ids if query not in judged])
@@ -177,11 +182,13 @@ def _parsed(
     """The lines that stand at this position of a file. Lines before them are counted only when a number is told."""
 
     def read(before: int) -> trec.TrecLines:
-        text = text_of(file.path, content, before)
+        text = inner_text(file.path, content, before) if position else text_of(file.path, content)
         return trec.read_lines(text, _same(file.layout), lenient=lenient, distinct=distinct)
 
     try:
         return read(_newlines(file.path, position) if lenient else 0)
+    except trec.NothingReadError:
+        raise
     except DataError:
         return read(_newlines(file.path, position))
 
@@ -190,7 +197,8 @@ def _lines_within(path: str, begin: int, end: int) -> Iterator[tuple[bytes, int]
     """Whole lines of a file, those that begin within these bytes, some at a time, and where they stand."""
     with stream(path) as file:
         position = max(0, begin - 1)
-        file.seek(position)
+        if position:
+            file.seek(position)
         content, skip = b"", begin > 0  # what comes before the first newline belongs to the range before
         while position < end:
             block = file.read(READ_BYTES)
@@ -230,11 +238,6 @@ def _newlines(path: str, position: int) -> int:
     return count
 
 
-def _holds_data(content: bytes | memoryview) -> bool:
-    """Is there any line that is neither empty nor a comment?"""
-    return re.search(rb"^[ \t\r\f\v]*[^\s#]", content, re.MULTILINE) is not None
-
-
 def _segments_of(lines: trec.TrecLines, run: int, need_rank: bool) -> Any:
     """Lines of TREC as segments of one run."""
     pairs = lines.pairs
@@ -252,10 +255,10 @@ def packing_lines(path: str, layout: trec.Layout, run: int, need_rank: bool) -> 
         for several in _gathered(batches, PACKED_ROWS):
             lines = pyarrow.ListArray.from_arrays([0, len(several)], several.column(0).combine_chunks())
             content = memoryview(pyarrow.compute.binary_join(lines, "\n")[0].as_buffer())
-            if not _holds_data(content):
-                continue
             try:
                 found = trec.read_lines(text_of(path, content), _same(layout), distinct=True)
+            except trec.NothingReadError:
+                continue
             except DataError as error:
                 raise _without_line_number(error, path, content) from None
             yield _segments_of(found, run, need_rank)
@@ -281,7 +284,9 @@ def packing(place: str, columns: Mapping[str, str]) -> Task:
     def reject(table: Any, bad: Flags, column: str, problem: str) -> None:
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
-            inside = ", ".join(f"{own}={table.column(name)[row].as_py()!r}" for name, own in columns.items())
+            inside = ", ".join(
+                f"{own}={table.column(name)[row].as_py()!r}" for name, own in columns.items() if name != "run"
+            )
             raise DataError(f'{place}: {problem} (column "{columns.get(column, column)}"). The row has {inside}.')
 
     def ids(table: Any, column: str, what: str) -> Ids:
@@ -291,9 +296,12 @@ def packing(place: str, columns: Mapping[str, str]) -> Task:
         return Ids.of_bytes(_bytes(table, column), lengths)
 
     def pack(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow.compute
+
         for table in _gathered(batches, PACKED_ROWS):
             run = table.column("run").fill_null(NO_RUN).to_numpy()
-            reject(table, run == NO_RUN, "run", "a row has no run, or one that was not named")
+            if (run == NO_RUN).any():
+                _reject_strangers(table.filter(pyarrow.compute.is_null(table.column("run"))), reject)
             queries, docs = ids(table, "query_id", "query id"), ids(table, "doc_id", "document id")
             value = table.column("value").fill_null(np.nan).to_numpy()
             reject(table, ~np.isfinite(value), "value", "a value is not a finite number")
@@ -305,6 +313,17 @@ def packing(place: str, columns: Mapping[str, str]) -> Task:
             yield _segments(run, topics, topic, docs, value, ranks.to_numpy() if "rank" in columns else None)
 
     return pack
+
+
+def _reject_strangers(rows: Any, reject: Callable[[Any, Flags, str, str], None]) -> None:
+    """Raise for rows whose run is none of those that were named."""
+    stranger = rows.column("stranger")[0].as_py()
+    problem = (
+        "a row has no run: name it, or leave such rows out"
+        if stranger is None
+        else f'a row is of the run "{stranger}", which "runs" does not name: name it too, or leave its rows out'
+    )
+    reject(rows, np.ones(len(rows), dtype=bool), "run", problem)
 
 
 def _segments(run: Ints, topics: Sequence[str], topic: Ints, docs: Ids, value: Floats, ranks: Ints | None) -> Any:
@@ -490,14 +509,14 @@ def _named(number: int, names: list[str]) -> Any:
 
 
 def _column(values: Any) -> Any:
-    """Texts or an array as a column of Arrow, NaN as null, from its buffers: pyarrow.array would import pandas."""
+    """The bytes of texts, or an array, as a column of Arrow, NaN as null. pyarrow.array would import pandas."""
     import pyarrow
 
     if isinstance(values, list):
         texts = [text.encode("utf-8", "surrogateescape") for text in values]
         offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
-        return pyarrow.StringArray.from_buffers(
-            len(texts), pyarrow.py_buffer(offsets), pyarrow.py_buffer(b"".join(texts))
+        return pyarrow.Array.from_buffers(
+            pyarrow.binary(), len(texts), [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(b"".join(texts))]
         )
     if values.dtype == bool:
         return _of_buffers(pyarrow.bool_(), values.size, None, np.packbits(values, bitorder="little"))

@@ -51,6 +51,7 @@ RUN_WITHOUT_TAG = Layout(5, query=0, doc=2, rank=3, value=4, description="topic 
 RUN_WITHOUT_Q0 = Layout(5, query=0, doc=1, rank=2, value=3, tag=4, description="topic document rank score tag")
 RUN_OF_SCORES = Layout(3, query=0, doc=1, value=2, description="topic document score")
 QRELS_LAYOUT = Layout(4, query=0, doc=2, value=3, description="topic 0 document grade")
+KEEP_ONE_LINE = "Keep one of the two lines, or pass --lenient to keep the first."
 
 
 @dataclass
@@ -116,7 +117,7 @@ def read_lines(
             keep[again] = False
             pairs, value = pairs.take(keep), value[keep]
     elif not distinct:
-        pairs.reject_repeats("Keep one of the two lines, or pass --lenient to keep the first.", threads)
+        pairs.reject_repeats(KEEP_ONE_LINE, threads)
     problems.warn(text.name)
     if not len(pairs):
         raise NothingReadError(f"{text.name}: no line of this file could be used.")
