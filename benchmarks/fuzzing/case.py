@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import shutil
 import signal
@@ -62,9 +61,8 @@ def run(case: Case, folder: Path) -> str:
     except TimeUpError:
         if case.patient:
             return "stopped"
-        raise ViolationError(
-            f"took longer than {case.seconds:g} s of work or {WAITING * case.seconds:g} s of waiting"
-        ) from None
+        limits = f"{case.seconds:g} s of work or {WAITING * case.seconds:g} s of waiting"
+        raise ViolationError(f"took longer than {limits}") from None
 
 
 @contextlib.contextmanager
@@ -133,10 +131,10 @@ class Ended:
 def command(folder: Path, arguments: Sequence[str]) -> Ended:
     """Run a command in this process and this folder; an exception that gets out would be a traceback."""
     before = sys.stdout, sys.stderr, os.getcwd()
-    out, err = open(folder / ".out", "w+b"), open(folder / ".err", "w+b")  # noqa: SIM115
+    out = open(folder / ".out", "w", encoding="utf-8")  # noqa: SIM115
+    err = open(folder / ".err", "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
     try:
-        sys.stdout = io.TextIOWrapper(out, "utf-8", write_through=True)
-        sys.stderr = io.TextIOWrapper(err, "utf-8", "backslashreplace", write_through=True)
+        sys.stdout, sys.stderr = out, err
         os.chdir(folder)
         try:
             code = main(list(arguments))
@@ -146,8 +144,8 @@ def command(folder: Path, arguments: Sequence[str]) -> Ended:
             raise
         except BaseException as error:
             raise ViolationError(f"traceback: {type(error).__name__}: {str(error)[:200]!a}") from error
-        sys.stdout.flush()
-        sys.stderr.flush()
+        out.flush()
+        err.flush()
         ended_with = Ended(code, (folder / ".out").read_bytes(), (folder / ".err").read_text("utf-8", "replace"))
     finally:
         sys.stdout, sys.stderr = before[:2]
