@@ -155,7 +155,7 @@ def command(folder: Path, arguments: Sequence[str]) -> Ended:
         for name in (".out", ".err"):
             (folder / name).unlink(missing_ok=True)
     if code not in EXIT_CODES:
-        raise ViolationError(f"exit code {code}")
+        raise ViolationError(f"exit code {code}: {ended_with.err[-300:]!a}")
     if "Traceback" in ended_with.err:
         raise ViolationError(f"a traceback on standard error: {ended_with.err[-300:]!a}")
     for line in ended_with.err.splitlines():

@@ -319,7 +319,8 @@ def writing(rng: Random) -> Case:
     ids = WILD_IDS if rng.random() < 0.7 else PLAIN_IDS
     collection = random_collection(rng, ids=ids, topics=3, docs=4)
     for docs in collection.grades.values():
-        docs.update({doc: rng.choice((1234567.0, 0.5, 1e15, grade)) for doc, grade in docs.items()})
+        # Not -1, which is no judgment and may be left out.
+        docs.update({doc: rng.choice((1234567.0, 0.5, 1e15, max(grade, 0.0))) for doc, grade in docs.items()})
     files = {"q.json": JUDGMENTS["beir.json"](collection), "r.json": RUNS["beir.json"](collection)}
     how = rng.choice(list(WRITERS))
     target = rng.choice(("new", "new", "mode", "link", "input", "hard link", "symlink"))
