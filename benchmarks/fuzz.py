@@ -31,20 +31,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fuzzing import options, properties
+from fuzzing import hostile, objects, options, reading, writing
 from fuzzing.case import Case, ViolationError, run, shortened
 
 HERE = Path(__file__).resolve().parent
 PROPERTIES = {
-    "reading": (properties.reading, 40),
-    "cutting": (properties.cutting, 5),
-    "agreeing": (properties.agreeing, 15),
-    "repeating": (properties.repeating, 5),
-    "engines": (properties.engines, 20),
-    "writing": (properties.writing, 15),
-    "objects": (properties.objects, 10),
+    "reading": (reading.reading, 40),
+    "cutting": (reading.cutting, 5),
+    "agreeing": (reading.agreeing, 15),
+    "repeating": (reading.repeating, 5),
+    "engines": (reading.engines, 20),
+    "writing": (writing.writing, 15),
+    "objects": (objects.objects, 10),
     "commands": (options.commands, 25),
-    "hostile": (properties.hostile, 0.05),
+    "hostile": (hostile.hostile, 0.05),
 }
 """Each with how often it is tried, in relation to the others."""
 NEVER_ENDS = 60.0
@@ -62,36 +62,32 @@ def case_of(seed: int, number: int, chosen: list[str], spark: Any = None) -> tup
     return name, make(rng, spark) if name == "engines" and spark is not None else make(rng)
 
 
-def work(asked: argparse.Namespace, first: int, end: float, say: int) -> None:
+def work(asked: argparse.Namespace, first: int, end: float, say: int, folder: Path) -> None:
     """Run cases and tell of each when it begins and when it ends."""
     if not asked.spark:  # whose virtual machine asks for more than it uses
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     spark = spark_engine() if asked.spark else None
     number = first
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as scratch:
-        folder = Path(scratch) / "case"
-        while time.time() < end:
-            name, case = case_of(asked.seed, number, asked.properties, spark)
-            told: dict[str, Any] = {
-                "number": number,
-                "property": name,
-                "patient": case.patient,
-                "command": case.command,
-            }
-            tell(say, told)
-            try:
-                outcome = run(case, folder)
-                tell(say, {"outcome": outcome})
-            except ViolationError as error:
-                again = shortened(case, folder, str(error)) if asked.shorten else case
-                with contextlib.suppress(ViolationError):
-                    run(again, folder)
-                kept = keep(asked, number, name, str(error), again, folder)
-                tell(say, {"violated": str(error), "folder": str(kept)})
-            if asked.case is not None:
-                return
-            number += 1
+    while time.time() < end:
+        name, case = case_of(asked.seed, number, asked.properties, spark)
+        told: dict[str, Any] = {
+            "number": number,
+            "property": name,
+            "patient": case.patient,
+            "command": case.command,
+        }
+        tell(say, told)
+        try:
+            outcome = run(case, folder)
+            tell(say, {"outcome": outcome})
+        except ViolationError as error:
+            again = shortened(case, folder, str(error)) if asked.shorten else case
+            kept = keep(asked, number, name, str(error), again, folder)
+            tell(say, {"violated": str(error), "folder": str(kept)})
+        if asked.case is not None:
+            return
+        number += 1
 
 
 def tell(say: int, what: dict[str, Any]) -> None:
@@ -137,8 +133,10 @@ class Watched:
     def __init__(self, asked: argparse.Namespace, first: int, end: float) -> None:
         out, say = os.pipe()
         words = [sys.executable, str(HERE / "fuzz.py"), *sys.argv[1:], "--seed", str(asked.seed)]
-        words += ["--worker", str(first), str(end), str(say)]
-        environment = {**os.environ, "POLARS_MAX_THREADS": "1", "RUST_BACKTRACE": "0"}
+        # A process that goes down clears nothing up: its scratch is ours to remove.
+        self.scratch = tempfile.TemporaryDirectory(prefix="fuzz-")
+        words += ["--worker", str(first), str(end), str(say), self.scratch.name]
+        environment = {**os.environ, "POLARS_MAX_THREADS": "1", "RUST_BACKTRACE": "0", "TMPDIR": self.scratch.name}
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 (a pipe that nobody empties would stop the worker)
         self.process = subprocess.Popen(
             words, pass_fds=[say], stdin=subprocess.DEVNULL, stderr=self.errors, env=environment
@@ -165,7 +163,9 @@ class Watched:
                 self.process.wait(5)
         self.process.kill()
         os.close(self.out)
-        return self.process.wait()
+        code = self.process.wait()
+        self.scratch.cleanup()
+        return code
 
     def last_words(self) -> str:
         """The end of what it wrote to standard error."""
@@ -252,7 +252,7 @@ def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--keep-going", action="store_true", help="one report for each kind of violation")
     parser.add_argument("--no-shorten", dest="shorten", action="store_false", help="keep files as they are")
     parser.add_argument("--reports", type=Path, default=Path("fuzz-reports"), help="where files of violations go")
-    parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--worker", nargs=4, help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
     if asked.seed is None:
         asked.seed = secrets.randbelow(1 << 32)
@@ -263,8 +263,8 @@ def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
 def main() -> int:
     asked = parsed()
     if asked.worker:
-        first, end, say = asked.worker
-        work(asked, int(first), float(end), int(say))
+        first, end, say, scratch = asked.worker
+        work(asked, int(first), float(end), int(say), Path(scratch) / "case")
         return 0
     return watch(asked)
 

@@ -16,8 +16,8 @@ if not BENCHMARKS.exists():
 sys.path.append(str(BENCHMARKS))
 
 import fuzz  # noqa: E402
-from fuzzing import properties  # noqa: E402
 from fuzzing.case import Case, ViolationError, answer, check_message, command, run, shortened  # noqa: E402
+from fuzzing.collection import Collection  # noqa: E402
 
 SEED = 1
 CASES = {"reading": 150, "agreeing": 60, "repeating": 60, "engines": 60, "writing": 80, "commands": 60, "hostile": 6}
@@ -67,7 +67,7 @@ def test_a_case_that_does_not_end_is_a_violation_unless_much_was_asked_for(tmp_p
 
 
 def test_wrong_numbers_are_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr(properties.Collection, "ranking", lambda self, topic: sorted(self.scores.get(topic, {})))
+    monkeypatch.setattr(Collection, "ranking", lambda self, topic: sorted(self.scores.get(topic, {})))
 
     def twenty():
         for number in range(20):

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import rankbounds as rb
 from rankbounds.cli import main
 
@@ -117,6 +119,16 @@ def answer(call: Callable[[], Any], names: Sequence[str] = ()) -> Any:
     for message in messages:
         check_message(message)
     return found
+
+
+def numbers_or_refusal(found: Any) -> str:
+    if isinstance(found, rb.RankboundsError):
+        return "refused"
+    if not np.isfinite(found.value).all():
+        raise ViolationError(f"a judged topic has no number: {found.to_dict()!r:.300}")
+    if len(set(found.query_ids)) < len(found.query_ids):
+        raise ViolationError(f"two topics have one name: {found.query_ids!r:.300}")
+    return "numbers"
 
 
 @dataclass(frozen=True)
