@@ -206,8 +206,8 @@ def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Nam
             found.scores.query_ids[topic] for topic in change.argsort(kind="stable")[:5].tolist() if change[topic] < 0
         ]
         moved = "rose" if chosen.lower_is_better else "fell"
-        most = f" Topics that {moved} most: {', '.join(falls)}." if falls else ""
-        say(f"gate failed: {name} {word} by {abs(mean):.4f} ({why}).{most}")
+        topics = f" Topics that {moved} most: {', '.join(falls)}." if falls else ""
+        say(f"gate failed: {name} {word} by {abs(mean):.4f} ({why}).{topics}")
     else:
         say(f"gate passed: {name} changed by {mean:+.4f} (p = {p:.4f}).")
     return fails
