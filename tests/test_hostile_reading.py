@@ -563,3 +563,7 @@ class TestWords:
         (tmp_path / "loop").symlink_to(tmp_path / "loop")
         (tmp_path / "run").write_text(LINES)
         assert opening.expand([str(tmp_path)]) == [str(tmp_path / "run")]
+
+    def test_a_format_without_runs_names_the_file(self, tmp_path, capsys, qrels):
+        (tmp_path / "ltr").write_text("1 qid:1 1:0.5 # d\n")
+        assert "ltr: the format svmrank" in refused(capsys, "evaluate", qrels, tmp_path / "ltr")

@@ -102,7 +102,7 @@ def _read(
     if kind in IN_JSON or kind == "json":
         return _from_json(text, None if kind == "json" else kind, names)
     if kind in IN_TEXT:
-        return _by_module(IN_TEXT[kind], kind, names)(text)
+        return _by_module(IN_TEXT[kind], kind, names, text.name)(text)
     if kind == "jsonl":
         return columns.read_json_lines(text, names)
     if kind in ("csv", "tsv"):
