@@ -376,9 +376,12 @@ def _line_told(error: DataError) -> int:
 
 def first_fields(path: str) -> tuple[list[bytes], str]:
     """The fields of the first line with data, and where it stands."""
+    content = b""
     for content, before in blocks_of_lines(path, 1 << 16):
         with contextlib.suppress(NothingReadError):
             return trec.first_line(inner_text(path, content, before))
+    if not content:
+        raise DataError(f"{path}: the file is empty.")
     raise NothingReadError(f"{path}: the file holds no line of data.")
 
 
