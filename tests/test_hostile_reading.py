@@ -559,10 +559,14 @@ class TestWords:
         with pytest.raises(DataError, match="runs: cannot be read"):
             opening.expand([str(tmp_path / "runs")])
 
-    def test_links_that_lead_in_circles_are_no_files(self, tmp_path):
-        (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    @pytest.mark.parametrize("target", ["link", "nowhere"])
+    def test_links_that_lead_nowhere_are_told(self, tmp_path, target):
         (tmp_path / "run").write_text(LINES)
-        assert opening.expand([str(tmp_path)]) == [str(tmp_path / "run")]
+        (tmp_path / "other").symlink_to(tmp_path / "run")
+        assert opening.expand([str(tmp_path)]) == [str(tmp_path / "other"), str(tmp_path / "run")]
+        (tmp_path / "link").symlink_to(tmp_path / target)
+        with pytest.raises(DataError, match="link: "):
+            opening.expand([str(tmp_path)])
 
     def test_a_format_without_runs_names_the_file(self, tmp_path, capsys, qrels):
         (tmp_path / "ltr").write_text("1 qid:1 1:0.5 # d\n")

@@ -161,7 +161,7 @@ def test_a_search_that_does_not_end_is_infinite_not_free():
     qrels, run = {"q": {"a": 0, "b": 1}}, {"q": {"a": 1.0}}
     scores = rb.evaluate(qrels, run, ["ESL(n=1)", "RankPower", "ESL(n=1,collection=11)"])
     assert scores.value[0, 0].tolist() == [np.inf, np.inf, 1 + 9 / 2]
-    assert [row["value"] for row in scores.rows()] == [None, None, 5.5]
+    assert [row["value"] for row in scores.rows()] == [np.inf, np.inf, 5.5]
     assert "inf" in repr(scores)
 
 

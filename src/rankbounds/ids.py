@@ -25,6 +25,9 @@ _COMMON_WORDS = 4
 LONG = 256
 """Ids of more bytes than this, which are rare, are worked on one by one: cost follows the bytes, not the longest id."""
 
+BLANKS = "".join(map(chr, range(33)))
+"""What may stand around an id in a file and is no part of it: blanks and control characters."""
+
 
 def padded(size: int) -> Bytes:
     """A buffer for ``size`` bytes of text, which start at ``PADDING``."""

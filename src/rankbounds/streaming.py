@@ -188,7 +188,7 @@ class _Stream:
             parts = max(2, *(-(-one.size() // one.piece_bytes) for one in files))
             qrels, *runs = [one.split(parts, self.scratch) for one in files]
             by_part = self._judged_topics(qrels)
-            place = self._places_of(by_part)
+            place = _places_of(by_part, self.qrels)
             sheets = [ScoreSheet(place.size, self.measures, self.assumptions) for _ in self.runs]
             done = 0
             for number in range(parts):
@@ -274,24 +274,19 @@ class _Stream:
         self.grades, self.distinct = np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0)), True
         return judged
 
-    def _places_of(self, query_ids: list[str]) -> Ints:
-        """The number of each topic in the order in which they first stand in the judgments."""
-        hashes, first = self.qrels.first_places()
-        order = np.argsort(first[np.searchsorted(hashes, Ids.of(query_ids).hashes())], kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        return place
-
     def _result(self, run: LargeFile, sheet: ScoreSheet, seen: _Seen, query_ids: Sequence[str]) -> RunResult:
         missing = np.sort(np.concatenate(seen.missing)).tolist()
+        unknown = seen.unknown
+        if len(unknown) > 1:  # parts hold them in another order
+            unknown = [unknown[number] for number in np.argsort(_places_of(unknown, run)).tolist()]
         if len(missing) == len(query_ids):
-            if not seen.unknown:
+            if not unknown:
                 raise DataError(f"{run.path}: no line of this file could be used.")
             raise DataError(
                 f"{run.path}: no topic of this run is among the judged ones. The run has topics like "
-                f'"{seen.unknown[0]}", the judgments ({self.qrels.path}) like "{query_ids[0]}".'
+                f'"{unknown[0]}", the judgments ({self.qrels.path}) like "{query_ids[0]}".'
             )
-        return sheet.result(seen.name, [query_ids[number] for number in missing], seen.unknown)
+        return sheet.result(seen.name, [query_ids[number] for number in missing], unknown)
 
     def _gathered(
         self, results: list[RunResult], query_ids: list[str], facts: TopicFacts, without_relevant: list[str]
@@ -302,3 +297,12 @@ class _Stream:
 
 def _run_of(piece: Piece, path: str) -> Run:
     return Run._of(piece, plain_name(path)) if isinstance(piece, Columns) else of_lines(piece, path)
+
+
+def _places_of(query_ids: list[str], file: LargeFile) -> Ints:
+    """The number of each topic in the order in which they first stand in the file."""
+    hashes, first = file.first_places()
+    order = np.argsort(first[np.searchsorted(hashes, Ids.of(query_ids).hashes())], kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return place

@@ -18,7 +18,7 @@ from rankbounds.arrays import Bytes, Floats, Ints
 from rankbounds.errors import DataError
 from rankbounds.files import json_text
 from rankbounds.files.opening import Text
-from rankbounds.ids import Ids
+from rankbounds.ids import BLANKS, Ids
 from rankbounds.numbers import finite_numbers, whole_numbers
 from rankbounds.pairs import Pairs, Source
 
@@ -283,7 +283,7 @@ def delimited_columns(text: Text) -> dict[str, Ids]:
     found = None if (body == ord('"')).any() else _even_fields(text, begin, separator, len(names))
     if found is None:
         rows = _uneven_rows(text, begin, separator, len(names))
-        return {name: Ids.of([row[at].strip() for row in rows]) for at, name in enumerate(names)}
+        return {name: Ids.of([row[at].strip(BLANKS) for row in rows]) for at, name in enumerate(names)}
     start, end = found
     fields = [(np.ascontiguousarray(start[:, at]), np.ascontiguousarray(end[:, at])) for at in range(len(names))]
     return {name: Ids(text.buffer, *_stripped(text.buffer, *field)) for name, field in zip(names, fields, strict=True)}

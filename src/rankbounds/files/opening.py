@@ -26,6 +26,19 @@ _PIECE_BYTES = 1 << 24
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+def _files_in(folder: str) -> list[str]:
+    """The files in a folder; a link that leads nowhere is told, since it may have been a run."""
+    try:
+        with os.scandir(folder) as entries:
+            shown = [entry for entry in entries if not entry.name.startswith(".")]
+        for entry in shown:
+            if entry.is_symlink():
+                entry.stat()
+        return [entry.path for entry in shown if entry.is_file()]
+    except OSError as error:
+        raise _unreadable(error.filename or folder, error) from None
+
+
 def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
     """The files that paths, globs and folders stand for, each once, globs and folders in name order."""
     found: dict[str, None] = {}
@@ -34,10 +47,7 @@ def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
         if name == STANDARD_INPUT:
             found[name] = None
         elif os.path.isdir(name):
-            try:
-                inside = [entry.path for entry in os.scandir(name) if os.path.isfile(entry) and entry.name[0] != "."]
-            except OSError as error:
-                raise _unreadable(error.filename or name, error) from None
+            inside = _files_in(name)
             if not inside:
                 raise DataError(f"{name}: this folder holds no files.")
             found.update(dict.fromkeys(sorted(inside)))

@@ -17,6 +17,7 @@ from rankbounds.errors import DataError
 from rankbounds.files.formats import recognised
 from rankbounds.files.opening import format_ending, text_of
 from rankbounds.files.writing import writing
+from rankbounds.ids import BLANKS
 from rankbounds.pairs import Pairs
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -114,9 +115,10 @@ def _delimited(pairs: Pairs, columns: Mapping[str, Iterable[float]], delimiter: 
 
     def checked(what: str, name: str) -> str:
         _reject_bytes(what, name)
-        if name != name.strip() or "\0" in name:
-            reason = "holds a NUL character" if "\0" in name else "begins or ends with a blank"
-            raise _unheld(what, name, reason, "CSV", other)
+        if name != name.strip(BLANKS):
+            raise _unheld(what, name, "begins or ends with a blank or a control character", "CSV", other)
+        if odd := re.search(r"[\0\r\n]", name):
+            raise _unheld(what, name, "holds a NUL character" if odd[0] == "\0" else "holds a line break", "CSV", other)
         return name
 
     out = io.StringIO()
