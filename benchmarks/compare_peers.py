@@ -36,7 +36,7 @@ OURS = """
 import sys, warnings
 warnings.simplefilter("ignore")
 import rankbounds
-scores = rankbounds.evaluate(sys.argv[1], sys.argv[2:], {measures!r}, bounds={bounds!r})
+scores = rankbounds.evaluation.evaluate(sys.argv[1], sys.argv[2:], {measures!r}, bounds={bounds!r})
 scores.value.sum()
 """
 

@@ -26,7 +26,7 @@ def main() -> None:
     files = sorted(options.data.glob("run*.txt"))[: options.runs]
     pairs = len(files) * (len(files) - 1) // 2
 
-    scores = rankbounds.evaluate(options.data / "qrels.txt", files, "AP", bounds="none")
+    scores = rankbounds.evaluation.evaluate(options.data / "qrels.txt", files, "AP", bounds="none")
     rankbounds.compare(scores, resamples=1000)
     start = time.perf_counter()
     rankbounds.compare(scores, test="randomization", correction="holm", resamples=1000)

@@ -119,7 +119,7 @@ def spark_engine() -> Any:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
-    from rankbounds import spark
+    from rankbounds.evaluation.engines import spark
 
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()

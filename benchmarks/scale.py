@@ -27,7 +27,7 @@ import os, sys, time, warnings
 warnings.simplefilter("ignore")
 os.environ["PYSPARK_PYTHON"] = sys.executable
 from pyspark.sql import SparkSession
-from rankbounds import spark
+from rankbounds.evaluation.engines import spark
 builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
 session = builder.config("spark.driver.memory", "2g").config("spark.ui.showConsoleProgress", "false").getOrCreate()
 session.sparkContext.setLogLevel("OFF")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.banding import band_starts
+from rankbounds.checking.bands import band_starts
 
 RUN = rb.Run.from_columns(["q"] * 12, [f"d{at:02d}" for at in range(12)], [100 - at for at in range(12)], name="mine")
 

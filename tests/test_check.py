@@ -10,7 +10,7 @@ import pytest
 
 import rankbounds as rb
 from conftest import archive
-from rankbounds.diagnosis import in_words, places
+from rankbounds.checking.diagnosis import in_words, places
 
 KEYS = [
     "run", "file", "lines", "topics", "errors", "tied_documents", "tied_topics", "contradictions_rank",

@@ -42,7 +42,7 @@ from rankbounds.comparison.standardisation import standardised
 from rankbounds.comparison.verdict import verdict
 from rankbounds.comparison.wording import paragraph
 from rankbounds.errors import DataError, UsageError
-from rankbounds.scores import RunNotes, Scores
+from rankbounds.evaluation.scores import RunNotes, Scores
 
 DIFFERENCES = np.random.default_rng(1).normal(0.2, 1, (6, 20))
 DIFFERENCES[1, :4] = 0

@@ -21,11 +21,11 @@ from rankbounds.comparison.significance import ORDER_TESTS, TESTS, Resampling, p
 from rankbounds.comparison.standardisation import standardised
 from rankbounds.comparison.wording import paragraph
 from rankbounds.errors import DataError
+from rankbounds.evaluation.score_differences import TOLERANCE, better, differences, equal, levelled, mean_difference
+from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.report import Choices, gather
-from rankbounds.score_differences import TOLERANCE, better, differences, equal, levelled, mean_difference
-from rankbounds.scores import RunNotes, Scores
 
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 MEASURES = list(dict.fromkeys([*PLAIN, *(Condensed(measure) for measure in PLAIN)]))
@@ -436,7 +436,7 @@ class TestCommands:
             text = (files / name).read_text().replace(" 18 ", " 19 ")
             (files / name).write_text(text)
         found = rb.diagnose([files / "forward", files / "backward"], qrels=files / "qrels", measures="ESL(n=1)")
-        from rankbounds.diagnosis import places
+        from rankbounds.checking.diagnosis import places
 
         assert [(one.run, one.place, one.highest, one.lowest) for one in places(found)] == [
             ("forward", 1, 1, 1),

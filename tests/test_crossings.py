@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.crossing import regions
-from rankbounds.polynomials import sign_changes
+from rankbounds.persistence.crossings import regions
+from rankbounds.persistence.polynomials import sign_changes
 from test_laws import LAW
 from test_residuals import collection
 

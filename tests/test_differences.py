@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds import run_differences
 from rankbounds.cli import main
+from rankbounds.collection.run import as_run
+from rankbounds.comparison import unjudged_differences as run_differences
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -118,7 +119,7 @@ def test_a_run_against_itself_differs_by_nothing(simulated, q):
     assert (found.difference, found.sd, found.certain_low, found.certain_high) == (0, 0, 0, 0)
     assert (found.probability_a_better, found.probability_b_better) == (0, 0)
     assert found.verdict == "no difference"
-    twin = rb.runs.as_run(run.to_dict(), "twin")  # another system with the same lists may go on differently
+    twin = as_run(run.to_dict(), "twin")  # another system with the same lists may go on differently
     (found,) = rb.differences(simulated.pooled, [run, twin], q=q).pairs
     assert (found.difference, found.sd, found.probability_a_better) == (0, 0, 0)
     assert found.certain_high == -found.certain_low == pytest.approx(0.8**100)

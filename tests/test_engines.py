@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 import rankbounds as rb
 import test_golden
 import test_laws
-from rankbounds import streaming
+from rankbounds.evaluation.engines import stream as streaming
 from rankbounds.files.opening import expand
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors
@@ -55,7 +55,7 @@ def as_a_stream(folder):
 
 def on_spark(session):
     """Dicts as frames with their rows in any order, files as files."""
-    from rankbounds import spark
+    from rankbounds.evaluation.engines import spark
 
     def evaluate(qrels, runs, measures, **options):
         if not isinstance(qrels, dict):
@@ -80,7 +80,7 @@ LOCAL = rb.evaluate
 
 @pytest.fixture(params=["local", "stream", "spark"])
 def engine(request, tmp_path):
-    """``rankbounds.evaluate`` by each of the engines."""
+    """``rankbounds.evaluation.evaluate`` by each of the engines."""
     if request.param == "spark":
         return on_spark(request.getfixturevalue("spark_session"))
     return in_memory if request.param == "local" else as_a_stream(tmp_path)

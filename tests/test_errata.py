@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.persistence import Published, compare_published, first_relevance, transfer
-from rankbounds.relevance_vectors import accumulated, contribution, remaining
+from rankbounds.published.comparison import compare_published
+from rankbounds.published.score import Published
+from rankbounds.published.transfer import transfer
+from rankbounds.published.vectors import accumulated, contribution, first_relevance, remaining
 
 
 def relevant_at(ranks, length):

@@ -11,8 +11,8 @@ import pytest
 
 import rankbounds as rb
 from golden import make
-from rankbounds import streaming
 from rankbounds.errors import DataError, UsageError
+from rankbounds.evaluation.engines import stream as streaming
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 

@@ -18,13 +18,14 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.cli import main
+from rankbounds.columns.hash_tables import HashTable
+from rankbounds.columns.ids import Ids
+from rankbounds.columns.pairs import Pairs, Source, number_pairs
 from rankbounds.errors import LONGEST_SENTENCE, DataError, OutOfMemoryError, UsageError
 from rankbounds.files import opening
-from rankbounds.files.columns import RUN_COLUMNS, read_parquet
-from rankbounds.files.pieces import read_fully
-from rankbounds.ids import Ids
-from rankbounds.pairs import HashTable, Pairs, Source, number_pairs
-from rankbounds.pools import collect
+from rankbounds.files.named_columns import RUN_COLUMNS, read_parquet
+from rankbounds.files.topic_batches import read_fully
+from rankbounds.judging.pools import collect
 
 QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
 LINES = "".join(f"{topic} Q0 d{number} {number} {3000 - number} tag\n" for topic in (1, 2) for number in range(1, 2001))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds import plots, pools
+from rankbounds import plots
+from rankbounds.judging import pools
 from rankbounds.studies import (
     agreement_by_judgment_rate,
     agreement_by_measure,

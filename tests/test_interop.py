@@ -8,10 +8,10 @@ import random
 import pytest
 
 import rankbounds as rb
+from rankbounds.checking.explanation import explain, read_output
 from rankbounds.cli import main
-from rankbounds.discrepancies import explain, read_output
 from rankbounds.errors import UsageError
-from rankbounds.relevance_evaluator import aggregate
+from rankbounds.interop.pytrec_eval import aggregate
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 
@@ -76,7 +76,7 @@ class TestRelevanceEvaluator:
 class TestIrMeasures:
     def test_provider(self):
         theirs = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
-        from rankbounds import ir_measures as ours
+        from rankbounds.interop import ir_measures as ours
 
         qrels, run = collection(2)
         measures = [theirs.AP, theirs.nDCG @ 10, theirs.P(rel=2) @ 5, theirs.RR(judged_only=True), theirs.R @ 5]
@@ -97,7 +97,7 @@ class TestIrMeasures:
 
     def test_our_measures_through_their_pipeline(self):
         theirs = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
-        from rankbounds import ir_measures as ours
+        from rankbounds.interop import ir_measures as ours
 
         qrels, run = collection(3)
         before = list(theirs.DefaultPipeline.providers)

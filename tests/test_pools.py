@@ -12,11 +12,12 @@ import pytest
 
 import rankbounds as rb
 from conftest import archive
-from rankbounds import judging, pools
 from rankbounds.cli import main
-from rankbounds.judged_runs import JudgedRuns
+from rankbounds.evaluation.judged_runs import JudgedRuns
+from rankbounds.judging import next_judgments as judging
+from rankbounds.judging import pools
 from rankbounds.measures import parse_measures
-from rankbounds.rankings import ranks
+from rankbounds.rankings.order import ranks
 from shared_task import rows, shared_task
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")

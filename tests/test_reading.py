@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
+from rankbounds.columns.decimals import parse_decimals
+from rankbounds.columns.hash_tables import HashTable, repeated_keys
+from rankbounds.columns.ids import Ids
+from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.files import trec
-from rankbounds.ids import Ids
-from rankbounds.numbers import parse_decimals
-from rankbounds.pairs import HashTable, Pairs, Source, repeated_keys
-from rankbounds.rankings import _order_within_groups
+from rankbounds.rankings.order import _order_within_groups
 
 RUN = {"401": {"d1": 3.5, "d2": 2.0}, "402": {"d1": 1.0, "ü-3": -0.25}}
 QRELS = {"401": {"d1": 1, "d2": 0}, "402": {"ü-3": 2}}

@@ -22,7 +22,7 @@ from rankbounds.commands.demo import DATA
 from rankbounds.comparison import compare
 from rankbounds.comparison.evidence import Evidence, Inputs, certain_bounds
 from rankbounds.comparison.wording import paragraph
-from rankbounds.polynomials import sign_changes
+from rankbounds.persistence.polynomials import sign_changes
 from rankbounds.report import Choices, content, gather, page
 from rankbounds.report.observed import TIED
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from plain import Topic, greatest, value
+from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import REGISTRY, parse_measure
-from rankbounds.scores import PARTS
 from test_laws import LAW, close, examples, untied
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")

@@ -16,7 +16,7 @@ pytest.importorskip("pyspark", reason='PySpark is not installed: pip install "ra
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 import rankbounds as rb
-from rankbounds import spark, spark_tasks
+from rankbounds.evaluation.engines import spark, spark_tasks
 from same_outcome import assert_same_outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.measures import REGISTRY, interpolated_precision, parse_measure
-from rankbounds.rankings import Rankings, TopicFacts
-from rankbounds.tied_groups import TiedGroups
-from rankbounds.ties import chance_drawn, expected_products, expected_with_earlier
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.tied_groups import TiedGroups
+from rankbounds.rankings.ties import chance_drawn, expected_products, expected_with_earlier
+from rankbounds.rankings.topic_facts import TopicFacts
 from test_laws import averaged
 
 MEASURES = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]

@@ -13,15 +13,18 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from plain import Topic, value
-from rankbounds import score_distribution
 from rankbounds.cli import main
-from rankbounds.pairs import Pairs, number_pairs
-from rankbounds.rankings import TopicFacts, join
-from rankbounds.relevance_estimates import reliability
-from rankbounds.relevance_probability import ByName, as_relevance_probability
-from rankbounds.score_distribution import distribution_of_sum
+from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.run import as_run
+from rankbounds.columns.pairs import Pairs, number_pairs
+from rankbounds.probability import distribution as score_distribution
+from rankbounds.probability.distribution import distribution_of_sum
+from rankbounds.probability.estimates import reliability
+from rankbounds.probability.models import ByName, as_relevance_probability
+from rankbounds.probability.urn import sample_rankings
+from rankbounds.rankings.join import join
+from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies import coverage_by_relevance_ratio
-from rankbounds.urn import sample_rankings
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -46,8 +49,8 @@ def command(capfd):
 @pytest.fixture
 def files(tmp_path):
     qrels, run = paper_collection()
-    rb.judgments.as_qrels(qrels).write(tmp_path / "qrels")
-    rb.runs.as_run(run, "mine").write(tmp_path / "run")
+    as_qrels(qrels).write(tmp_path / "qrels")
+    as_run(run, "mine").write(tmp_path / "run")
     return tmp_path / "qrels", tmp_path / "run"
 
 
@@ -289,9 +292,9 @@ class TestEstimates:
         assert isotonic.mean() < 0.4 * share.mean()
 
     def test_a_document_has_one_probability_in_all_runs(self, simulated):
-        from rankbounds.evaluate import Assumptions
-        from rankbounds.holes import find_holes
-        from rankbounds.relevance_estimates import estimate
+        from rankbounds.evaluation.assumptions import Assumptions
+        from rankbounds.probability.estimates import estimate
+        from rankbounds.probability.unjudged_documents import find_holes
 
         facts = TopicFacts(simulated.pooled)
         fit = estimate("logistic", simulated.runs, facts, Assumptions())
@@ -409,8 +412,8 @@ def test_rows_say_which_document_stands_in_a_cell():
 
 def test_pairs_are_numbered_alike_even_when_hashes_collide():
     tables = [
-        rb.runs.as_run({"1": {"a": 1, "b": 2}, "2": {"a": 3}}).pairs,
-        rb.runs.as_run({"2": {"a": 3, "a-rather-long-document-id": 1}, "1": {"b": 9}}).pairs,
+        as_run({"1": {"a": 1, "b": 2}, "2": {"a": 3}}).pairs,
+        as_run({"2": {"a": 3, "a-rather-long-document-id": 1}, "1": {"b": 9}}).pairs,
     ]
     same = [Pairs(t.topics, t.topic, t.docs, np.zeros_like(t.keys), t.source) for t in tables]
     for some in (tables, same):

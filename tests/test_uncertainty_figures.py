@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.rankings import TopicFacts
-from rankbounds.relevance_estimates import reliability
-from rankbounds.score_distribution import distribution_of_sum
+from rankbounds.probability.distribution import distribution_of_sum
+from rankbounds.probability.estimates import reliability
+from rankbounds.rankings.topic_facts import TopicFacts
 
 
 def area(line):

@@ -11,8 +11,8 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.cli import main
+from rankbounds.probability.urn import _forward
 from rankbounds.studies import uncertainty_by_relevance_ratio
-from rankbounds.urn import _forward
 
 PAPER = {"p": 0.8, "judged_depth": 10, "topics": 50}
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 import rankbounds as rb
-from rankbounds.rankings import TopicFacts
-from rankbounds.relevance_estimates import reliability
+from rankbounds.probability.estimates import reliability
+from rankbounds.rankings.topic_facts import TopicFacts
 
 HERE = Path(__file__).parent
 

@@ -9,56 +9,58 @@ from rankbounds.commands.messages import expect_interruption
 
 expect_interruption()  # before anything that takes time to load
 
+from rankbounds.collection.qrels import Qrels, read_qrels  # noqa: E402
+from rankbounds.collection.run import Run, read_run, read_runs  # noqa: E402
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError  # noqa: E402
-from rankbounds.evaluate import evaluate  # noqa: E402
-from rankbounds.judgments import Qrels, read_qrels  # noqa: E402
+from rankbounds.evaluation.evaluate import evaluate  # noqa: E402
+from rankbounds.evaluation.scores import Scores  # noqa: E402
 from rankbounds.measures import REGISTRY, Measure, RankWeighted, parse_measure  # noqa: E402
-from rankbounds.runs import Run, read_run, read_runs  # noqa: E402
-from rankbounds.scores import Scores  # noqa: E402
+from rankbounds.moved import keep_old_paths  # noqa: E402
+from rankbounds.version import __version__  # noqa: E402
 
-__version__ = "0.1.0"
+keep_old_paths()
 
 
 LATER = {
-    "banded": "rankbounds.banding",
-    "bounds_by_depth": "rankbounds.residuals",
-    "bounds_by_persistence": "rankbounds.residuals",
-    "compare": "rankbounds.comparison",
-    "compare_published": "rankbounds.persistence",
-    "Comparison": "rankbounds.comparison",
+    "banded": "rankbounds.checking.bands",
+    "bounds_by_depth": "rankbounds.persistence.curves",
+    "bounds_by_persistence": "rankbounds.persistence.curves",
+    "compare": "rankbounds.comparison.verdict",
+    "compare_published": "rankbounds.published.comparison",
+    "Comparison": "rankbounds.comparison.verdict",
     "Continuing": "rankbounds.measures.continuation",
     "ContinuingByRelevance": "rankbounds.measures.continuation",
-    "contributions": "rankbounds.contribution",
-    "count_vectors": "rankbounds.persistence",
-    "crossings": "rankbounds.crossing",
-    "diagnose": "rankbounds.diagnosis",
-    "differences": "rankbounds.run_differences",
-    "enumerate_vectors": "rankbounds.persistence",
-    "explain": "rankbounds.discrepancies",
-    "fit_persistence": "rankbounds.persistence_fit",
-    "fit_urn": "rankbounds.urn",
-    "greedy_vectors": "rankbounds.persistence",
-    "judge_next": "rankbounds.judging",
-    "judgments_needed": "rankbounds.planning",
-    "label_probabilities": "rankbounds.calibration",
-    "persistence_agreement": "rankbounds.persistence_fit",
-    "planned_depth": "rankbounds.planning",
-    "planned_persistence": "rankbounds.planning",
+    "contributions": "rankbounds.persistence.contributions",
+    "count_vectors": "rankbounds.published.vectors",
+    "crossings": "rankbounds.persistence.crossings",
+    "diagnose": "rankbounds.checking.diagnosis",
+    "differences": "rankbounds.comparison.unjudged_differences",
+    "enumerate_vectors": "rankbounds.published.vectors",
+    "explain": "rankbounds.checking.explanation",
+    "fit_persistence": "rankbounds.persistence.choosing",
+    "fit_urn": "rankbounds.probability.urn",
+    "greedy_vectors": "rankbounds.published.vectors",
+    "judge_next": "rankbounds.judging.next_judgments",
+    "judgments_needed": "rankbounds.persistence.planning",
+    "label_probabilities": "rankbounds.probability.calibration",
+    "persistence_agreement": "rankbounds.persistence.choosing",
+    "planned_depth": "rankbounds.persistence.planning",
+    "planned_persistence": "rankbounds.persistence.planning",
     "plots": "rankbounds.plots",
-    "pools": "rankbounds.pools",
-    "Published": "rankbounds.persistence",
-    "rank_safe_depth": "rankbounds.banding",
-    "read_predictions": "rankbounds.runs",
-    "read_qrels_by_source": "rankbounds.judgments",
-    "RelevanceEvaluator": "rankbounds.relevance_evaluator",
-    "rounded": "rankbounds.banding",
-    "sample_rankings": "rankbounds.urn",
-    "significant_ranks": "rankbounds.persistence",
-    "simulate": "rankbounds.simulated_collections",
-    "transfer": "rankbounds.persistence",
-    "uncertainty": "rankbounds.mean_uncertainty",
-    "urn_moments": "rankbounds.urn",
-    "worst_difference": "rankbounds.banding",
+    "pools": "rankbounds.judging.pools",
+    "Published": "rankbounds.published.score",
+    "rank_safe_depth": "rankbounds.checking.bands",
+    "read_predictions": "rankbounds.collection.run",
+    "read_qrels_by_source": "rankbounds.collection.qrels",
+    "RelevanceEvaluator": "rankbounds.interop.pytrec_eval",
+    "rounded": "rankbounds.checking.bands",
+    "sample_rankings": "rankbounds.probability.urn",
+    "significant_ranks": "rankbounds.published.vectors",
+    "simulate": "rankbounds.probability.simulated_collections",
+    "transfer": "rankbounds.published.transfer",
+    "uncertainty": "rankbounds.probability.mean",
+    "urn_moments": "rankbounds.probability.urn",
+    "worst_difference": "rankbounds.checking.bands",
 }
 """Names that are loaded when first used, by the module they stand in; a module may stand for itself."""
 
@@ -79,6 +81,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "__version__",
     "DataError",
     "Measure",
     "Qrels",

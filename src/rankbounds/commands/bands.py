@@ -16,13 +16,13 @@ from typing import cast
 
 import numpy as np
 
-from rankbounds.banding import banded, exact_rho, rank_safe_depth, rounded, worst_difference
+from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounded, worst_difference
+from rankbounds.collection.run import Run, read_run
 from rankbounds.commands import options as shared
 from rankbounds.commands.messages import say
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.measures import parse_measures
-from rankbounds.rankings import Order, ranked_rows
-from rankbounds.runs import Run, read_run
+from rankbounds.rankings.order import Order, ranked_rows
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import argparse
 
+from rankbounds.checking.diagnosis import Diagnosis, diagnose, in_words, places
 from rankbounds.commands import options as shared
-from rankbounds.diagnosis import Diagnosis, diagnose, in_words, places
-from rankbounds.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.opening import expand
 from rankbounds.measures import parse_measures
 from rankbounds.tables import Table, number

@@ -14,9 +14,9 @@ import numpy as np
 from rankbounds.commands import options as shared
 from rankbounds.commands.messages import say
 from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
+from rankbounds.evaluation.scores import Scores, joined
 from rankbounds.files.opening import expand
-from rankbounds.score_differences import differences, equal, mean_difference, merit, merit_of_range
-from rankbounds.scores import Scores, joined
 from rankbounds.tables import Table, json_of, number, plain
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from rankbounds.commands import options as shared
-from rankbounds.contribution import FIELDS, contributions
+from rankbounds.persistence.contributions import FIELDS, contributions
 from rankbounds.tables import Table
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")

@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 
 from rankbounds.commands import options as shared
-from rankbounds.crossing import FIELDS, REGION_FIELDS, TIED, crossings_of, regions
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measure
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.persistence.crossings import FIELDS, REGION_FIELDS, TIED, crossings_of, regions
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")

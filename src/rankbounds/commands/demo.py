@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import rankbounds
 from rankbounds.commands import options as shared
-from rankbounds.evaluate import evaluate
+from rankbounds.evaluation.evaluate import evaluate
+from rankbounds.evaluation.scores import Scores
 from rankbounds.files.writing import make_empty_folder, make_folder, writing
 
-DATA = Path(rankbounds.__file__).parent / "demo"
+DATA = Path(__file__).parents[1] / "demo"
 READING = """
 How to read it
   0.4321 +0.0567           the value, and what unjudged documents could still add to it
@@ -55,7 +55,7 @@ def copy_to(folder: Path) -> None:
                 out.write(source.read_bytes())
 
 
-def findings(scores: rankbounds.Scores) -> list[str]:
+def findings(scores: Scores) -> list[str]:
     """What a reader should notice, in sentences made from the numbers."""
     mean = scores.mean()
     rbp = {

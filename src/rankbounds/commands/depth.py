@@ -12,7 +12,7 @@ import argparse
 from rankbounds.commands import options as shared
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import expand
-from rankbounds.planning import expected_examined, judgments_needed, planned_depth, planned_persistence
+from rankbounds.persistence.planning import expected_examined, judgments_needed, planned_depth, planned_persistence
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")

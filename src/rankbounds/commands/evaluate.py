@@ -14,9 +14,9 @@ from pathlib import Path
 from rankbounds.commands import options as shared
 from rankbounds.commands.messages import say
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import expand
-from rankbounds.scores import Scores
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "parquet", "latex", "markdown", "html", "trec")
 ENGINES = ("auto", "local", "stream", "spark")
@@ -71,13 +71,13 @@ def _scores(options: argparse.Namespace) -> Scores:
     measures = options.measures or DEFAULT_MEASURES
     if engine == "spark":
         try:
-            from rankbounds import spark
+            from rankbounds.evaluation.engines import spark
         except ImportError:
             raise UsageError("This installation has no engine for Spark.") from None
 
         assumptions = shared.assumptions_from(options)
         return spark.evaluate_files(options.qrels, options.runs, measures, lenient=options.lenient, **assumptions)
-    from rankbounds import streaming
+    from rankbounds.evaluation.engines import stream as streaming
 
     return streaming.evaluate(
         options.qrels,

@@ -30,9 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare and print."""
-    from rankbounds.discrepancies import explain
-    from rankbounds.judgments import read_qrels
-    from rankbounds.runs import read_run
+    from rankbounds.checking.explanation import explain
+    from rankbounds.collection.qrels import read_qrels
+    from rankbounds.collection.run import read_run
 
     shared.check_format(options)
     found = explain(

@@ -13,12 +13,12 @@ from __future__ import annotations
 import argparse
 import sys
 
+from rankbounds.collection.qrels import read_qrels
+from rankbounds.collection.run import read_runs
 from rankbounds.commands import options as shared
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import expand
-from rankbounds.judging import FIELDS, STRATEGIES, JudgingPlan, judge_next
-from rankbounds.judgments import read_qrels
-from rankbounds.runs import read_runs
+from rankbounds.judging.next_judgments import FIELDS, STRATEGIES, JudgingPlan, judge_next
 from rankbounds.tables import Table, number, render_rows
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "trec", "markdown", "latex", "html")

@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
-from rankbounds.evaluate import ASSUMPTIONS, BOUNDS, DEFAULT_MEASURES, PRECISIONS, TOPICS, evaluate
+from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, PRECISIONS, TOPICS
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
+from rankbounds.evaluation.scores import Scores
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import expand
 from rankbounds.files.writing import not_utf8, reject_inputs, writing
-from rankbounds.rankings import Order
-from rankbounds.scores import Scores
+from rankbounds.rankings.order import Order
+from rankbounds.rankings.ties import ORDERS
+from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
 from rankbounds.tables import render_rows
-from rankbounds.ties import ORDERS
-from rankbounds.unjudged import RULES as UNJUDGED_RULES
 
 if TYPE_CHECKING:
     from rankbounds.comparison.significance import Resampling

@@ -15,7 +15,7 @@ from typing import Any
 from rankbounds.commands import options as shared
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import expand, read_text
-from rankbounds.persistence_fit import best_agreement, fit_persistence, persistence_agreement
+from rankbounds.persistence.choosing import best_agreement, fit_persistence, persistence_agreement
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")

@@ -13,11 +13,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rankbounds import pools
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, read_qrels
+from rankbounds.collection.run import Run, read_runs
 from rankbounds.commands import options as shared
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.judgments import POOLED_NOT_JUDGED, Qrels, read_qrels
-from rankbounds.runs import Run, read_runs
+from rankbounds.judging import pools
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

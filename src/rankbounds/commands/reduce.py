@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 import sys
 
+from rankbounds.collection.qrels import read_qrels
 from rankbounds.commands import options as shared
 from rankbounds.errors import UsageError
-from rankbounds.judgments import read_qrels
-from rankbounds.pools import RATES, Reduction, only_pooled, subset
+from rankbounds.judging.pools import RATES, Reduction, only_pooled, subset
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

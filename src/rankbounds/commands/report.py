@@ -10,7 +10,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from rankbounds.commands import options as shared
-from rankbounds.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
     from rankbounds.report import Choices

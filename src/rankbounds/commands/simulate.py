@@ -11,7 +11,7 @@ import argparse
 import inspect
 import sys
 
-from rankbounds.simulated_collections import simulate
+from rankbounds.probability.simulated_collections import simulate
 
 HELP = {
     "runs": "how many systems",

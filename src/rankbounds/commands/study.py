@@ -86,8 +86,8 @@ def do(
     total: int,
 ) -> int:
     """One study; among several, one that fails is told of and the others go on."""
-    import rankbounds
     from rankbounds.studies.folder import compute, is_complete, write
+    from rankbounds.version import __version__
 
     label = f"{number} of {total}: {study.name}" if total > 1 else study.name
     place = folder / study.name
@@ -95,7 +95,7 @@ def do(
     made_from = {
         "files": sums if "qrels" in study.needs else {},
         "options": taken,
-        "version": rankbounds.__version__,
+        "version": __version__,
     }
     if not options.again and is_complete(place, made_from):
         say(f"{label}: complete, left as it is")

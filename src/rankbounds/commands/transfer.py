@@ -19,16 +19,10 @@ from typing import Any
 from rankbounds.commands import options as shared
 from rankbounds.errors import UsageError
 from rankbounds.files.writing import writing
-from rankbounds.integer_program import muted
-from rankbounds.persistence import (
-    METHODS,
-    Published,
-    PublishedComparison,
-    Transferred,
-    compare_published,
-    interval,
-    transferred,
-)
+from rankbounds.published.comparison import PublishedComparison, compare_published
+from rankbounds.published.integer_program import muted
+from rankbounds.published.score import Published
+from rankbounds.published.transfer import METHODS, Transferred, interval, transferred
 from rankbounds.tables import Table, render_rows
 
 FIGURES = ("svg", "png", "pdf")

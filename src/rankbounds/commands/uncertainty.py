@@ -15,11 +15,11 @@ import os
 
 from rankbounds.commands import options as shared
 from rankbounds.commands.messages import say
+from rankbounds.comparison.unjudged_differences import differences
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import expand
-from rankbounds.mean_uncertainty import INTERVALS, SOURCES, uncertainty
-from rankbounds.relevance_estimates import KINDS
-from rankbounds.run_differences import differences
+from rankbounds.probability.estimates import KINDS
+from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 

@@ -9,8 +9,8 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison.significance import p_values, pairs_of
 from rankbounds.errors import DataError, UsageError
-from rankbounds.score_differences import differences, levelled, merit
-from rankbounds.scores import Scores
+from rankbounds.evaluation.score_differences import differences, levelled, merit
+from rankbounds.evaluation.scores import Scores
 
 FIELDS = (
     "measure_a",

@@ -7,7 +7,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats
 from rankbounds.comparison.significance import Resampling, pairs_of
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.score_differences import TOLERANCE
+from rankbounds.evaluation.score_differences import TOLERANCE
 
 CORRECTIONS = ("none", "bonferroni", "holm", "bh", "tukey")
 

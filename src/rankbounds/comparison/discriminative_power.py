@@ -25,8 +25,8 @@ from rankbounds.comparison.significance import (
     topic_counts,
 )
 from rankbounds.errors import DataError, UsageError
-from rankbounds.score_differences import differences as score_differences
-from rankbounds.scores import Scores
+from rankbounds.evaluation.score_differences import differences as score_differences
+from rankbounds.evaluation.scores import Scores
 
 FIELDS = ("measure", "test", "alpha", "discriminated", "pairs", "power", "required_difference")
 _PAIRS_AT_ONCE = 1 << 9

@@ -11,10 +11,10 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.comparison.significance import pairs_of
 from rankbounds.errors import UsageError
-from rankbounds.holes import is_weighted_sum
+from rankbounds.evaluation.score_differences import mean_difference
 from rankbounds.measures import Measure
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.score_differences import mean_difference
+from rankbounds.probability.unjudged_documents import is_weighted_sum
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
@@ -73,7 +73,7 @@ def shared_holes(inputs: Inputs, measures: Sequence[Measure], q: float | str = "
     known = [measure for measure in measures if is_weighted_sum(measure)]
     if not known or inputs.ties in ("best", "worst"):
         return SharedHoles({}, {}, frozenset())
-    from rankbounds.run_differences import differences
+    from rankbounds.comparison.unjudged_differences import differences
 
     try:
         found = differences(inputs.qrels, inputs.runs, known, q=q, topics=inputs.topics, **inputs.ranking())
@@ -111,7 +111,7 @@ def gather(inputs: Inputs, measure: Measure) -> Evidence:
 
 
 def _over_ties(inputs: Inputs, measure: Measure) -> tuple[float, float] | None:
-    from rankbounds.evaluate import evaluate
+    from rankbounds.evaluation.evaluate import evaluate
 
     scores = evaluate(inputs.qrels, inputs.runs, measure, bounds="ties", topics=inputs.topics, **inputs.ranking())
     scored = ~np.isnan(scores.value[..., 0]).any(axis=0)
@@ -121,7 +121,7 @@ def _over_ties(inputs: Inputs, measure: Measure) -> tuple[float, float] | None:
 
 
 def _probability(inputs: Inputs, measure: Measure) -> str:
-    from rankbounds.run_differences import differences
+    from rankbounds.comparison.unjudged_differences import differences
 
     found = differences(inputs.qrels, inputs.runs, measure, q="logistic", topics=inputs.topics, **inputs.ranking())
     pair = found.pairs[0]
@@ -138,7 +138,7 @@ def _probability(inputs: Inputs, measure: Measure) -> str:
 
 
 def _other_persistences(inputs: Inputs, measure: RBP) -> str | None:
-    from rankbounds.crossing import crossings
+    from rankbounds.persistence.crossings import crossings
 
     if inputs.ties not in ("trec", "run", "line", "rank", "docid"):
         return None
@@ -152,7 +152,7 @@ def _other_persistences(inputs: Inputs, measure: RBP) -> str | None:
 
 
 def _to_judge(inputs: Inputs, measure: RBP) -> str | None:
-    from rankbounds.judging import judge_next
+    from rankbounds.judging.next_judgments import judge_next
 
     if inputs.ties not in ("trec", "run", "line", "rank", "docid"):
         return None

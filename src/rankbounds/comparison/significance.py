@@ -16,8 +16,8 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import DataError, UsageError, did_you_mean
-from rankbounds.score_differences import TOLERANCE, levelled
-from rankbounds.score_differences import differences as differences_between
+from rankbounds.evaluation.score_differences import TOLERANCE, levelled
+from rankbounds.evaluation.score_differences import differences as differences_between
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16

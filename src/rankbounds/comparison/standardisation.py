@@ -8,8 +8,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
-from rankbounds.score_differences import levelled
-from rankbounds.scores import Scores
+from rankbounds.evaluation.score_differences import levelled
+from rankbounds.evaluation.scores import Scores
 
 
 def standardised(scores: Scores, reference: Scores | None = None, *, cdf: bool = True) -> Scores:

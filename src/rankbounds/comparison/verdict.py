@@ -21,17 +21,17 @@ from rankbounds.comparison.significance import (
     standardised_effect,
 )
 from rankbounds.errors import DataError, UsageError
-from rankbounds.measures import Measure
-from rankbounds.score_differences import (
+from rankbounds.evaluation.score_differences import (
     differences as score_differences,
 )
-from rankbounds.score_differences import (
+from rankbounds.evaluation.score_differences import (
     levelled,
     mean_difference,
     merit,
     merit_of_range,
 )
-from rankbounds.scores import Scores
+from rankbounds.evaluation.scores import Scores
+from rankbounds.measures import Measure
 from rankbounds.tables import Table, number, plain_rows
 
 SYSTEM_FIELDS = ("run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_won")

@@ -10,8 +10,8 @@ from rankbounds.arrays import Floats
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.significance import deviation_of, minimum_detectable_effect, topics_for_effects
 from rankbounds.comparison.verdict import Comparison, signed
-from rankbounds.score_differences import differences as score_differences
-from rankbounds.score_differences import equal, merit
+from rankbounds.evaluation.score_differences import differences as score_differences
+from rankbounds.evaluation.score_differences import equal, merit
 
 POWER = 0.8
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankbounds.files import columns
-from rankbounds.files.columns import QRELS_COLUMNS, RUN_COLUMNS, Columns
+from rankbounds.files import named_columns
+from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, Columns
 
 WHAT = "{query: {document: value}} in JSON"
 
@@ -24,9 +24,9 @@ def recognises(content: Any) -> bool:
 
 def judgments(content: Any, name: str) -> Columns:
     """Judgments as a dict of dicts."""
-    return columns.of_object(content, QRELS_COLUMNS, source=name)
+    return named_columns.of_object(content, QRELS_COLUMNS, source=name)
 
 
 def run(content: Any, name: str) -> Columns:
     """A run as a dict of dicts."""
-    return columns.of_object(content, RUN_COLUMNS, source=name)
+    return named_columns.of_object(content, RUN_COLUMNS, source=name)

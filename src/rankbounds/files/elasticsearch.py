@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from rankbounds.errors import DataError
-from rankbounds.files.columns import Columns
+from rankbounds.files.named_columns import Columns
 
 WHAT = "_rank_eval requests and responses"
 

@@ -14,18 +14,18 @@ from typing import Any
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.files import (
     beir,
-    columns,
     elasticsearch,
     ir_datasets,
     json_text,
     mteb,
+    named_columns,
     opensearch,
     quepid,
     rre,
     svmrank,
     trec,
 )
-from rankbounds.files.columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
+from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
 from rankbounds.files.opening import Text, format_ending, is_pipe, read_content
 from rankbounds.files.trec import TrecLines
 
@@ -92,10 +92,10 @@ def _read(
     if kind == "ir_datasets" or path.startswith(ir_datasets.PREFIX):
         return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
     if is_parquet(path, names) if kind is None else kind == "parquet" and os.path.exists(path) and not is_pipe(path):
-        return columns.read_parquet(path, names)
+        return named_columns.read_parquet(path, names)
     content = read_content(path, threads)
     if kind == "parquet" or (kind is None and content.starts_with(PARQUET)):  # compressed, or from a pipe
-        return columns.read_parquet(content.name, names, content.tobytes())
+        return named_columns.read_parquet(content.name, names, content.tobytes())
     text = content.text()
     if kind is None:
         kind = recognised(text, path)
@@ -104,9 +104,9 @@ def _read(
     if kind in IN_TEXT:
         return _by_module(IN_TEXT[kind], kind, names, text.name)(text)
     if kind == "jsonl":
-        return columns.read_json_lines(text, names)
+        return named_columns.read_json_lines(text, names)
     if kind in ("csv", "tsv"):
-        return columns.read_delimited(text, names)
+        return named_columns.read_delimited(text, names)
     layout = trec.qrels_layout if names is QRELS_COLUMNS else trec.run_layout
     return trec.read_lines(text, layout, lenient=lenient, threads=threads, words=words)
 
@@ -133,7 +133,7 @@ def recognised(text: Text, path: str) -> str:
     for name, module in IN_TEXT.items():
         if module.recognises(text):
             return name
-    return "csv" if columns.has_header(text) or ending == ".csv" else "trec"
+    return "csv" if named_columns.has_header(text) or ending == ".csv" else "trec"
 
 
 def _is_row(start: bytes) -> bool:
@@ -144,8 +144,8 @@ def _is_row(start: bytes) -> bool:
         return False
     return (
         isinstance(first, dict)
-        and columns.find_column(first, columns.QUERY_NAMES) is not None
-        and columns.find_column(first, columns.DOC_NAMES) is not None
+        and named_columns.find_column(first, named_columns.QUERY_NAMES) is not None
+        and named_columns.find_column(first, named_columns.DOC_NAMES) is not None
     )
 
 
@@ -159,7 +159,7 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
             except (AttributeError, KeyError, IndexError, TypeError, RecursionError):
                 raise DataError(f"{text.name}: this JSON has not the shape of {name} ({module.WHAT}).") from None
     if isinstance(content, list) and any(isinstance(row, dict) for row in content):
-        return columns.of_records(content, names, text.name)
+        return named_columns.of_records(content, names, text.name)
     raise DataError(
         f"{text.name}: this JSON is in no known format: expected {{query: {{document: {names.value[0]}}}}}, a list of "
         f"rows, or one of {', '.join(IN_JSON)}."

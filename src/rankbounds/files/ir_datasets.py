@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 from rankbounds.errors import DataError, UsageError
-from rankbounds.files.columns import Columns
+from rankbounds.files.named_columns import Columns
 
 WHAT = "judgments that the package ir_datasets downloads"
 PREFIX = "ir_datasets:"

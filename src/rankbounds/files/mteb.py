@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rankbounds.errors import DataError
-from rankbounds.files import beir, columns
-from rankbounds.files.columns import RUN_COLUMNS, Columns
+from rankbounds.files import beir, named_columns
+from rankbounds.files.named_columns import RUN_COLUMNS, Columns
 
 WHAT = "predictions or scores saved by MTEB"
 _NOTES = ("mteb_model_meta", "mteb_version", "task_name", "dataset_revision")
@@ -36,13 +36,13 @@ def run(content: Any, name: str) -> Columns:
         for split, queries in splits.items()
     }
     if len(parts) == 1:
-        return columns.of_object(next(iter(parts.values())), RUN_COLUMNS, source=name)
+        return named_columns.of_object(next(iter(parts.values())), RUN_COLUMNS, source=name)
     merged = {
         f"{subset}/{split}/{query}": docs
         for (subset, split), queries in parts.items()
         for query, docs in queries.items()
     }
-    return columns.of_object(merged, RUN_COLUMNS, source=name)
+    return named_columns.of_object(merged, RUN_COLUMNS, source=name)
 
 
 def _subsets(content: dict[str, Any]) -> list[Any]:

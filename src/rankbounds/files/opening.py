@@ -14,8 +14,8 @@ from typing import IO, Any
 import numpy as np
 
 from rankbounds.arrays import Bytes
+from rankbounds.columns.ids import PADDING, padded
 from rankbounds.errors import DataError, OutOfMemoryError, UsageError
-from rankbounds.ids import PADDING, padded
 from rankbounds.threads import in_threads
 
 STANDARD_INPUT = "-"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rankbounds.errors import DataError
-from rankbounds.files.columns import Columns
+from rankbounds.files.named_columns import Columns
 
 WHAT = "judgment lists of the Search Relevance Workbench"
 _MADE_BY = {"UBI_JUDGMENT": "click", "LLM_JUDGMENT": "llm", "IMPORT_JUDGMENT": "imported"}

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from rankbounds.columns.ids import BLANKS
+from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError
 from rankbounds.files.formats import recognised
 from rankbounds.files.opening import format_ending, text_of
 from rankbounds.files.writing import writing
-from rankbounds.ids import BLANKS
-from rankbounds.pairs import Pairs
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")

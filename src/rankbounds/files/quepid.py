@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Ints
+from rankbounds.columns.decimals import finite_numbers
+from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError
-from rankbounds.files import columns
-from rankbounds.files.columns import Columns, find_column
+from rankbounds.files import named_columns
+from rankbounds.files.named_columns import Columns, find_column
 from rankbounds.files.opening import Text
-from rankbounds.ids import Ids
-from rankbounds.numbers import finite_numbers
 
 WHAT = "ratings and snapshots exported by Quepid"
 QUERY, DOC = ("query", "query text", "query_text"), ("docid", "doc id", "doc_id")
@@ -24,9 +24,9 @@ RATING, POSITION = ("rating",), ("doc position", "position", "rank")
 
 def recognises(text: Text) -> bool:
     """Does the first line name Quepid's columns?"""
-    if columns.header_separator(text) != ",":
+    if named_columns.header_separator(text) != ",":
         return False
-    names = columns.header(text)
+    names = named_columns.header(text)
     rated = find_column(names, RATING) or find_column(names, POSITION[:1])
     return bool(find_column(names, QUERY) and find_column(names, DOC) and rated)
 
@@ -53,7 +53,7 @@ def run(text: Text) -> Columns:
 
 
 def _table(text: Text) -> tuple[dict[str, Ids], str, str]:
-    table = columns.delimited_columns(text)
+    table = named_columns.delimited_columns(text)
     return table, _needed(table, QUERY, "query", text), _needed(table, DOC, "document", text)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rankbounds.errors import DataError
-from rankbounds.files.columns import Columns
+from rankbounds.files.named_columns import Columns
 
 WHAT = "ratings of the Rated Ranking Evaluator"
 

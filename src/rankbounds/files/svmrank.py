@@ -10,7 +10,7 @@ import os
 import re
 
 from rankbounds.errors import DataError
-from rankbounds.files.columns import Columns
+from rankbounds.files.named_columns import Columns
 from rankbounds.files.opening import Text, read_text
 
 WHAT = "learning-to-rank files in SVMrank's format"

@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints, Words
+from rankbounds.columns.decimals import parse_decimals, whole_numbers
+from rankbounds.columns.ids import Ids, mix
+from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, RankboundsWarning
 from rankbounds.files.opening import Text
-from rankbounds.ids import Ids, mix
-from rankbounds.numbers import parse_decimals, whole_numbers
-from rankbounds.pairs import Pairs, Source
 from rankbounds.threads import in_threads
 
 BLOCK_BYTES = 1 << 20

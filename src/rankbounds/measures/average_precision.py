@@ -13,7 +13,7 @@ from rankbounds.measures.sum_of_precisions import (
     joint_average_bounds,
     sum_of_precisions,
 )
-from rankbounds.rankings import Rankings
+from rankbounds.rankings.rankings import Rankings
 
 
 @dataclass(frozen=True)

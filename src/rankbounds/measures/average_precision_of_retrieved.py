@@ -10,8 +10,8 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.measures.sum_of_precisions import Turns, expected_precisions, sum_of_precisions
-from rankbounds.rankings import Rankings
-from rankbounds.ties import chance_drawn, reordered
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import chance_drawn, reordered
 
 
 @dataclass(frozen=True)

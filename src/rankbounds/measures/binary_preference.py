@@ -11,8 +11,8 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.rankings import Rankings
-from rankbounds.ties import before_and_within
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import before_and_within
 
 LimitAndDivisor = tuple[Ints, Ints]
 

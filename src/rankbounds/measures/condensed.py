@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, label
-from rankbounds.rankings import Rankings, TopicFacts
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
 
 
 @dataclass(frozen=True)

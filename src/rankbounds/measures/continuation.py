@@ -18,7 +18,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.measures.measure import Bounds, Measure, RankWeighted
-from rankbounds.rankings import Rankings
+from rankbounds.rankings.rankings import Rankings
 
 DEEPEST = 1 << 22
 """The rank at which nearly every user must have stopped, for the weights to follow from C alone."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Measure
-from rankbounds.rankings import Rankings
+from rankbounds.rankings.rankings import Rankings
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.measures.measure import Measure, RankWeighted
-from rankbounds.rankings import Rankings
+from rankbounds.rankings.rankings import Rankings
 
 GAINS = ("linear", "exp")
 LARGEST_EXPONENT = 1000

@@ -11,7 +11,7 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.reciprocal_rank import expected_stop, expected_stop_over_ties
-from rankbounds.rankings import Rankings
+from rankbounds.rankings.rankings import Rankings
 
 
 @dataclass(frozen=True)

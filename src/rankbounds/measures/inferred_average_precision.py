@@ -9,8 +9,8 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.rankings import Rankings
-from rankbounds.ties import before_and_within, group_place
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import before_and_within, group_place
 
 SMOOTHING = 0.00001
 """trec_eval's constant: what precision is taken to be where nothing above was judged is a half."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.rankings import Rankings
-from rankbounds.ties import expected_count
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import expected_count
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.tied_draws import chance_of_place, groups_reaching
-from rankbounds.rankings import Rankings
+from rankbounds.rankings.rankings import Rankings
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.rankings import Rankings, TopicFacts
-from rankbounds.ties import expected_count, group_means, reordered
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import expected_count, group_means, reordered
+from rankbounds.rankings.topic_facts import TopicFacts
 
 Bounds = tuple[Floats, Floats]
 

@@ -10,8 +10,9 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.measures.discounted_gain import check_discount, discounts, gains, transformed
 from rankbounds.measures.measure import Bounds, RankWeighted, quotient
-from rankbounds.rankings import Rankings, TopicFacts
-from rankbounds.ties import order_by_worth
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import order_by_worth
+from rankbounds.rankings.topic_facts import TopicFacts
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.measures.measure import Bounds, Measure, Share, quotient
 from rankbounds.measures.tied_draws import chance_of_number, groups_at_cut
-from rankbounds.rankings import Rankings
+from rankbounds.rankings.rankings import Rankings
 
 
 def _read(cutoff: int | None, rankings: Rankings) -> Ints:

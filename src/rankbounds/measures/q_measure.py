@@ -10,8 +10,9 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.rankings import Rankings, TopicFacts
-from rankbounds.ties import before_and_within, group_means, reordered, share_above
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import before_and_within, group_means, reordered, share_above
+from rankbounds.rankings.topic_facts import TopicFacts
 
 
 @dataclass(frozen=True)

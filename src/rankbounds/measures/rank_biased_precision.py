@@ -10,7 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import DataError, UsageError
 from rankbounds.measures.measure import RankWeighted
-from rankbounds.rankings import Rankings
+from rankbounds.rankings.rankings import Rankings
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.tied_draws import chance_of_number, groups_at_cut
-from rankbounds.rankings import Rankings
-from rankbounds.ties import group_means, order_by_worth
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import group_means, order_by_worth
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.measures.sum_of_precisions import Turns
-from rankbounds.rankings import Rankings
-from rankbounds.ties import before_and_within, group_means, share_above
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import before_and_within, group_means, share_above
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Measure
-from rankbounds.rankings import Rankings
-from rankbounds.ties import expected_products
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import expected_products
 
 
 @dataclass(frozen=True)

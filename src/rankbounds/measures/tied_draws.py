@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.rankings import Rankings
+from rankbounds.rankings.rankings import Rankings
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import numpy as np
 
 from rankbounds.comparison.discriminative_power import DiscriminativePower
 from rankbounds.comparison.verdict import Comparison
+from rankbounds.evaluation.score_differences import differences
+from rankbounds.evaluation.scores import Scores
 from rankbounds.plots.style import COLOURS, fresh_axes
-from rankbounds.score_differences import differences
-from rankbounds.scores import Scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

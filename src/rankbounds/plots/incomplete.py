@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from rankbounds.plots.style import COLOURS, fresh_axes
-from rankbounds.studies import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+class StudyResult(Protocol):
+    """What a study found."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of its table."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What would repeat it."""
+
 
 MARKERS = "osD^vPX*<>"
 TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1)
 
 
-def by_rate(result: Result, name: str, ax: Axes | None) -> Axes:
+def by_rate(result: StudyResult, name: str, ax: Axes | None) -> Axes:
     """A column of the rows by the share of judgments kept, a line for each measure; bands hold 95% of the draws."""
     axes = fresh_axes(ax, figsize=(6.4, 3.8))
     for at, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
@@ -39,7 +51,7 @@ def by_rate(result: Result, name: str, ax: Axes | None) -> Axes:
     return axes
 
 
-def score_by_judgment_rate(result: Result, ax: Axes | None = None) -> Axes:
+def score_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> Axes:
     """Each measure's mean over runs as judgments grow fewer; the bands hold 95% of the draws."""
     axes = by_rate(result, "value", ax)
     axes.set_ylabel("mean over topics and runs")
@@ -47,7 +59,7 @@ def score_by_judgment_rate(result: Result, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def agreement_by_judgment_rate(result: Result, ax: Axes | None = None) -> Axes:
+def agreement_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> Axes:
     """How well fewer judgments keep the order of runs; the bands hold 95% of the draws."""
     axes = by_rate(result, "tau", ax)
     axes.set_ylabel("Kendall's tau with all judgments")
@@ -55,7 +67,7 @@ def agreement_by_judgment_rate(result: Result, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def agreement_by_measure(result: Result, ax: Axes | None = None) -> Axes:
+def agreement_by_measure(result: StudyResult, ax: Axes | None = None) -> Axes:
     """Kendall's tau between the orders of runs by every two measures, as a table of shades."""
     rows = [row for row in result.rows if row["pool_depth"] is None]
     names = list(dict.fromkeys([row["measure"] for row in rows] + [row["other"] for row in rows]))
@@ -79,7 +91,7 @@ def agreement_by_measure(result: Result, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def score_by_pool_depth(result: Result, ax: Axes | None = None) -> Axes:
+def score_by_pool_depth(result: StudyResult, ax: Axes | None = None) -> Axes:
     """Each run's score under a shallow pool's judgments against that under all judgments."""
     axes = fresh_axes(ax, figsize=(4.8, 4.4))
     series = list(dict.fromkeys((row["measure"], row["depth"]) for row in result.rows))
@@ -97,7 +109,7 @@ def score_by_pool_depth(result: Result, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def change_by_leaving_a_group_out(result: Result, ax: Axes | None = None) -> Axes:
+def change_by_leaving_a_group_out(result: StudyResult, ax: Axes | None = None) -> Axes:
     """What each run gains or loses when its group is left out of the pool, against the residual that warns of it."""
     axes = fresh_axes(ax, figsize=(6.4, 3.8))
     for at, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
@@ -123,7 +135,7 @@ def change_by_leaving_a_group_out(result: Result, ax: Axes | None = None) -> Axe
     return axes
 
 
-def residual_by_judging_strategy(result: Result, ax: Axes | None = None) -> Axes:
+def residual_by_judging_strategy(result: StudyResult, ax: Axes | None = None) -> Axes:
     """What is left open on average after so many judgments, for pools of growing depth and for targeted strategies."""
     axes = fresh_axes(ax)
     labels = {

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.plots.style import COLOURS, fresh_axes
-from rankbounds.scores import ALL, Scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,10 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
-from rankbounds.persistence import BINARY, Published, greedy_vectors, transferred
 from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.published.score import BINARY, Published
+from rankbounds.published.transfer import transferred
+from rankbounds.published.vectors import greedy_vectors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
+from rankbounds.measures import Measure
 from rankbounds.plots.style import COLOURS, fresh_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rankbounds.studies.change_by_banding import Changes
+
+class ScoreChanges(Protocol):
+    """Scores before and after treatments, as the study ``change_by_banding`` has them."""
+
+    treatments: list[str]
+    measures: list[Measure]
+
+    def differences(self, treatment: int, measure: int) -> Floats:
+        """Before less after for every run and topic."""
+
+    def p_values(self, measure: int, treatment: int | None = None) -> Floats:
+        """For every pair of runs."""
+
 
 LEAST_RANGE = 1e-6
 
@@ -54,7 +68,7 @@ def ranges_by_ties(rows: Sequence[Mapping[str, Any]], ax: Axes | None = None) ->
     return axes
 
 
-def changes_by_banding(changes: Changes, ax: Axes | None = None, *, measure: int = 0) -> Axes:
+def changes_by_banding(changes: ScoreChanges, ax: Axes | None = None, *, measure: int = 0) -> Axes:
     """Box plots of the score lost on each topic of each run, by treatment. Whiskers end within 1.5 box lengths."""
     axes = fresh_axes(ax)
     lost = [changes.differences(at, measure) for at in range(len(changes.treatments))]
@@ -70,7 +84,7 @@ def changes_by_banding(changes: Changes, ax: Axes | None = None, *, measure: int
 
 
 def p_values_by_banding(
-    changes: Changes, ax: Axes | None = None, *, measure: int = 0, treatment: int = 0, alpha: float = 0.05
+    changes: ScoreChanges, ax: Axes | None = None, *, measure: int = 0, treatment: int = 0, alpha: float = 0.05
 ) -> Axes:
     """The p-values of all pairs of runs before (across) and after (up), and the share of pairs in each quadrant."""
     axes = fresh_axes(ax, figsize=(4.2, 4.0))

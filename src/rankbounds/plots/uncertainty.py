@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.plots.style import COLOURS, fresh_axes
-from rankbounds.score_distribution import Distribution, distribution_of_sum
+from rankbounds.probability.distribution import Distribution, distribution_of_sum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rankbounds.relevance_estimates import Reliability
+    from rankbounds.probability.estimates import Reliability
 
 SHARES = (0.05, 0.2, 0.35, 0.5)
 
@@ -75,7 +75,7 @@ def urn_contours(
 
     Park's Figure 3, computed by recursion instead of simulation.
     """
-    from rankbounds.urn import urn_moments
+    from rankbounds.probability.urn import urn_moments
 
     axes = fresh_axes(ax)
     ratio, share = np.linspace(0.05, 1, 39), np.linspace(0.05, 0.5, 19)

@@ -13,31 +13,33 @@ from typing import Any
 
 import numpy as np
 
-import rankbounds
 from rankbounds.arrays import Floats
+from rankbounds.collection.gains import gain_rule
+from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run, read_run, unique_names
 from rankbounds.comparison import compare
 from rankbounds.comparison.agreement import agreement
 from rankbounds.comparison.evidence import Inputs, SharedHoles, shared_holes
 from rankbounds.comparison.significance import minimum_detectable_effect, pairs_of, topics_for_effects
 from rankbounds.comparison.wording import POWER
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
-from rankbounds.evaluate import ASSUMPTIONS, DEFAULT_MEASURES, Assumptions, evaluate, judgments_from
+from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
+from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, expand
-from rankbounds.gains import gain_rule
-from rankbounds.judging import judge_next
-from rankbounds.judgments import Qrels
+from rankbounds.judging.next_judgments import judge_next
+from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.pools import subset
+from rankbounds.rankings.ties import ORDERS
+from rankbounds.rankings.unjudged import UnjudgedRule
 from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
 from rankbounds.report.summary import sentences
-from rankbounds.runs import Run, read_run, unique_names
-from rankbounds.score_differences import levelled, merit
-from rankbounds.scores import Scores
 from rankbounds.tables import as_json, plain
 from rankbounds.threads import in_threads, processors
-from rankbounds.ties import ORDERS
-from rankbounds.unjudged import UnjudgedRule
+from rankbounds.version import __version__
 
 LARGEST = 9_000_000
 """How many bytes the packed arrays may take, so that the page stays below 10 MB."""
@@ -134,7 +136,7 @@ def gather(
         scores, choices, thinning, _shared_holes(judgments, systems, scores, choices)
     )
     content = {
-        "version": rankbounds.__version__,
+        "version": __version__,
         "title": choices.title,
         "measures": [
             {"label": str(one), "digits": 0 if one.total == "sum" else 4, "slider": _is_rbp_at_p(one, observed.rbp)}

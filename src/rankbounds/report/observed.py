@@ -9,11 +9,11 @@ from threading import Lock
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.evaluate import Assumptions
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.rankings import Rankings
-from rankbounds.ties import group_means, reordered
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import group_means, reordered
 
 STRIP_DEPTH = 100
 """How many ranks of a list can be looked at."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.comparison.significance import pairs_of
-from rankbounds.score_differences import better, equal, levelled, merit
-from rankbounds.scores import Scores
+from rankbounds.evaluation.score_differences import better, equal, levelled, merit
+from rankbounds.evaluation.scores import Scores
 
 LITTLE_JUDGED = 0.8
 """Below this share of judged documents in the first ten, a score rests on documents that nobody looked at."""

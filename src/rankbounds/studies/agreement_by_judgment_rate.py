@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.judged_runs import Progress
+from rankbounds.evaluation.judged_runs import Progress
+from rankbounds.judging.pools import RATES
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.pools import RATES
 from rankbounds.studies import Result
 from rankbounds.studies.agreement_by_measure import kendall
 from rankbounds.studies.score_by_judgment_rate import MEASURES, mean_scores, rows_by_rate, settings

@@ -17,10 +17,10 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.comparison.agreement import kendall_tau
 from rankbounds.errors import UsageError
-from rankbounds.judged_runs import JudgedRuns, Progress
+from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
+from rankbounds.evaluation.score_differences import merit
+from rankbounds.judging.pools import ranks_of_judgments
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.pools import ranks_of_judgments
-from rankbounds.score_differences import merit
 from rankbounds.studies import Result
 
 MEASURES = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds import residuals
+from rankbounds.persistence import curves as residuals
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:

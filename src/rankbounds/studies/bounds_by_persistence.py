@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankbounds import residuals
+from rankbounds.persistence import curves as residuals
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:

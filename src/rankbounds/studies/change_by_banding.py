@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.banding import Rho, banded, rounded, worst_difference
+from rankbounds.checking.bands import Rho, banded, rounded, worst_difference
+from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.run import Run, as_run, read_run, unique_names
 from rankbounds.comparison.significance import t_statistic
 from rankbounds.errors import RankboundsWarning, UsageError
-from rankbounds.evaluate import evaluate
+from rankbounds.evaluation.evaluate import evaluate
+from rankbounds.evaluation.score_differences import differences
 from rankbounds.files.opening import expand
-from rankbounds.judgments import as_qrels
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings import Order
-from rankbounds.runs import Run, as_run, read_run, unique_names
-from rankbounds.score_differences import differences
+from rankbounds.rankings.order import Order
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ import numpy as np
 
 from rankbounds.arrays import Flags
 from rankbounds.errors import UsageError
-from rankbounds.judged_runs import JudgedRuns, Progress
+from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
+from rankbounds.evaluation.score_differences import better
+from rankbounds.judging.pools import groups_of, ranks_of_judgments, read_groups, unique_to_group
 from rankbounds.measures import Measure, parse_measure, parse_measures
-from rankbounds.pools import groups_of, ranks_of_judgments, read_groups, unique_to_group
-from rankbounds.score_differences import better
 from rankbounds.studies import Result
 
 MEASURES = ("AP", "RBP(p=0.8)", "nDCG", "AP'", "RBP'(p=0.8)", "nDCG'", "Q'", "Bpref")

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags
-from rankbounds.evaluate import Assumptions
-from rankbounds.holes import find_holes
-from rankbounds.judgments import Qrels
-from rankbounds.mean_uncertainty import exact_score
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.rankings import TopicFacts
-from rankbounds.relevance_estimates import estimate, gather
-from rankbounds.relevance_probability import Constant
-from rankbounds.runs import Run
+from rankbounds.probability.estimates import estimate, gather
+from rankbounds.probability.mean import exact_score
+from rankbounds.probability.models import Constant
+from rankbounds.probability.unjudged_documents import find_holes
+from rankbounds.probability.urn import fit_urn, sample_rankings, urn_moments
+from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies import Result
-from rankbounds.urn import fit_urn, sample_rankings, urn_moments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,9 +15,10 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.evaluate import evaluate
+from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.persistence import Published, transferred
+from rankbounds.published.score import Published
+from rankbounds.published.transfer import transferred
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:

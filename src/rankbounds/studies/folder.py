@@ -13,7 +13,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import rankbounds
 from rankbounds import studies
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.files.opening import checksum
@@ -21,6 +20,7 @@ from rankbounds.files.writing import make_folder, writing
 from rankbounds.studies import Result
 from rankbounds.tables import render_rows
 from rankbounds.threads import in_threads, processors
+from rankbounds.version import __version__
 
 FIGURE_FORMATS = ("svg", "png", "pdf")
 INPUTS = ("qrels", "runs")
@@ -127,6 +127,6 @@ def _readme(study: Study, result: Result, made_from: Mapping[str, Any], command:
     return (
         f"# {question}\n{more}\n\n## Answer\n\n{result.answer}\n\n![{study.name}](figure.svg)\n\n"
         f"The numbers are in `table.csv` ({len(result.rows):,} rows).\n\n## Settings\n\n{settings}\n\n"
-        f"Made by rankbounds {rankbounds.__version__} with `{command}`"
+        f"Made by rankbounds {__version__} with `{command}`"
         + (f" from {len(files):,} files; their checksums are in `settings.json`.\n" if files else ".\n")
     )

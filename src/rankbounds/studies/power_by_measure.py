@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.comparison.discriminative_power import discriminative_power
 from rankbounds.comparison.significance import Resampling
-from rankbounds.evaluate import evaluate
+from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures import Measure
 from rankbounds.studies import Result
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.qrels import as_qrels
 from rankbounds.errors import UsageError
-from rankbounds.judged_runs import Progress, as_runs
-from rankbounds.judging import STRATEGIES, weights_by_rank
-from rankbounds.judgments import as_qrels
+from rankbounds.evaluation.judged_runs import Progress, as_runs
+from rankbounds.judging.next_judgments import STRATEGIES, weights_by_rank
+from rankbounds.judging.pools import collect
 from rankbounds.measures import RankWeighted, parse_measure
-from rankbounds.pools import collect
 from rankbounds.studies import Result
 from rankbounds.studies.agreement_by_measure import kendall
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.judged_runs import JudgedRuns, Progress
+from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
+from rankbounds.judging.pools import RATES, Reduction
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.pools import RATES, Reduction
 from rankbounds.studies import Result
 
 MEASURES = (

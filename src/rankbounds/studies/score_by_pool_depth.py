@@ -14,9 +14,9 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats
 from rankbounds.errors import UsageError
-from rankbounds.judged_runs import JudgedRuns, Progress
+from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
+from rankbounds.judging.pools import ranks_of_judgments
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.pools import ranks_of_judgments
 from rankbounds.studies import Result
 from rankbounds.studies.agreement_by_measure import kendall
 

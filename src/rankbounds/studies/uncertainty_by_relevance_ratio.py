@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankbounds.probability.urn import sample_rankings, urn_moments
 from rankbounds.studies import Result
-from rankbounds.urn import sample_rankings, urn_moments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

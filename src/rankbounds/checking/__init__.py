@@ -1,0 +1,1 @@
+"""What is wrong with files, why numbers differ, and ties on purpose."""

@@ -1,0 +1,182 @@
+"""Ties on purpose: ranks in bands, and scores rounded to fewer digits or bits.
+
+Bands ask how exact a ranking must be, rounding how exact scores must be. Both make ties, to be scored with
+``ties="expected"``. Source of the bands: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.run import Run
+from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.measures.reciprocal_rank import RR
+from rankbounds.rankings.order import Order, ranked_rows
+
+Rho: TypeAlias = str | float | Fraction | Decimal
+FLOATS = ("float32", "float16", "bfloat16")
+NEGLIGIBLE = 1e-12
+MOST_RANKS = 1 << 22
+LARGEST_RHO = 10**9
+
+
+def exact_rho(rho: Rho) -> Fraction:
+    """The factor as it is written: 1.1 is eleven tenths, not the binary number next to it."""
+    text = str(rho)
+    try:
+        # A Decimal, unlike a Fraction, does not write out 1e999999999.
+        exact = Fraction(text) if "/" in text else Decimal(text)
+        within = 1 <= exact <= LARGEST_RHO
+    except (ValueError, ArithmeticError):
+        raise UsageError(f'rho must be a number such as 1.4, not "{rho}".') from None
+    if not within:
+        raise UsageError(f"rho must be at least 1 and at most {LARGEST_RHO:,}, not {rho}.")
+    return Fraction(exact)
+
+
+def band_starts(rho: Rho, depth: int) -> Ints:
+    """The ranks from 1 to ``depth`` at which a band begins: 1, and after b comes ceil(rho * b)."""
+    factor = exact_rho(rho)
+    starts = [1]
+    while (after := _next_start(factor, starts[-1])) <= depth:
+        starts.append(after)
+    return np.array(starts, dtype=np.int64)
+
+
+def _next_start(factor: Fraction, start: int) -> int:
+    return max(start + 1, math.ceil(factor * start))
+
+
+def rank_safe_depth(rho: Rho) -> int | None:
+    """Down to which rank every document stands in a band of its own; None: everywhere (rho = 1)."""
+    factor = exact_rho(rho)
+    return None if factor == 1 else math.floor(1 / (factor - 1))
+
+
+def banded(run: Run, rho: Rho, *, order: Order = "trec") -> Run:
+    """The run with the score 1/g for every document in the g-th band of its topic, ranked as ``order`` says."""
+    rows, _ = ranked_rows(run, order=order)
+    ranked = run.take(rows)
+    first = np.flatnonzero(np.diff(ranked.pairs.topic, prepend=-1))
+    length = np.diff(first, append=len(ranked))
+    rank = np.arange(len(ranked)) - np.repeat(first, length) + 1
+    band = np.searchsorted(band_starts(rho, int(length.max())), rank, side="right")
+    return Run(run.name, ranked.pairs, 1 / band, lambda: rank)
+
+
+def rounded(run: Run, *, bits: str | int | None = None, digits: int | None = None, decimals: int | None = None) -> Run:
+    """The run with less exact scores, in the order given.
+
+    ``bits``: ``float32``, ``float16``, ``bfloat16``, or a whole number b for 2^b evenly spaced levels between the run's
+    least and greatest score. ``digits``: so many significant decimal digits. ``decimals``: so many behind the point.
+    """
+    if (bits is not None) + (digits is not None) + (decimals is not None) != 1:
+        raise UsageError("Say how to round: by bits, digits or decimals, and only one of them.")
+    score: Floats = run.score.astype(np.float64)
+    if bits is not None:
+        score = _in_bits(run, score, bits)
+    else:
+        places = digits if digits is not None else decimals
+        if places is None or places < (digits is not None) or places > 300:
+            raise UsageError(f"Scores cannot be rounded to {places} {'digits' if digits is not None else 'decimals'}.")
+        form = f".{places - 1}e" if digits is not None else f".{places}f"
+        score = np.array([float(format(one, form)) for one in score.tolist()])
+    return Run(run.name, run.pairs, score, lambda: run.stated_rank)
+
+
+def _in_bits(run: Run, score: Floats, bits: str | int) -> Floats:
+    name = str(bits)
+    if name in FLOATS:
+        largest = {"float32": np.finfo(np.float32).max, "float16": np.finfo(np.float16).max}.get(name, 3.3895e38)
+        if np.abs(score).max() > largest:
+            raise DataError(
+                f"{run.pairs.source.name}: a score of {score[np.argmax(np.abs(score))]:g} does not fit {name}, which "
+                f"ends at {largest:g}. Scale the scores first."
+            )
+        if name == "bfloat16":
+            return _bfloat16(score.astype(np.float32)).astype(np.float64)
+        return score.astype(name).astype(np.float64)
+    if not name.isdigit() or not 1 <= int(name) <= 32:
+        hint = did_you_mean(name, list(FLOATS))
+        raise UsageError(f'Bits must be {", ".join(FLOATS)} or a whole number from 1 to 32, not "{bits}".{hint}')
+    least, greatest = float(score.min()), float(score.max())
+    if least == greatest:
+        return score
+    steps = 2 ** int(name) - 1
+    level = np.rint((score - least) / (greatest - least) * steps)
+    return least + level * ((greatest - least) / steps)
+
+
+def _bfloat16(score: Floats) -> Floats:
+    """To the nearest number with an 8-bit significand, a tie to the even one: the upper half of single precision."""
+    word = score.view(np.uint32)
+    half = np.uint32(0x7FFF) + ((word >> np.uint32(16)) & np.uint32(1))
+    return ((word + half) & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+def worst_difference(measure: str | Measure, rho: Rho) -> float:
+    """The most that a score can lose when the ranking is replaced by its bands, taking the mean over all orders.
+
+    Exact for reciprocal rank and for sums over ranks with falling weights and gains from 0 to 1 (RBP, P@k, DCG@k). For
+    average precision and other measures that are divided by the number of relevant documents no such limit is known.
+    """
+    measure = parse_measure(measure)
+    if isinstance(measure, RR):
+        return _worst_reciprocal_rank(measure, rho)
+    if not isinstance(measure, RankWeighted) or not measure.monotone:
+        raise UsageError(
+            f"{measure} has no known worst difference: it is no sum over ranks of fixed weights. Use RR, RBP, P@k or "
+            "DCG@k."
+        )
+    weights = measure.weights(_depth(measure))
+    if (np.diff(weights) > NEGLIGIBLE).any():
+        raise UsageError(f"{measure} has no known worst difference: its weights do not fall with rank.")
+    starts = band_starts(rho, weights.size)
+    # The last band may go on below the depth, where nothing counts.
+    last_size = min(_next_start(exact_rho(rho), int(starts[-1])) - int(starts[-1]), 2**60)
+    size = np.append(np.diff(starts), last_size)
+    inside = np.diff(starts, append=weights.size + 1)
+    first = np.repeat(starts - 1, inside)
+    mean = np.repeat(np.add.reduceat(weights, starts - 1) / size, inside)
+    number = np.arange(weights.size) - first + 1
+    above = np.append(0.0, np.cumsum(weights))
+    # With so many relevant documents at the top of a band: their weights, less as many times the band's mean weight.
+    lost = above[first + number] - above[first] - number * mean
+    return float(np.maximum(np.maximum.reduceat(lost, starts - 1), 0.0).sum())
+
+
+def _depth(measure: RankWeighted) -> int:
+    """The depth of the measure, or one below which nothing counts that could be seen."""
+    cutoff: int | None = getattr(measure, "cutoff", None)
+    if cutoff is not None:
+        return cutoff
+    depth = 16
+    while measure.tail(np.array([depth]))[0] > NEGLIGIBLE or measure.weights(depth + 1)[-1] > NEGLIGIBLE:
+        depth *= 2
+        if depth > MOST_RANKS:
+            raise UsageError(f"{measure} counts ranks without end here: give it a depth, as in {measure.name}@1000.")
+    return depth
+
+
+def _worst_reciprocal_rank(measure: RR, rho: Rho) -> float:
+    """The only relevant document is the first of a band; the first band of several documents need not be the worst."""
+    from scipy.special import digamma
+
+    factor, safe = exact_rho(rho), rank_safe_depth(rho)
+    if safe is None:
+        return 0.0
+    worst, start = 0.0, safe + 1
+    deepest = measure.cutoff if measure.cutoff is not None else math.inf
+    while start <= deepest and 1 / start > worst:
+        after = _next_start(factor, start)
+        summed = float(digamma(min(after, deepest + 1)) - digamma(start))
+        worst = max(worst, 1 / start - summed / (after - start))
+        start = after
+    return worst

@@ -1,0 +1,230 @@
+"""Judgments: which grade a document has for a query."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.gains import is_number
+from rankbounds.columns.pairs import Pairs
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.files import formats, named_columns, pair_files
+
+POOLED_NOT_JUDGED = -1
+
+
+class Qrels:
+    """A table ``query_id, doc_id, relevance``. Relevance -1 means pooled but not judged. Never changed."""
+
+    def __init__(self, pairs: Pairs, grade: Floats) -> None:
+        self.pairs, self.grade = pairs, grade
+
+    @classmethod
+    def from_columns(
+        cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], grades: Iterable[Any], *, source: str = "judgments"
+    ) -> Qrels:
+        """From three columns of equal length."""
+        return cls._of(named_columns.Columns.of(query_ids, doc_ids, grades, value_name="relevance", source=source))
+
+    @classmethod
+    def _of(cls, table: named_columns.Columns, labels: str | Sequence[str] | None = None) -> Qrels:
+        pairs, grade = table.checked()
+        if table.label_sources is not None or labels is not None:
+            return cls(*LabelSources.of(table).chosen(pairs, grade, labels))
+        if not table.distinct:
+            pairs.reject_repeats("Keep one judgment for each document.")
+        return cls(pairs, grade)
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The topics, in the order of their first judgment."""
+        return self.pairs.topics
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __repr__(self) -> str:
+        return f"Qrels({len(self):,} judgments, {len(self.query_ids):,} topics, {self.pairs.source.name})"
+
+    def rows(self) -> Iterable[tuple[str, str, float]]:
+        """``(query_id, doc_id, relevance)``, in the order given."""
+        return self.pairs.rows(self.grade)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """``{query_id: {doc_id: relevance}}``."""
+        return self.pairs.nested(self.grade)
+
+    def lines(self) -> Iterable[str]:
+        """The lines of a TREC file; an error that names the id, if there is one that such a file cannot hold."""
+        pair_files.reject_for_trec(self.pairs)
+        return (f"{query} 0 {doc} {pair_files.decimal(grade)}\n" for query, doc, grade in self.rows())
+
+    def text(self) -> str:
+        """The judgments as a TREC file has them."""
+        return "".join(pair_files.recognisable(self.lines(), "standard output"))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write as CSV, TSV or JSON lines where the name ends so (``.csv``, ``.tsv``, ``.jsonl``), else as TREC."""
+        pair_files.write_pairs(path, self.pairs, {"relevance": self.grade.tolist()}, self.lines)
+
+
+def read_qrels(
+    path: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    labels: str | Sequence[str] | None = None,
+    grade_of: Mapping[str, float] | None = None,
+    lenient: bool = False,
+    threads: int = 1,
+) -> Qrels:
+    """Read judgments in any known format, recognised by its contents unless ``kind`` names it.
+
+    ``"-"`` is standard input; ``"ir_datasets:ID"`` are the judgments of a data set that this package knows.
+    ``labels`` chooses by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has a label.
+    ``grade_of`` says which grades words stand for (``{"S": 3, "A": 2, "B": 1}``); words that it leaves out are then
+    judged non-relevant, with a warning.
+    ``lenient=True`` leaves out lines that cannot be used and warns with their number.
+    """
+    name = os.fspath(path)
+    words = Words(grade_of or {}, "standard input" if name == "-" else name)
+    found = formats.read(
+        name, named_columns.QRELS_COLUMNS, kind=kind, lenient=lenient, threads=threads, words=words if words else None
+    )
+    if isinstance(found, named_columns.Columns):
+        return Qrels._of(words.put_into(found), labels)
+    if labels is not None:
+        raise _no_sources(name)
+    words.warn()
+    return Qrels(found.pairs, found.value)
+
+
+def read_qrels_by_source(path: str | os.PathLike[str], *, kind: str | None = None) -> dict[str, Qrels]:
+    """The judgments of every source in the column ``source``, apart from each other."""
+    found = formats.read(os.fspath(path), named_columns.QRELS_COLUMNS, kind=kind)
+    if not isinstance(found, named_columns.Columns):
+        raise _no_sources(os.fspath(path))
+    return {name: Qrels._of(found, name) for name in LabelSources.of(found).names}
+
+
+class Words:
+    """Words that stand for grades in one table of judgments; those nobody explained count as 0, and are counted."""
+
+    def __init__(self, grade_of: Mapping[str, float], source: str) -> None:
+        self.grade_of, self.source = dict(grade_of), source
+        self.unknown: Counter[str] = Counter()
+
+    def __bool__(self) -> bool:
+        return bool(self.grade_of)
+
+    def __call__(self, word: str) -> float:
+        """The grade of a word that is not a number."""
+        if word not in self.grade_of:
+            self.unknown[word] += 1
+        return self.grade_of.get(word, 0.0)
+
+    def put_into(self, table: named_columns.Columns) -> named_columns.Columns:
+        """The table with numbers for words."""
+        if not self:
+            return table
+        values = [self(value) if isinstance(value, str) and not is_number(value) else value for value in table.values]
+        self.warn()
+        return replace(table, values=values)
+
+    def warn(self) -> None:
+        """Say which words counted as 0."""
+        if self.unknown:
+            told = ", ".join(f"{word} ({count} times)" for word, count in self.unknown.most_common(5))
+            warnings.warn(
+                f"{self.source}: grades that the gain rule does not name count as not relevant: {told}.",
+                RankboundsWarning,
+                stacklevel=4,
+            )
+
+
+def as_qrels(
+    given: Any, grade_of: Mapping[str, float] | None = None, labels: str | Sequence[str] | None = None
+) -> Qrels:
+    """Judgments from whatever a caller holds: a path, a dict of dicts, a frame, or rows of three."""
+    if isinstance(given, Qrels):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return read_qrels(given, grade_of=grade_of, labels=labels)
+    table = named_columns.of_object(given, named_columns.QRELS_COLUMNS, source="judgments")
+    if not len(table):
+        raise DataError("The judgments are empty.")
+    return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), labels)
+
+
+def _no_sources(name: str) -> DataError:
+    return DataError(f'{name}: labels cannot be chosen by source, because there is no column "source".')
+
+
+@dataclass(frozen=True)
+class LabelSources:
+    """Who made each label of a table."""
+
+    names: list[str]
+    number: Ints
+
+    @classmethod
+    def of(cls, table: named_columns.Columns) -> LabelSources:
+        """The sources that the table states."""
+        if table.label_sources is None:
+            raise _no_sources(table.source.name)
+        seen: dict[str, int] = {}
+        stated = ("" if one is None else str(one) for one in table.label_sources)
+        number = np.fromiter((seen.setdefault(one, len(seen)) for one in stated), np.int64, len(table))
+        return cls(list(seen), number)
+
+    def chosen(self, pairs: Pairs, grade: Floats, labels: str | Sequence[str] | None) -> tuple[Pairs, Floats]:
+        """One label for each pair: of the sources wanted, the first that has one; of all, where they agree."""
+        if labels is None:
+            return self._where_all_agree(pairs, grade)
+        wanted = [name.strip() for name in labels.split(",")] if isinstance(labels, str) else list(labels)
+        for name in wanted:
+            if name not in self.names:
+                hint = did_you_mean(name, self.names)
+                raise UsageError(
+                    f'{pairs.source.name}: no label has the source "{name}".{hint} Known: {", ".join(self.names)}.'
+                )
+        kept = []
+        for name in wanted:
+            rows = np.flatnonzero(self.number == self.names.index(name))
+            pairs.take(rows).reject_repeats(f'Keep one judgment of the source "{name}" for each document.')
+            kept.append(rows)
+        rows = np.concatenate(kept)
+        again = pairs.take(rows).repeats()
+        rows = np.sort(np.delete(rows, again))
+        return pairs.take(rows).without_unused_topics(), grade[rows]
+
+    def _where_all_agree(self, pairs: Pairs, grade: Floats) -> tuple[Pairs, Floats]:
+        again = pairs.repeats()
+        twice = {pairs.raw(row) for row in again.tolist()}
+        suspects = pairs.rows_with(pairs.keys[again]).tolist()
+        first: dict[tuple[int, bytes], int] = {}
+        for row in suspects:
+            if pairs.raw(row) in twice:
+                first.setdefault(pairs.raw(row), row)
+        for row in again.tolist():
+            one = first[pairs.raw(row)]
+            if self.number[one] == self.number[row]:
+                raise DataError(
+                    f"{pairs.where(row)}: {pairs.describe(row)} has two judgments of the source "
+                    f'"{self.names[self.number[row]]}" (column "source"). Keep one.'
+                )
+            if grade[one] != grade[row]:
+                raise DataError(
+                    f"{pairs.where(row)}: sources disagree on {pairs.describe(row)}: {grade[one]:g} by "
+                    f'"{self.names[self.number[one]]}", {grade[row]:g} by "{self.names[self.number[row]]}" (column '
+                    f'"source"). Choose: --labels {self.names[self.number[one]]} uses one source, --labels '
+                    f"{self.names[self.number[one]]},{self.names[self.number[row]]} the first that has a label."
+                )
+        keep = np.delete(np.arange(len(pairs)), again)
+        return pairs.take(keep), grade[keep]

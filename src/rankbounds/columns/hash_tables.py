@@ -1,0 +1,115 @@
+"""Finding rows by their keys: a hash table by topic, sorted keys where that would be slow, keys that stand twice."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankbounds.arrays import Ints, Words
+
+
+def repeated_keys(keys: Words) -> Words:
+    """Keys that stand more than once, found without sorting.
+
+    Every key writes its number to a place that some of its bits say. Who then reads another number there has a key in
+    common with it, or tries again with other bits.
+    """
+    bits = (4 * keys.size).bit_length()
+    place_of = np.empty(1 << bits, dtype=np.int32 if keys.size < 2**31 else np.int64)  # only read where just written
+    last = np.uint64((1 << bits) - 1)
+    repeated = [keys[:0]]
+    shift = 0
+    while keys.size:
+        place = ((keys >> np.uint64(shift)) & last).view(np.int64)
+        number = np.arange(keys.size)
+        place_of[place] = number
+        holder = place_of[place]
+        lost = np.flatnonzero(holder != number)
+        same = keys[lost] == keys[holder[lost]]
+        repeated.append(keys[lost[same]])
+        keys = keys[lost[~same]]
+        shift = (shift + bits) % 64
+    return np.concatenate(repeated)
+
+
+MOST_STEPS = 32
+"""How far from its place a row is looked for. In a table a quarter full, ordinary keys need a fraction of that."""
+
+
+class HashTable:
+    """Rows that are found by their topics and 64-bit keys.
+
+    Every topic has a stretch of its own, at most a quarter full. What is looked up together so lies together, and stays
+    in the processor's cache however large the table is. Rows that find no place within ``MOST_STEPS``, because somebody
+    chose keys that want the same ones, are sorted instead.
+    """
+
+    def __init__(self, keys: Words, topic: Ints, topics: int) -> None:
+        self.keys = keys if keys.size else np.zeros(1, dtype=np.uint64)  # one to compare with where nothing is found
+        size = np.left_shift(1, np.frexp(4 * np.bincount(topic, minlength=topics) - 1)[1].astype(np.int64))
+        size = np.append(size, 1)  # the last place stays empty: topic -1 finds nothing there
+        self.begin = np.cumsum(size) - size
+        self.last = size - 1
+        self.row = np.full(size.sum(), -1, dtype=np.int32 if keys.size < 2**31 else np.int64)
+        self.crowded: SortedKeys | None = None
+        self.refused = self._take_in(topic)
+        """Rows that are not here, because one of their topic with the same key is."""
+
+    def _take_in(self, topic: Ints) -> Ints:
+        """Give every row a place, and return those that got none."""
+        rows, keys, refused = np.arange(topic.size), self.keys[: topic.size], []
+        begin, last = self.begin[topic], self.last[topic]
+        place = keys.view(np.int64) & last
+        place += begin
+        free: slice | Ints = slice(None)
+        for _ in range(MOST_STEPS):
+            if not rows.size:
+                break
+            self.row[place[free]] = rows[free]  # of several that want the same place, one gets it
+            holder = self.row[place]
+            lost = np.flatnonzero(holder != rows)
+            known = self.keys[holder[lost]] == keys[lost]
+            refused.append(rows[lost[known]])
+            lost = lost[~known]
+            rows, keys, begin, last = rows[lost], keys[lost], begin[lost], last[lost]
+            place = begin + ((place[lost] - begin + 1) & last)
+            free = np.flatnonzero(self.row[place] < 0)
+        if rows.size:
+            self.crowded = SortedKeys(keys, topic[rows], rows)
+            refused.append(self.crowded.refused)
+        return np.concatenate([np.empty(0, dtype=np.int64), *refused])
+
+    def find(self, keys: Words, topic: Ints) -> Ints:
+        """For each key of a topic the row that has it, or -1."""
+        begin, last = self.begin[topic], self.last[topic]
+        place = begin + (keys.view(np.int64) & last)
+        found = self.row[place]
+        other = np.flatnonzero((found >= 0) & (self.keys[found] != keys))
+        for _ in range(MOST_STEPS - 1):
+            if not other.size:
+                return found
+            start, end = begin[other], last[other]
+            place[other] = start + ((place[other] - start + 1) & end)
+            found[other] = holder = self.row[place[other]]
+            other = other[(holder >= 0) & (self.keys[holder] != keys[other])]
+        found[other] = -1 if self.crowded is None else self.crowded.find(keys[other], topic[other])
+        return found
+
+
+class SortedKeys:
+    """The same for rows whose keys crowd, whatever the keys are: searched by halves."""
+
+    def __init__(self, keys: Words, topic: Ints, rows: Ints) -> None:
+        self.distinct, number = np.unique(keys, return_inverse=True)
+        self.pair, first = np.unique(self._pair(topic, number), return_index=True)
+        self.row = rows[first]
+        self.refused = np.delete(rows, first)
+
+    def _pair(self, topic: Ints, number: Ints) -> Ints:
+        return topic.astype(np.int64) * self.distinct.size + number
+
+    def find(self, keys: Words, topic: Ints) -> Ints:
+        """For each key of a topic the row that has it, or -1."""
+        number = np.minimum(np.searchsorted(self.distinct, keys), self.distinct.size - 1)
+        wanted = self._pair(topic, number)
+        at = np.minimum(np.searchsorted(self.pair, wanted), self.pair.size - 1)
+        return np.where((self.distinct[number] == keys) & (self.pair[at] == wanted), self.row[at], -1)

@@ -1,0 +1,258 @@
+"""(query, document) pairs: what runs and judgments have in common, and the join between them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankbounds.arrays import Flags, Floats, Ints, Words
+from rankbounds.columns.hash_tables import HashTable, repeated_keys
+from rankbounds.columns.ids import Ids, mix
+from rankbounds.errors import DataError
+from rankbounds.threads import in_threads
+
+SLICE_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where pairs came from, for messages: a file's name, and what one pair is called in it."""
+
+    name: str
+    unit: str = "entry"
+    before: int = 0
+    """How many lines or rows of the file come before these."""
+
+    def where(self, pairs: Pairs, row: int) -> str:
+        """``file:line`` when the pairs were read from lines of text."""
+        if self.unit == "line":
+            text = pairs.docs.text[: int(pairs.docs.start[row])]
+            return f"{self.name}:{self.before + int(np.count_nonzero(text == 10)) + 1}"
+        return self.place(row)
+
+    def place(self, row: int) -> str:
+        """The same for a row of a table."""
+        return f"{self.name}, row {self.before + row + 1}" if self.unit == "row" else self.name
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Columns ``query_id`` (as a number into ``topics``) and ``doc_id``, in the order they were given."""
+
+    topics: tuple[str, ...]
+    topic: Ints
+    docs: Ids
+    keys: Words
+    source: Source
+
+    @classmethod
+    def numbered(cls, topics: Sequence[str], topic: Ints, docs: Ids, source: Source) -> Pairs:
+        """From the names of the topics, the number of each row's topic, and the documents."""
+        return cls(tuple(topics), topic, docs, cls.keys_of(docs, Ids.of(topics).hashes()[topic]), source)
+
+    @staticmethod
+    def keys_of(docs: Ids, topic_hashes: Words) -> Words:
+        """By which pairs are looked up: a hash of the document and its topic."""
+        return mix(docs.hashes(), topic_hashes)
+
+    def __len__(self) -> int:
+        return self.topic.size
+
+    def take(self, rows: slice | Ints | Flags) -> Pairs:
+        """Some of the pairs; topics that lose all their pairs are kept."""
+        return Pairs(self.topics, self.topic[rows], self.docs.take(rows), self.keys[rows], self.source)
+
+    def where(self, row: int) -> str:
+        """Where this pair was read, for a message."""
+        return self.source.where(self, row)
+
+    def describe(self, row: int) -> str:
+        """The pair in words."""
+        return f'document "{self.docs[row]}" of topic "{self.topics[int(self.topic[row])]}"'
+
+    def raw(self, row: int) -> tuple[int, bytes]:
+        """The pair as a key: the topic's number and the document's bytes."""
+        return int(self.topic[row]), self.docs.raw(row)
+
+    def without_unused_topics(self) -> Pairs:
+        """The same pairs; topics that have none are forgotten."""
+        return self._with_topics(np.bincount(self.topic, minlength=len(self.topics)) > 0)
+
+    def of_topics(self, names: Container[str]) -> tuple[Pairs, Ints]:
+        """The pairs of these topics, also of those that have none here, and their rows."""
+        kept = np.array([name in names for name in self.topics], dtype=bool)
+        rows = np.flatnonzero(kept[self.topic])
+        return self.take(rows)._with_topics(kept), rows
+
+    def _with_topics(self, kept: Flags) -> Pairs:
+        if kept.all():
+            return self
+        names = tuple(name for name, used in zip(self.topics, kept.tolist(), strict=True) if used)
+        return Pairs(names, (np.cumsum(kept) - 1)[self.topic], self.docs, self.keys, self.source)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name != "index"}
+        if self.source.unit == "line":  # the text goes, and with it the lines
+            state["source"] = Source(self.source.name)
+        return state
+
+    def topic_slices(self) -> list[slice | Ints]:
+        """Rows in slices of whole topics, each topic's rows together in the order given.
+
+        A slice is at least ``SLICE_ROWS`` long where there are so many, so that its arrays stay in the cache.
+        """
+        length = np.bincount(self.topic, minlength=len(self.topics))
+        end = np.cumsum(length)
+        cuts = np.unique(end[np.searchsorted(end, np.arange(SLICE_ROWS, len(self), SLICE_ROWS))])
+        edges = [0, *cuts.tolist()] + ([len(self)] if not cuts.size or cuts[-1] < len(self) else [])
+        slices = [slice(first, last) for first, last in itertools.pairwise(edges)]
+        if (self.topic[1:] >= self.topic[:-1]).all():
+            return list(slices)
+        together = self.rows_by_topic()
+        return [together[rows] for rows in slices]
+
+    def rows_by_topic(self) -> Ints:
+        """All rows, each topic's together in the order given."""
+        return np.argsort(self.topic, kind="stable")
+
+    def repeats(self, threads: int = 1) -> Ints:
+        """The rows whose pair stands on an earlier row already."""
+        shared = np.concatenate(
+            list(in_threads(lambda rows: repeated_keys(self.keys[rows]), self.topic_slices(), threads))
+        )
+        if not shared.size:
+            return np.empty(0, dtype=np.int64)
+        suspects = self.rows_with(shared)
+        seen: set[tuple[int, bytes]] = set()
+        again = []
+        for row in suspects.tolist():
+            pair = self.raw(row)
+            if pair in seen:
+                again.append(row)
+            seen.add(pair)
+        return np.array(again, dtype=np.int64)
+
+    def rows_with(self, keys: Words) -> Ints:
+        """The rows that have one of these keys."""
+        return np.flatnonzero(
+            np.isin(self.keys, keys, kind="sort")
+        )  # a table of keys of 64 bits overflows in NumPy 2.0.0
+
+    def reject_repeats(self, remedy: str, threads: int = 1) -> None:
+        """Raise for the first pair that stands twice."""
+        again = self.repeats(threads)
+        if again.size:
+            row = int(again[0])
+            raise DataError(f"{self.where(row)}: {self.describe(row)} stands here for the second time. {remedy}")
+
+    def rows(self, value: Floats) -> Iterator[tuple[str, str, float]]:
+        """``(query_id, doc_id, value)`` for a column of values that goes with the pairs."""
+        numbers, docs, values = self.topic.tolist(), self.docs.to_list(), value.tolist()
+        return ((self.topics[number], doc, one) for number, doc, one in zip(numbers, docs, values, strict=True))
+
+    def nested(self, value: Floats) -> dict[str, dict[str, float]]:
+        """``{query_id: {doc_id: value}}``."""
+        tables: dict[str, dict[str, float]] = {topic: {} for topic in self.topics}
+        for query, doc, one in self.rows(value):
+            tables[query][doc] = one
+        return tables
+
+    @cached_property
+    def index(self) -> PairIndex:
+        """For finding pairs of another table in this one."""
+        return PairIndex(self)
+
+
+def row_numbers(rows: slice | Ints) -> Ints:
+    """The numbers of the rows in one of ``topic_slices``."""
+    return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+
+
+class PairIndex:
+    """For finding pairs of other tables among these."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = pairs
+        self.table = HashTable(pairs.keys, pairs.topic, len(pairs.topics))
+        self.topic_number = {name: number for number, name in enumerate(pairs.topics)}
+        # Whole columns of words are compared faster than words scattered over the text; long ids are left there.
+        self.words = [pairs.docs.word(number) for number in range(pairs.docs.word_count())[:4]]
+        self.same_key = {pairs.raw(row): row for row in self.table.refused[::-1].tolist()}
+        """Rows that the table did not take: another pair has their key, by a rare chance or by somebody's choice."""
+
+    def topics_of(self, other: Pairs) -> Ints:
+        """For each topic of the other table its number here, or -1."""
+        return np.array([self.topic_number.get(name, -1) for name in other.topics], dtype=np.int64)
+
+    def find(self, other: Pairs, topic_here: Ints) -> tuple[Ints, Ints]:
+        """Rows of the other table that stand here too, and the rows where they stand."""
+        found = self.table.find(other.keys, topic_here[other.topic])
+        rows: Ints = np.flatnonzero(found >= 0)
+        here: Ints = found[rows]
+        matches = self._same(other, rows, here)
+        if not matches.all():
+            self._find_among_same_keys(other, rows, here, matches)
+            rows, here = rows[matches], here[matches]
+        return rows, here
+
+    def _same(self, other: Pairs, rows: Ints, here: Ints) -> Flags:
+        """Have those rows of the other table the documents of these rows? Compared byte by byte, not by hash."""
+        docs = other.docs.take(rows)
+        if docs.word_count() > len(self.words):
+            return docs.equals(self.pairs.docs.take(here))
+        alike = docs.length == self.pairs.docs.length[here]
+        for number in range(docs.word_count()):
+            alike &= docs.word(number) == self.words[number][here]
+        return alike
+
+    def _find_among_same_keys(self, other: Pairs, rows: Ints, here: Ints, matches: Flags) -> None:
+        """Where the row with the same key holds another document, look among those that the table did not take."""
+        for at in np.flatnonzero(~matches).tolist():
+            found = self.same_key.get((int(self.pairs.topic[here[at]]), other.docs.raw(int(rows[at]))))
+            if found is not None:
+                matches[at], here[at] = True, found
+
+
+def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:
+    """For each table the numbers of its pairs: the same (query, document) has the same number in all of them.
+
+    Pairs are matched by their keys and then compared byte by byte.
+    """
+    topics: dict[str, int] = {}
+    topic = [np.array([topics.setdefault(name, len(topics)) for name in t.topics], dtype=np.int64) for t in tables]
+    keys = np.concatenate([np.empty(0, dtype=np.uint64), *(table.keys for table in tables)])
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    width = max((table.docs.word_count() for table in tables), default=0)
+
+    def contents(at: int) -> list[NDArray[Any]]:
+        table = tables[at]
+        return [topic[at][table.topic], table.docs.length, *table.docs.telling_words(width)]
+
+    ends = np.cumsum([len(table) for table in tables])
+    starts = ends - [len(table) for table in tables]
+    order = np.argsort(first)
+    leaders: list[NDArray[Any]] = []
+    for at, (begin, end) in enumerate(zip(starts, ends, strict=True)):
+        inside = order[slice(*np.searchsorted(first[order], (begin, end)))]
+        for number, column in enumerate(contents(at)):
+            if len(leaders) == number:
+                leaders.append(np.empty(first.size, dtype=column.dtype))
+            leaders[number][inside] = column[first[inside] - begin]
+    numbers: list[Ints] = []
+    strangers: dict[tuple[str, bytes], int] = {}
+    for at, (begin, end) in enumerate(zip(starts, ends, strict=True)):
+        mine = inverse[begin:end].copy()
+        differs = np.zeros(mine.size, dtype=bool)
+        for leader, column in zip(leaders, contents(at), strict=True):
+            differs |= leader[mine] != column
+        for row in np.flatnonzero(differs).tolist():  # another pair has the same key
+            pair = (tables[at].topics[int(tables[at].topic[row])], tables[at].docs.raw(row))
+            mine[row] = first.size + strangers.setdefault(pair, len(strangers))
+        numbers.append(mine)
+    return numbers

@@ -1,0 +1,307 @@
+"""What unjudged documents leave open of the difference between two runs.
+
+Two runs share unjudged documents, and a shared document is relevant for both or for neither. So each document counts
+once, with its net weight: its weight at its rank in A less that at its rank in B (0 where a list does not hold it).
+
+Bounds that nothing can violate follow from letting every unjudged document take the value that helps A most (or hurts
+it most). What lies beyond the end of a list is unknown: in the best case for A, everything that follows A's list is
+relevant and nothing that follows B's is. A document that follows A's list may well stand in B's list; but relevant
+documents that neither list holds can follow A's as well, so the two choices do not get in each other's way, and the
+bounds are attained. A run against itself (the same lists from the same place) differs by 0 for certain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.run import Run
+from rankbounds.columns.pairs import number_pairs
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.score_differences import zeroed
+from rankbounds.measures import Measure, RankWeighted
+from rankbounds.probability.distribution import Distribution, distribution_of_sum
+from rankbounds.probability.estimates import Estimate
+from rankbounds.probability.mean import Models, prepare
+from rankbounds.probability.unjudged_documents import Holes, find_holes, is_weighted_sum
+from rankbounds.tables import Table, number, render_rows
+from rankbounds.threads import in_threads, processors
+
+FIELDS = (
+    "run_a", "run_b", "measure", "difference", "sd", "probability_a_better", "probability_b_better",
+    "certain_low", "certain_high", "verdict",
+)  # fmt: skip
+MANY_PAIRS = 28
+"""Up to so many pairs (of 8 runs), probabilities come from the distribution; beyond, from the normal one."""
+LIKELY = 0.8
+"""From this probability on, one run is called probably better."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Run A less run B, the mean over topics."""
+
+    run_a: str
+    run_b: str
+    measure: str
+    difference: float
+    sd: float
+    probability_a_better: float
+    probability_b_better: float
+    certain_low: float
+    certain_high: float
+    model: str
+    """The probabilities of relevance in words."""
+    unpooled: tuple[str, ...] = ()
+    """Of these two, the runs of which too little is judged for estimated probabilities."""
+
+    @property
+    def verdict(self) -> str:
+        """What the numbers say, in words."""
+        if self.certain_low == self.certain_high == 0:
+            return "no difference"
+        for low, name in ((self.certain_low, self.run_a), (-self.certain_high, self.run_b)):
+            if low > 0:
+                return f"{name} is better whatever the unjudged documents turn out to be"
+        if self.unpooled:
+            whose = " and ".join(self.unpooled)
+            return f"the unjudged documents decide; too few documents of {whose} are judged to say how"
+        for probability, name in ((self.probability_a_better, self.run_a), (self.probability_b_better, self.run_b)):
+            if probability >= LIKELY:
+                rounded = f"{probability:.3f}" if probability < 0.9995 else "above 0.999"
+                return f"{name} is better with probability {rounded} ({self.model})"
+        return "the unjudged documents decide"
+
+    def row(self) -> dict[str, Any]:
+        """The fields as a dict."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """All pairs of runs under each measure."""
+
+    pairs: list[Difference]
+    model: str
+    exact: bool
+    """Do the probabilities come from the enumerated or convolved distribution, rather than a normal one?"""
+    remarks: Sequence[str] = ()
+    unpooled: frozenset[str] = frozenset()
+    """Runs of which so little is judged that estimated probabilities rest on what other runs found."""
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A dict for each pair."""
+        return (pair.row() for pair in self.pairs)
+
+    def table(self) -> Table:
+        """The table for people."""
+        header = ["A", "B", "measure", "A - B", "sd", "P(A better)", "P(B better)", "certain bounds", "verdict"]
+        rows = [
+            [
+                one.run_a, one.run_b, one.measure, f"{one.difference:+.4f}", number(one.sd),
+                number(one.probability_a_better, 3), number(one.probability_b_better, 3),
+                f"[{one.certain_low:+.4f}, {one.certain_high:+.4f}]", one.verdict,
+            ]
+            for one in self.pairs
+        ]  # fmt: skip
+        return Table(header, rows, frozenset({0, 1, 2, 8}))
+
+    def render(self, kind: str, *, raw: bool = False) -> str:
+        """In any text format of the command line."""
+        if kind in ("json", "jsonl", "csv", "tsv"):
+            return render_rows(self.rows(), kind, FIELDS, raw=raw)
+        return self.table().render(kind)
+
+    def notes(self) -> list[str]:
+        """What a reader of the numbers must know, in sentences."""
+        how = "the distribution of the difference" if self.exact else "a normal approximation"
+        return [f"{self.model} for unjudged documents; probabilities from {how}.", *self.remarks]
+
+    def __repr__(self) -> str:
+        return self.table().text() + "".join(f"{one}\n" for one in self.remarks)
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def differences(
+    qrels: Any,
+    runs: Any,
+    measures: Any = "RBP(p=0.8)",
+    *,
+    q: Any = "logistic",
+    otherwise: float | None = None,
+    ties: str = "trec",
+    gain: Any = None,
+    topics: str = "judged",
+    score_precision: str = "double",
+    lenient: bool = False,
+) -> Differences:
+    """Every pair of runs: the mean difference, its sd, who is probably better, and bounds that are certain.
+
+    Probabilities are those of ``uncertainty``. A document has one probability: where a model gives different ones by
+    rank or run, their mean over the runs that hold the document. Mean and sd concern the retrieved documents; what lies
+    beyond the ends of the lists is within the certain bounds. ``topics="shared"`` compares over the topics that all
+    runs have.
+    """
+    facts, read, chosen, assumptions = prepare(
+        qrels, runs, measures, ties=ties, gain=gain, topics=topics, score_precision=score_precision, lenient=lenient
+    )
+    if len(read) < 2:
+        raise UsageError("A difference needs two runs.")
+    for measure in chosen:
+        if not is_weighted_sum(measure):
+            raise UsageError(
+                f"{measure} is not a weighted sum over ranks; differences are computed exactly for those only. Use "
+                "RBP, P or DCG."
+            )
+    models = Models(q, otherwise, read, facts, assumptions)
+    exact = len(read) * (len(read) - 1) // 2 <= MANY_PAIRS
+    found = []
+    for measure in chosen:
+        weighted = cast(RankWeighted, measure)
+        holes = list(in_threads(lambda run, m=weighted: find_holes(run, facts, m, assumptions), read, processors()))  # type: ignore[misc]
+        together = SharedHoles(holes, models.of(measure))
+        found += together.pairs(measure, exact=exact)
+    told = ", ".join(dict.fromkeys(str(models.of(one)) for one in chosen))
+    unpooled = frozenset(models.unpooled())
+    found = [replace(pair, unpooled=tuple(sorted(unpooled & {pair.run_a, pair.run_b}))) for pair in found]
+    return Differences(found, told, exact, models.remarks(), unpooled)
+
+
+class SharedHoles:
+    """The unjudged documents of several runs, each document once, with its weight in every run."""
+
+    def __init__(self, holes: list[Holes], model: Any) -> None:
+        self.model = str(model)
+        self.counted = np.logical_and.reduce([one.counted for one in holes])
+        self.topics = int(np.count_nonzero(self.counted))
+        if not self.topics:
+            raise UsageError("The runs have no topic in common.")
+        self.holes = holes = holes if self.counted.all() else [one.of_topics(self.counted) for one in holes]
+        self.document = number_pairs([one.pairs for one in holes])
+        everything = np.concatenate(self.document)
+        size = int(everything.max(initial=-1)) + 1
+        self.copies = np.bincount(everything, minlength=size)
+        total = np.bincount(everything, weights=np.concatenate([model(one) for one in holes]), minlength=size)
+        self.chance = np.divide(total, self.copies, out=np.zeros(size), where=self.copies > 0)
+        self.base = np.array([one.base[self.counted].sum() for one in holes])
+        self.tail = np.array([one.tail[self.counted].sum() for one in holes])
+        self.slope: Floats = np.zeros((len(holes), 1))
+        self.covariance: Floats = np.zeros((1, 1))
+        if isinstance(model, Estimate):
+            self.slope = np.stack([model.slope(one) for one in holes])
+            self.covariance = model.covariance
+
+    def pairs(self, measure: Measure, *, exact: bool) -> list[Difference]:
+        """All pairs, in the order of the runs."""
+        from scipy.special import ndtr
+
+        first, second = np.triu_indices(len(self.holes), 1)
+        apart, variance = self._distances()
+        opened = np.array([one.weight.sum() for one in self.holes])
+        expected = self.base + [
+            float(one.weight @ self.chance[document]) for one, document in zip(self.holes, self.document, strict=True)
+        ]
+        between = self.slope[first] - self.slope[second]
+        estimation = np.einsum("ij,jk,ik->i", between, self.covariance, between)
+        # The positive parts of the net weights add up to half of (their sum plus the sum of their sizes).
+        up = (opened[first] - opened[second] + apart) / 2
+        down = up - (opened[first] - opened[second])
+        base = self.base[first] - self.base[second]
+        same = np.array([_same(self.holes[a].run, self.holes[b].run) for a, b in zip(first, second, strict=True)])
+        # Sums of equal worth may differ in their last bits, which makes no run the better one.
+        whole = self.base + opened + self.tail
+        whole = whole[first] + whole[second]
+        high = np.where(same, 0.0, zeroed(base + up + self.tail[first], whole)) / self.topics
+        low = np.where(same, 0.0, zeroed(base - down - self.tail[second], whole)) / self.topics
+        mean = zeroed(expected[first] - expected[second], whole) / self.topics
+        sd = np.sqrt(variance + estimation) / self.topics
+        if exact:
+            better = [
+                self._better(a, b, math.sqrt(extra) / self.topics)
+                for a, b, extra in zip(first.tolist(), second.tolist(), estimation.tolist(), strict=True)
+            ]
+        else:
+            ratio = np.divide(mean, sd, out=np.where(mean > 0, np.inf, -np.inf), where=sd > 0)
+            even = (sd == 0) & (mean == 0)
+            better = list(zip(np.where(even, 0.0, ndtr(ratio)).tolist(), np.where(even, 0.0, ndtr(-ratio)).tolist(),
+                              strict=True))  # fmt: skip
+        names = [one.run.name for one in self.holes]
+        return [
+            Difference(names[a], names[b], str(measure), *numbers, *likely, *bounds, self.model)
+            for a, b, numbers, likely, bounds in zip(
+                first.tolist(), second.tolist(), zip(mean.tolist(), sd.tolist(), strict=True), better,
+                zip(low.tolist(), high.tolist(), strict=True), strict=True,
+            )
+        ]  # fmt: skip
+
+    def _distances(self) -> tuple[Floats, Floats]:
+        """For each pair of runs, summed over documents: the size of the net weight, and its variance.
+
+        Documents that one run alone holds are summed run by run; for the others each topic is a matrix of runs by
+        documents. Differences are taken entry by entry, so that a run against itself gives exactly 0.
+        """
+        from scipy.spatial.distance import pdist
+
+        runs = len(self.holes)
+        spread = np.sqrt(self.chance * (1 - self.chance))
+        alone_size, alone_variance = np.zeros(runs), np.zeros(runs)
+        shared: list[tuple[Ints, Ints, Ints, Floats]] = []
+        for at, (one, document) in enumerate(zip(self.holes, self.document, strict=True)):
+            alone = self.copies[document] == 1
+            alone_size[at] = one.weight[alone].sum()
+            alone_variance[at] = ((one.weight * spread[document])[alone] ** 2).sum()
+            rest = ~alone
+            shared.append((np.full(int(rest.sum()), at), one.topic[rest], document[rest], one.weight[rest]))
+        run, topic, document, weight = (np.concatenate(column) for column in zip(*shared, strict=True))
+        order = np.argsort(topic, kind="stable")
+        cuts = np.flatnonzero(np.diff(topic[order])) + 1
+
+        def of_topic(cells: Ints) -> tuple[Floats, Floats]:
+            columns, column = np.unique(document[cells], return_inverse=True)
+            matrix = np.zeros((runs, columns.size))
+            matrix[run[cells], column] = weight[cells]
+            return pdist(matrix, "cityblock"), pdist(matrix * spread[columns], "sqeuclidean")
+
+        first, second = np.triu_indices(runs, 1)
+        size = alone_size[first] + alone_size[second]
+        variance = alone_variance[first] + alone_variance[second]
+        if order.size:
+            for one_size, one_variance in in_threads(of_topic, np.split(order, cuts), processors()):
+                size, variance = size + one_size, variance + one_variance
+        return size, variance
+
+    def distribution(self, a: int, b: int) -> Distribution:
+        """The distribution of the mean difference between two of the runs."""
+        document = np.concatenate((self.document[a], self.document[b]))
+        each, at = np.unique(document, return_inverse=True)
+        weight = np.concatenate((self.holes[a].weight, -self.holes[b].weight))
+        net = np.bincount(at, weights=weight, minlength=each.size)
+        base = float(self.base[a] - self.base[b])
+        return distribution_of_sum(net / self.topics, self.chance[each], base / self.topics)
+
+    def _better(self, a: int, b: int, estimation_sd: float) -> tuple[float, float]:
+        """The probabilities that A and that B is better; what estimating q leaves open is taken as normal."""
+        found = self.distribution(a, b)
+        if estimation_sd == 0:
+            return found.above(0.0), Distribution(-found.value[::-1], found.probability[::-1]).above(0.0)
+        from scipy.special import ndtr
+
+        above = min(1.0, float(found.probability @ ndtr(found.value / estimation_sd)))
+        return above, 1 - above
+
+
+def _same(one: Run, other: Run) -> bool:
+    """Are these the same lists from the same place?"""
+    return one.pairs is other.pairs or (
+        one.pairs.source == other.pairs.source
+        and len(one) == len(other)
+        and bool((one.pairs.keys == other.pairs.keys).all())
+        and bool((one.score == other.score).all())
+    )

@@ -1,0 +1,244 @@
+"""What is decided before a measure sees a ranking: ties, unjudged documents, gains, topics, what bounds cover."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.collection.gains import GainRule, gain_rule
+from rankbounds.collection.tie_key import TieKey, as_tie_key
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation.scores import PARTS
+from rankbounds.measures import Measure
+from rankbounds.measures.condensed import Condensed
+from rankbounds.measures.measure import Bounds
+from rankbounds.rankings.order import Order, Precision
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import ORDERS, reordered
+from rankbounds.rankings.ties import RULES as TIE_RULES
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rankings.unjudged import UnjudgedRule
+
+Topics: TypeAlias = Literal["judged", "shared"]
+BOUNDS = ("unjudged", "ties", "both", "none")
+TOPICS = ("judged", "shared")
+PRECISIONS = ("double", "single")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The numbers of one batch: arrays with an axis of lists and one of measures, ``parts`` with one of parts first."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+    parts: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """Everything that is decided before a measure sees a ranking, and what its bounds are to cover."""
+
+    ties: str = "trec"
+    unjudged: UnjudgedRule = field(default_factory=UnjudgedRule)
+    bounds: str = "unjudged"
+    gain: GainRule = field(default_factory=GainRule)
+    topics: Topics = "judged"
+    score_precision: Precision = "double"
+    tie_key: TieKey | None = None
+
+    def __post_init__(self) -> None:
+        for what, value, known in (
+            ("ties", self.ties, TIE_RULES),
+            ("bounds", self.bounds, BOUNDS),
+            ("topics", self.topics, TOPICS),
+            ("score precision", self.score_precision, PRECISIONS),
+        ):
+            if value not in known:
+                hint = did_you_mean(str(value), list(known))
+                raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
+        if (self.ties == "key") != (self.tie_key is not None):
+            raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
+
+    @classmethod
+    def of(
+        cls,
+        ties: str = "trec",
+        unjudged: str = "nonrelevant",
+        q: float | None = None,
+        bounds: str = "unjudged",
+        gain: str | Mapping[Any, float] | GainRule | None = None,
+        topics: str = "judged",
+        score_precision: str = "double",
+        ties_key: Any = None,
+    ) -> Assumptions:
+        """From the words of ``evaluate``."""
+        return cls(
+            "key" if ties_key is not None and ties == "trec" else ties,
+            UnjudgedRule(unjudged, q),
+            bounds,
+            gain_rule(gain),
+            cast(Topics, topics),
+            cast(Precision, score_precision),
+            None if ties_key is None else as_tie_key(ties_key),
+        )
+
+    @property
+    def order(self) -> Order:
+        """The order in which tied documents are ranked before anything else is done to them."""
+        return cast(Order, self.ties) if self.ties in ORDERS else "trec"
+
+    def check(self, measures: Iterable[Measure]) -> None:
+        """Reject measures that cannot be computed under these assumptions."""
+        for measure in measures:
+            if self.unjudged.name == "expected" and not (
+                measure.multilinear or measure.judged_only or measure.as_retrieved
+            ):
+                raise UsageError(
+                    f"{measure} has no exact expected value over unjudged documents, because it is not a sum over "
+                    'documents. Use unjudged="nonrelevant" and read the bounds, or a measure such as RBP, P, RR or DCG.'
+                )
+
+    def value(self, measure: Measure, rankings: Rankings) -> Floats:
+        """The measure of each list."""
+        return self._with_ties(measure, self.assumed(measure, rankings))
+
+    def assumed(self, measure: Measure, rankings: Rankings) -> Rankings:
+        """The rankings with unjudged documents treated as they should be for this measure."""
+        return rankings if measure.as_retrieved else self.unjudged(rankings)
+
+    def _with_ties(self, measure: Measure, assumed: Rankings) -> Floats:
+        """The measure under the rule for ties, once it is settled what unjudged documents count for."""
+        found: Floats = assumed.remembered((measure, self.ties), lambda: self._treated(measure, assumed))
+        return found
+
+    def _treated(self, measure: Measure, assumed: Rankings) -> Floats:
+        if self.ties in ORDERS or assumed.groups is None:
+            return measure.value(assumed)
+        if self.ties == "expected":
+            found = measure.expected_over_ties(assumed)
+            what = "mean over the orders"
+        else:
+            worst_best = measure.tie_bounds(assumed)
+            found = None if worst_best is None else worst_best[(self.ties == "best") != measure.lower_is_better]
+            what = f"{self.ties} order"
+        if found is None:
+            raise UsageError(f'{measure} has no known {what} of tied documents. Use ties="trec".')
+        return found
+
+    def low_high(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
+        """The bounds that were asked for; None where none are known."""
+        if self.bounds == "none":
+            return None
+        found = self._low_high(measure, rankings)
+        if found is None or not (measure.judged_only or self.unjudged.name == "condensed"):
+            return found
+        # The list that is scored lacks documents, and a fully judged list may never score the same.
+        value = self.value(measure, rankings)
+        return np.minimum(found[0], value), np.maximum(found[1], value)
+
+    def _low_high(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
+        if self.bounds == "ties":
+            return measure.tie_bounds(self.assumed(measure, rankings))
+        plain = measure.measure if isinstance(measure, Condensed) else measure
+        if plain.as_retrieved:  # judgments change nothing
+            if self.bounds == "both":
+                return plain.tie_bounds(rankings)
+            return (value := self._with_ties(plain, rankings)), value
+        if self.bounds == "both":
+            return plain.joint_bounds(rankings)
+        if self.ties in ORDERS or rankings.tied is None:
+            return plain.bounds(rankings)
+        return self._bounds_of_treated_ties(plain, rankings)
+
+    def bounds_are_outer(self, measure: Measure, facts: TopicFacts, *, tied: bool) -> bool:
+        """Do the bounds hold, but may be wider than what can happen? ``tied``: are there documents of equal score?"""
+        if self.bounds not in ("unjudged", "both") or measure.as_retrieved:
+            return False
+        if measure.exactness == "outer":
+            return True
+        if not tied:
+            return False
+        return measure.joint_bounds_are_outer(facts) if self.bounds == "both" else self._treats_ties_loosely(measure)
+
+    def _treats_ties_loosely(self, measure: Measure) -> bool:
+        """Under this rule for ties, are the bounds over judgments those over all orders, which contain them?"""
+        return self.ties not in ORDERS and not measure.monotone
+
+    def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
+        """Bounds over judgments for the best, worst or mean order of ties.
+
+        Exact for measures that never fall with more relevance: the same order is best (or worst) whatever follows the
+        list. For others the bounds over all orders contain them.
+        """
+        if self._treats_ties_loosely(measure):
+            return measure.joint_bounds(rankings)
+        if self.ties != "expected" and not measure.tail_adds:
+            ends = [measure.bounds(self._in_treated_order(measure, rankings, chance)) for chance in (0.0, 1.0)]
+            return None if ends[0] is None or ends[1] is None else (ends[0][0], ends[1][1])
+        worst, best = (self._with_ties(measure, rankings.assume(chance)) for chance in (0.0, 1.0))
+        if measure.lower_is_better:
+            return best, worst
+        return worst, best + measure.open_tail(rankings)
+
+    def _in_treated_order(self, measure: Measure, rankings: Rankings, chance: float) -> Rankings:
+        """The lists in the best or worst order for unjudged documents that count like this."""
+        return reordered(rankings, measure.worth(rankings.assume(chance)), best=self.ties == "best")
+
+    def cells(self, measures: Sequence[Measure], rankings: Rankings) -> Cells:
+        """All numbers of a batch."""
+        shape = (rankings.length.size, len(measures))
+        value, low, high = (np.full(shape, np.nan) for _ in range(3))
+        for number, measure in enumerate(measures):
+            value[:, number] = self.value(measure, rankings)
+            found = self.low_high(measure, rankings)
+            if found is not None:
+                low[:, number], high[:, number] = found
+        split = [number for number, measure in enumerate(measures) if measure.has_residual]
+        if not split:
+            return Cells(value, low, high)
+        # Only now, because ties are reordered for it: until here all measures read the same arrays from the cache.
+        parts = np.full((len(PARTS), *shape), np.nan)
+        for number in split if self.bounds != "none" else ():
+            parts[:, :, number] = self._parts(measures[number], rankings, (low[:, number], high[:, number]))
+        return Cells(value, low, high, parts)
+
+    def _parts(self, measure: Measure, rankings: Rankings, found: Bounds) -> tuple[Floats, Floats, Floats]:
+        """What unjudged documents, the list's end and ties leave open.
+
+        Where the bounds cover ties, the way from low to high is: first the best order, then the documents relevant.
+        """
+        over_orders = self.bounds == "both"
+        ties = _range_over_orders(measure, rankings.assume(0.0) if over_orders else self.assumed(measure, rankings))
+        if over_orders:
+            rankings = reordered(rankings, measure.worth(rankings.assume(0.5)), best=True)
+        elif self.bounds == "ties":
+            found = measure.bounds(rankings) or found
+        elif not measure.tail_adds and self.ties in ("best", "worst"):
+            rankings = self._in_treated_order(measure, rankings, 1.0)
+        tail = measure.open_tail(rankings)
+        unjudged = found[1] - found[0] - tail - (ties if over_orders else 0.0)
+        unjudged[unjudged < 1e-15] = 0.0  # what rounding leaves is no residual
+        return unjudged, tail, ties
+
+    def tie_range(self, measure: Measure, rankings: Rankings) -> Floats:
+        """How far each list's value moves over all orders of its ties; NaN where that is not known."""
+        return _range_over_orders(measure, self.assumed(measure, rankings))
+
+
+def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
+    if assumed.tied is None:
+        return np.zeros(assumed.length.shape)
+    worst_best = measure.tie_bounds(assumed)
+    if worst_best is None:
+        return np.full(assumed.length.shape, np.nan)
+    with np.errstate(invalid="ignore"):  # a search that never ends, in either order
+        return worst_best[1] - worst_best[0]
+
+
+ASSUMPTIONS = ("ties", "ties_key", "unjudged", "q", "bounds", "gain", "topics", "score_precision")
+"""The arguments of ``evaluate`` that say how rankings are looked at."""

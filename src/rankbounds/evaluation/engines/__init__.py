@@ -1,0 +1,1 @@
+"""Engines for runs that one machine's memory cannot hold: stream and Spark."""

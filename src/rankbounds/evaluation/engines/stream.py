@@ -1,0 +1,304 @@
+"""Runs and judgments larger than memory: scored topic by topic, with a bound on what is held at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
+from rankbounds.collection.run import Run, of_lines
+from rankbounds.columns.ids import Ids
+from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, fractions_lost, gathered
+from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
+from rankbounds.evaluation.scores import Scores
+from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
+from rankbounds.files.opening import expand, plain_name
+from rankbounds.files.scratch import scratch_folder
+from rankbounds.files.topic_batches import LENIENTLY, LargeFile, MixedTopicsError, Piece
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.rankings.join import empty_rankings, slices_of
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import processors
+
+MEMORY = 512 << 20
+"""How many bytes to use, about, where nothing is said."""
+PIECE_SHARE = 16
+"""The share of the memory that is read at a time: text takes several times its size while it is parsed and joined."""
+QRELS_SHARE = 8
+"""The share of the memory up to which judgments are held as a whole, with the index that finds them."""
+
+
+def evaluate(
+    qrels: str | os.PathLike[str],
+    runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    memory: int | str | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+    lenient: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **assumptions: Any,
+) -> Scores:
+    """As ``rankbounds.evaluation.evaluate`` for files, with about ``memory`` bytes (``"512M"``) held at a time.
+
+    Files are TREC files, plain or compressed, or Parquet. A file that has its topics together is read once; one that
+    mixes them is split by topic into files below ``scratch`` (the system's place for temporary files), which takes
+    about its size on disk. Judgments too many for memory are split so together with every run. What must fit in memory
+    always: the largest topic, the scores (24 bytes for each run, topic and measure, 48 where any has a residual), and
+    some 100 bytes for each topic.
+    """
+    decided = Assumptions.of(**assumptions)
+    chosen = parse_measures(measures)
+    decided.check(chosen)
+    budget = memory_bytes(memory)
+    workers = threads or processors()
+
+    def large(path: str, names: ColumnNames) -> LargeFile:
+        return LargeFile(path, names, max(1 << 12, budget // PIECE_SHARE), lenient, workers)
+
+    judgments = large(os.fspath(qrels), QRELS_COLUMNS)
+    several = [large(path, RUN_COLUMNS) for path in expand([runs] if isinstance(runs, str | os.PathLike) else runs)]
+    with scratch_folder(scratch) as folder, _warnings_of([judgments, *several]):
+        stream = _Stream(judgments, several, chosen, decided, folder, workers, progress or (lambda *_: None))
+        stream.check()
+        scores = stream.whole_judgments() if judgments.size() < budget // QRELS_SHARE else stream.split_judgments()
+    for message in [*scores.warnings(), *fractions_lost(stream.grades, chosen, stream.distinct)]:
+        warnings.warn(message, RankboundsWarning, stacklevel=2)
+    return scores
+
+
+@contextlib.contextmanager
+def _warnings_of(files: Sequence[LargeFile]) -> Iterator[None]:
+    """One warning for a file, not one for each of its pieces."""
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        yield
+    told: dict[str, None] = {}
+    for one in met:
+        if issubclass(one.category, RankboundsWarning):
+            told[str(one.message)] = None
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    for file in files:
+        of_pieces = [message for message in told if message.startswith(f"{file.path}{LENIENTLY}")]
+        if of_pieces:
+            told = {message: None for message in told if message not in of_pieces}
+            told[file.left_out(repeats=any("repeated documents" in message for message in of_pieces))] = None
+    for message in told:
+        warnings.warn(message, RankboundsWarning, stacklevel=4)
+
+
+def memory_bytes(given: int | str | None) -> int:
+    """``"512M"`` or ``"2G"`` as bytes."""
+    if given is None:
+        return MEMORY
+    text = str(given).strip().upper().removesuffix("B")
+    unit = {"K": 10, "M": 20, "G": 30}.get(text[-1:], 0)
+    try:
+        size = int(float(text[:-1] if unit else text) * (1 << unit))
+    except (ValueError, OverflowError):
+        size = 0
+    if size < 1 << 16:
+        raise UsageError(f'The memory "{given}" is no size, such as 512M or 2G.')
+    return size
+
+
+@dataclass
+class _Seen:
+    """What was met of one run so far: its name, and its topics that nobody judged."""
+
+    name: str = ""
+    unknown: list[str] = field(default_factory=list)
+    missing: list[Ints] = field(default_factory=list)
+    """The numbers of judged topics that the run lacks."""
+
+
+@dataclass
+class _Stream:
+    qrels: LargeFile
+    runs: Sequence[LargeFile]
+    measures: list[Measure]
+    assumptions: Assumptions
+    scratch: Path
+    threads: int
+    progress: Callable[[int, int], None]
+    grades: Floats = field(default_factory=lambda: np.empty(0))
+    distinct: bool = False
+    """Are ``grades`` each listed once, not those of every judgment?"""
+
+    def check(self) -> None:
+        """Reject what cannot be read in pieces, before any work is done."""
+        files = [self.qrels, *self.runs]
+        with self._as_a_whole_file_would_tell(*(self.runs if self.assumptions.gain.words else files)):
+            for one in files:
+                one.check()
+
+    def whole_judgments(self) -> Scores:
+        """All judgments in memory, each run in pieces."""
+        rule = self.assumptions.gain
+        facts = TopicFacts(judgments_from(self.qrels.path, self.qrels.lenient, self.threads, rule), rule)
+        self.grades = facts.grade
+        facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
+        results = []
+        for run in self.runs:
+            with self._as_a_whole_file_would_tell(run):
+                sheet, seen = self._scored_run(run, facts)
+            results.append(self._result(run, sheet, seen, facts.query_ids))
+            self.progress(len(results), len(self.runs))
+        return self._gathered(results, list(facts.query_ids), facts, facts.without_relevant)
+
+    def _scored_run(self, run: LargeFile, facts: TopicFacts) -> tuple[ScoreSheet, _Seen]:
+        try:
+            seen = _Seen()
+            return self._scored(run, run.grouped(), facts, seen), seen
+        except MixedTopicsError:
+            seen = _Seen()
+            parts = run.split(max(2, -(-run.size() // run.piece_bytes)), self.scratch)
+            pieces = (piece for piece in map(run.part, parts) if piece is not None)
+            return self._scored(run, pieces, facts, seen), seen
+
+    def split_judgments(self) -> Scores:
+        """Judgments and runs split by topic on disk; part by part, in memory."""
+        if self.assumptions.gain.words:
+            raise UsageError(
+                f"{self.qrels.path}: judgments that are too many for memory must have numbers for grades, not words. "
+                "Allow more memory, or write them with numbers."
+            )
+        files = (self.qrels, *self.runs)
+        seen = [_Seen() for _ in self.runs]
+        without_relevant: list[Ints] = []
+        with self._as_a_whole_file_would_tell(*files):
+            parts = max(2, *(-(-one.size() // one.piece_bytes) for one in files))
+            qrels, *runs = [one.split(parts, self.scratch) for one in files]
+            by_part = self._judged_topics(qrels)
+            place = _places_of(by_part, self.qrels)
+            sheets = [ScoreSheet(place.size, self.measures, self.assumptions) for _ in self.runs]
+            done = 0
+            for number in range(parts):
+                judgments = self._qrels_of(qrels[number])
+                here = [run.part(split[number]) for run, split in zip(self.runs, runs, strict=True)]
+                if judgments is None:
+                    for run, piece, one in zip(self.runs, here, seen, strict=True):
+                        one.unknown += [] if piece is None else _run_of(piece, run.path).query_ids
+                    continue
+                facts = TopicFacts(judgments, self.assumptions.gain, grades=self.grades)
+                places = place[done : done + len(facts.query_ids)]
+                done += places.size
+                without_relevant.append(places[facts.relevant(1.0) == 0])
+                for run, piece, sheet, one in zip(self.runs, here, sheets, seen, strict=True):
+                    part = self._scored(run, [] if piece is None else [piece], facts, one, places)
+                    sheet.put(places, part)
+                del judgments, facts, here, part
+                gc.collect()  # an index and its pairs know each other; waiting for the collector would add up the parts
+                self.progress(number + 1, parts)
+        query_ids = [by_part[number] for number in np.argsort(place).tolist()]
+        results = [
+            self._result(run, sheet, one, query_ids) for run, sheet, one in zip(self.runs, sheets, seen, strict=True)
+        ]
+        without = np.sort(np.concatenate(without_relevant)).tolist()
+        collection = TopicFacts(as_qrels([("any", "any", 0.0)]), self.assumptions.gain, grades=self.grades)
+        return self._gathered(results, query_ids, collection, [query_ids[number] for number in without])
+
+    @contextlib.contextmanager
+    def _as_a_whole_file_would_tell(self, *files: LargeFile) -> Iterator[None]:
+        """Of several things that are wrong with files, tell the one that reading them at once would tell."""
+        try:
+            yield
+        except DataError:
+            for one in files:
+                first = one.first_error(self.scratch)
+                if first is not None:
+                    raise first from None
+            raise
+
+    def _scored(
+        self, file: LargeFile, pieces: Iterable[Piece], facts: TopicFacts, seen: _Seen, places: Ints | None = None
+    ) -> ScoreSheet:
+        """The scores of a run on the topics of ``facts``, from pieces that hold whole topics.
+
+        ``places`` are the numbers of these topics among all that are judged, where ``facts`` are of some.
+        """
+        sheet = ScoreSheet(len(facts.query_ids), self.measures, self.assumptions)
+        met = np.zeros(len(facts.query_ids), dtype=bool)
+        for piece in pieces:
+            run = _run_of(piece, file.path)
+            seen.name = seen.name or run.name
+            topic = facts.qrels.pairs.index.topics_of(run.pairs)
+            met[topic[topic >= 0]] = True
+            seen.unknown += [run.query_ids[number] for number in np.flatnonzero(topic < 0).tolist()]
+            chosen = self.assumptions
+            slices = slices_of(run, facts, topic, chosen.order, chosen.score_precision, chosen.tie_key)
+            sheet.fill(slices, self.threads)
+        absent = np.flatnonzero(~met)
+        if self.assumptions.topics == "judged" and absent.size:
+            sheet.fill([lambda: [empty_rankings(absent, facts)]])
+        seen.missing.append(absent if places is None else places[absent])
+        return sheet
+
+    def _qrels_of(self, part: Path | None) -> Qrels | None:
+        piece = self.qrels.part(part)
+        if piece is None:
+            return None
+        return Qrels._of(piece) if isinstance(piece, Columns) else Qrels(piece.pairs, piece.value)
+
+    def _judged_topics(self, parts: Sequence[Path | None]) -> list[str]:
+        """The judged topics, part by part; the grades of the whole collection, which scale gains, are noted by the way.
+
+        A topic that has broken lines only is not judged.
+        """
+        grades: Floats = np.empty(0)
+        judged: list[str] = []
+        for qrels in map(self._qrels_of, parts):
+            if qrels is not None:
+                grades = np.union1d(grades, qrels.grade)
+                judged += qrels.query_ids
+        if not judged:
+            raise DataError(f"{self.qrels.path}: no line of this file could be used.")
+        self.grades, self.distinct = np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0)), True
+        return judged
+
+    def _result(self, run: LargeFile, sheet: ScoreSheet, seen: _Seen, query_ids: Sequence[str]) -> RunResult:
+        missing = np.sort(np.concatenate(seen.missing)).tolist()
+        unknown = seen.unknown
+        if len(unknown) > 1:  # parts hold them in another order
+            unknown = [unknown[number] for number in np.argsort(_places_of(unknown, run)).tolist()]
+        if len(missing) == len(query_ids):
+            if not unknown:
+                raise DataError(f"{run.path}: no line of this file could be used.")
+            raise DataError(
+                f"{run.path}: no topic of this run is among the judged ones. The run has topics like "
+                f'"{unknown[0]}", the judgments ({self.qrels.path}) like "{query_ids[0]}".'
+            )
+        return sheet.result(seen.name, [query_ids[number] for number in missing], unknown)
+
+    def _gathered(
+        self, results: list[RunResult], query_ids: list[str], facts: TopicFacts, without_relevant: list[str]
+    ) -> Scores:
+        places = [run.path for run in self.runs]
+        return gathered(results, places, query_ids, self.measures, self.assumptions, facts, without_relevant)
+
+
+def _run_of(piece: Piece, path: str) -> Run:
+    return Run._of(piece, plain_name(path)) if isinstance(piece, Columns) else of_lines(piece, path)
+
+
+def _places_of(query_ids: list[str], file: LargeFile) -> Ints:
+    """The number of each topic in the order in which they first stand in the file."""
+    hashes, first = file.first_places()
+    order = np.argsort(first[np.searchsorted(hashes, Ids.of(query_ids).hashes())], kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return place

@@ -1,0 +1,103 @@
+"""Runs joined once with judgments, to be scored under any part of those judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats
+from rankbounds.collection.gains import GainRule, gain_rule
+from rankbounds.collection.qrels import Qrels, as_qrels
+from rankbounds.collection.run import Run, as_run, read_runs
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.measures import Measure
+from rankbounds.rankings.join import join
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import in_threads, processors
+
+Progress = Callable[[int, int], None]
+
+
+def as_runs(given: Any) -> list[Run]:
+    """Runs from paths, globs and folders, from runs and tables, or from a dict of such by name."""
+    if isinstance(given, Mapping):
+        return [as_run(one, str(name)).renamed(str(name)) for name, one in given.items()]
+    if isinstance(given, Run):
+        return [given]
+    if given is None:
+        raise UsageError("No run was given.")
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        several = list(given)
+        if not all(isinstance(one, str) or hasattr(one, "__fspath__") for one in several):
+            return [as_run(one, f"run{number}") for number, one in enumerate(several, 1)]
+        given = several
+    return read_runs(given)
+
+
+class JudgedRuns:
+    """What a study of incomplete judgments works on: many runs, many subsets of the judgments, one join.
+
+    A subset is a flag for each judgment of the qrels. Documents whose judgment it leaves out count as unjudged (for
+    infAP: as pooled, and not judged). Topics that a run lacks count as empty lists; ties are broken as trec_eval does.
+    """
+
+    def __init__(self, qrels: Any, runs: Any, *, gain: str | Mapping[Any, float] | GainRule | None = None) -> None:
+        rule = gain_rule(gain)
+        self.qrels: Qrels = as_qrels(qrels, rule.grade_of)
+        self.facts = TopicFacts(self.qrels, rule)
+        self.runs = as_runs(runs)
+        self.names = [run.name for run in self.runs]
+        self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
+        self._rankings = list(in_threads(self._joined, self.runs, processors()))
+
+    def _joined(self, run: Run) -> tuple[list[Rankings], list[Rankings]]:
+        """A run's rankings, and the same without documents that no subset of the judgments knows."""
+        batches = list(join(run, self.facts, keep_judgments=True).batches)
+        return batches, [one.condensed() for one in batches]
+
+    def scores(
+        self, subsets: Sequence[Flags | None], measures: Sequence[Measure], *, progress: Progress | None = None
+    ) -> Floats:
+        """Values with axes subset, run, topic, measure; None stands for all judgments."""
+        facts = self._facts_of(subsets)
+        shape = (len(facts), len(self.facts.query_ids), len(measures))
+
+        def score(rankings: tuple[list[Rankings], list[Rankings]]) -> Floats:
+            found = np.zeros(shape)
+            whole, condensed = rankings
+            for at, some in enumerate(facts):
+                for lists, judged_only in ((whole, False), (condensed, True)):
+                    chosen = [(n, m) for n, m in enumerate(measures) if m.judged_only == judged_only]
+                    for one in lists if chosen else ():
+                        rejudged = one.rejudged(some)
+                        for number, measure in chosen:
+                            found[at, one.topic, number] = measure.value(rejudged)
+            return found
+
+        results = []
+        for result in in_threads(score, self._rankings, processors()):
+            results.append(result)
+            if progress:
+                progress(len(results), len(self._rankings))
+        return np.stack(results, axis=1)
+
+    def low_high(
+        self, kept: Flags | None, measure: Measure, runs: Sequence[int] | None = None
+    ) -> tuple[Floats, Floats]:
+        """The bounds of a measure under a subset of the judgments, with axes run and topic (NaN for other runs)."""
+        assumptions = Assumptions()
+        facts = self._facts_of([kept])[0]
+        low, high = (np.full((len(self.names), len(self.facts.query_ids)), np.nan) for _ in range(2))
+        for at in range(len(self.names)) if runs is None else runs:
+            for one in self._rankings[at][0]:
+                found = assumptions.low_high(measure, one.rejudged(facts))
+                if found is not None:
+                    low[at, one.topic], high[at, one.topic] = found
+        return low, high
+
+    def _facts_of(self, subsets: Sequence[Flags | None]) -> list[TopicFacts]:
+        return [self.facts if kept is None else self.facts.restricted(kept) for kept in subsets]

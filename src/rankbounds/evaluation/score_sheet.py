@@ -1,0 +1,120 @@
+"""The scores of one run while they are being made: a sheet that batches of rankings fill, topic by topic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.run import Run
+from rankbounds.evaluation.assumptions import Assumptions, Cells
+from rankbounds.evaluation.scores import PARTS, RunNotes
+from rankbounds.measures import Measure
+from rankbounds.measures.judged import Judged
+from rankbounds.rankings.join import join
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import in_threads
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One run's scores: arrays with an axis of topics and one of measures; NaN for topics left out."""
+
+    name: str
+    value: Floats
+    low: Floats
+    high: Floats
+    judged: Floats
+    notes: RunNotes
+    parts: Floats | None
+
+
+def score_run(
+    run: Run,
+    facts: TopicFacts,
+    measures: Sequence[Measure],
+    assumptions: Assumptions,
+    threads: int = 1,
+    cells: Callable[[Rankings], Cells] | None = None,
+    observe: Callable[[Rankings], None] | None = None,
+) -> RunResult:
+    """Join one run with the judgments and score it."""
+    joined = join(
+        run,
+        facts,
+        order=assumptions.order,
+        precision=assumptions.score_precision,
+        topics=assumptions.topics,
+        tie_key=assumptions.tie_key,
+    )
+    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
+    sheet.fill(joined.slices, threads)
+    return sheet.result(run.name, joined.missing, joined.unknown)
+
+
+class ScoreSheet:
+    """The scores of one run, filled topic by topic: arrays with an axis of topics and one of measures."""
+
+    def __init__(
+        self,
+        topics: int,
+        measures: Sequence[Measure],
+        assumptions: Assumptions,
+        cells: Callable[[Rankings], Cells] | None = None,
+        observe: Callable[[Rankings], None] | None = None,
+    ) -> None:
+        self.measures, self.assumptions = measures, assumptions
+        self.cells, self.observe = cells or partial(assumptions.cells, measures), observe
+        self.value, self.low, self.high = (np.full((topics, len(measures)), np.nan) for _ in range(3))
+        self.judged, self.tie_range = (np.full(topics, np.nan) for _ in range(2))
+        self.tied = np.zeros(topics, dtype=bool)
+        split = any(measure.has_residual for measure in measures)
+        self.parts = np.full((len(PARTS), topics, len(measures)), np.nan) if split else None
+
+    def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
+        """Score the rankings of these slices. Their topics differ, so that threads never write to the same cells."""
+        for _ in in_threads(self._score, slices, threads):
+            pass
+
+    def _score(self, compute: Callable[[], list[Rankings]]) -> None:
+        coverage = Judged(cutoff=10)
+        for rankings in compute():
+            topic = rankings.topic
+            self.judged[topic] = coverage.value(rankings)
+            found = self.cells(rankings)
+            self.value[topic], self.low[topic], self.high[topic] = found.value, found.low, found.high
+            if self.parts is not None and found.parts is not None:
+                self.parts[:, topic] = found.parts
+            if rankings.tied is not None:
+                self.tied[topic] = rankings.tied.any(axis=-1)
+                if self.assumptions.bounds != "none":
+                    self.tie_range[topic] = (
+                        found.parts[PARTS.index("residual_ties"), :, 0]
+                        if found.parts is not None and self.measures[0].has_residual
+                        else self.assumptions.tie_range(self.measures[0], rankings)
+                    )
+            if self.observe:
+                self.observe(rankings)
+
+    def put(self, places: Ints, part: ScoreSheet) -> None:
+        """Take over the scores of some topics, which have these places here."""
+        for name in ("value", "low", "high", "judged", "tie_range", "tied"):
+            getattr(self, name)[places] = getattr(part, name)
+        if self.parts is not None and part.parts is not None:
+            self.parts[:, places] = part.parts
+
+    def result(self, name: str, missing: Sequence[str], unknown: Sequence[str]) -> RunResult:
+        """What was scored, under the run's name."""
+        known = ~np.isnan(self.tie_range)
+        scored = np.count_nonzero(~np.isnan(self.judged))
+        notes = RunNotes(
+            missing=missing,
+            unknown=unknown,
+            tied_topics=int(np.count_nonzero(self.tied)),
+            tie_range=float(self.tie_range[known].sum() / scored) if known.any() else None,
+        )
+        return RunResult(name, self.value, self.low, self.high, self.judged, notes, self.parts)

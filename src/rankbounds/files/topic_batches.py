@@ -1,0 +1,502 @@
+"""Large files piece by piece: whole topics at a time, in bounded memory.
+
+A file that has the lines of each topic together is read once. A file that mixes its topics is first split into several
+files on disk, each with whole topics, by a hash of the topic. TREC files (also compressed) and Parquet can be read so.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Ints, Words
+from rankbounds.columns.ids import PADDING, Ids
+from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.errors import DataError, UsageError
+from rankbounds.files import named_columns, trec
+from rankbounds.files.formats import is_parquet, recognised
+from rankbounds.files.named_columns import QRELS_COLUMNS, ColumnNames, Columns
+from rankbounds.files.opening import STANDARD_INPUT, Text, is_compressed, stream, text_of
+from rankbounds.files.trec import Layout, NothingReadError, TrecLines
+
+ROW_BYTES = 50
+"""What a row of Parquet counts for: about as much as a line of text."""
+COMPRESSED = 6
+"""How many times its size a compressed file is taken to have when it is read."""
+SPLIT_BYTES = 1 << 24
+READ_BYTES = 1 << 26
+"""How much is asked for at a time: some libraries for compressed files take room for all that they are asked for."""
+
+LENIENTLY = ": read leniently: "
+"""What stands in a warning between the file and what was left out of it."""
+
+Piece = TrecLines | Columns
+
+
+class MixedTopicsError(Exception):
+    """A topic that seemed complete goes on later in the file."""
+
+
+class TopicsMet:
+    """Topics by their hashes, 8 bytes each: sorted arrays, each at least twice as long as the next.
+
+    Two topics may share a hash. Whoever asks must live with a topic that seems to be met and is not.
+    """
+
+    def __init__(self) -> None:
+        self._sorted: list[Words] = []
+
+    def add(self, hashes: Words) -> bool:
+        """Take in topics that differ; was one of them met before?"""
+        new = np.sort(hashes)
+        again = any((known[np.searchsorted(known, new) % known.size] == new).any() for known in self._sorted)
+        self._sorted.append(new)
+        while len(self._sorted) > 1 and self._sorted[-2].size < 2 * self._sorted[-1].size:
+            self._sorted[-2:] = [np.sort(np.concatenate(self._sorted[-2:]), kind="stable")]
+        return again
+
+
+@dataclass(frozen=True)
+class LargeFile:
+    """A file of runs or judgments to be read in pieces of about ``piece_bytes``."""
+
+    path: str
+    names: ColumnNames
+    piece_bytes: int
+    lenient: bool = False
+    threads: int = 1
+
+    @property
+    def parquet(self) -> bool:
+        """Is it Parquet? Everything else must be lines of TREC."""
+        return is_parquet(self.path, QRELS_COLUMNS)
+
+    @property
+    def _block_bytes(self) -> int:
+        """How much is read at a time where topics need not be whole."""
+        return min(SPLIT_BYTES, max(SPLIT_BYTES >> 8, self.piece_bytes))
+
+    def check(self) -> None:
+        """Reject what cannot be read in pieces, before any work is done."""
+        if self.path == STANDARD_INPUT:
+            raise UsageError("Standard input cannot be read in pieces: write it to a file first.")
+        if self.parquet:
+            self._wanted_columns()
+            return
+        with stream(self.path) as file:
+            start = file.read(1 << 16)
+        kind = recognised(text_of(self.path, start), self.path)
+        if kind != "trec":
+            raise UsageError(
+                f"{self.path}: only TREC files and Parquet can be read in pieces, and this is {kind}. Convert it, or "
+                "evaluate in memory (--engine local)."
+            )
+
+    def size(self) -> int:
+        """How many bytes of text this is, about."""
+        if self.parquet:
+            with self._damage_told():
+                return sum(map(_rows_of_parquet, self._parquet_files())) * ROW_BYTES
+        return Path(self.path).stat().st_size * (COMPRESSED if is_compressed(self.path) else 1)
+
+    def grouped(self) -> Iterator[Piece]:
+        """The file in pieces of whole topics; an error as soon as a topic turns up again in a later piece."""
+        closed = TopicsMet()
+        for piece in self._grouped_frames() if self.parquet else self._grouped_lines():
+            if closed.add(Ids.of(piece.topics if isinstance(piece, Columns) else piece.pairs.topics).hashes()):
+                raise MixedTopicsError
+            yield piece
+
+    def _grouped_lines(self) -> Iterator[TrecLines]:
+        before, first_line = 0, self._first_line()
+        with stream(self.path) as file:
+            carried = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+            while True:
+                block = read_fully(file, self.piece_bytes)
+                content = carried + block
+                at_end = len(block) < self.piece_bytes
+                end = len(content) if at_end else content.rfind(b"\n") + 1
+                if not content:
+                    return
+                if not end:
+                    carried = content
+                    continue
+                try:
+                    lines = self._parsed(inner_text(self.path, content[:end], before), first_line)
+                except NothingReadError:
+                    carried, before = content[end:], before + content.count(b"\n", 0, end)
+                    if at_end:
+                        return
+                    continue
+                if at_end:
+                    yield lines
+                    return
+                whole = _rows_before_last_topic(lines.pairs.topic)
+                if not whole:
+                    carried = content  # one topic, and no end of it yet
+                    continue
+                kept = _line_start(lines.pairs.docs, whole) - PADDING
+                carried = content[kept:]
+                before += content.count(b"\n", 0, kept)
+                pairs = lines.pairs.take(slice(0, whole)).without_unused_topics()
+                yield TrecLines(pairs, lines.value[:whole], lines.layout, lines.tag)
+
+    def _first_line(self) -> tuple[Layout, str | None]:
+        """What the first line of the file shows: the layout and the tag of all its parts."""
+        fields, place = first_fields(self.path)
+        layout = trec.qrels_layout(fields, place) if self.names is QRELS_COLUMNS else trec.run_layout(fields, place)
+        return layout, trec.tag_of(fields, layout)
+
+    def _parsed(self, text: Text, first_line: tuple[Layout, str | None], distinct: bool = False) -> TrecLines:
+        layout, tag = first_line
+        lines = trec.read_lines(text, lambda *_: layout, lenient=self.lenient, threads=self.threads, distinct=distinct)
+        return replace(lines, tag=tag)
+
+    def _grouped_frames(self) -> Iterator[Columns]:
+        carried, before = None, 0
+        for frame in self._frames():
+            frame = frame if carried is None else _polars().concat([carried, frame], how="vertical_relaxed")
+            group = frame[named_columns.find_column(frame.columns, named_columns.QUERY_NAMES)].rle_id()
+            whole = int(group.search_sorted(group[-1]))
+            if whole:
+                yield named_columns.of_object(frame[:whole], self.names, source=self.path, before=before)
+            carried, before = frame[whole:], before + whole
+        if carried is not None:
+            yield named_columns.of_object(carried, self.names, source=self.path, before=before)
+
+    def _parquet_files(self) -> list[str]:
+        return sorted(map(str, Path(self.path).glob("*.parquet"))) if os.path.isdir(self.path) else [self.path]
+
+    def _wanted_columns(self) -> list[str]:
+        with self._damage_told():
+            return named_columns.wanted_columns(_columns_of_parquet(self._parquet_files()[0]), self.names, self.path)
+
+    def _frames(self) -> Iterator[Any]:
+        """The columns that matter, some rows at a time, in the order of the file."""
+        wanted = self._wanted_columns()
+        step = max(1, self.piece_bytes // ROW_BYTES)
+        with self._damage_told():
+            for path in self._parquet_files():
+                yield from (frame for frame in _frames_of_parquet(path, wanted, step) if len(frame))
+
+    @contextlib.contextmanager
+    def _damage_told(self) -> Iterator[None]:
+        """Whatever the libraries for Parquet raise as one sentence; polars panics with what is no Exception."""
+        try:
+            yield
+        except (DataError, MemoryError):
+            raise
+        except BaseException as error:
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            told = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+            raise DataError(f"{self.path}: cannot be read as Parquet ({told}).") from None
+
+    def split(self, parts: int, scratch: Path) -> list[Path | None]:
+        """Split the file by topic into files below ``scratch``; a topic has the same part in every file split so."""
+        folder = Path(tempfile.mkdtemp(dir=scratch))
+        return self._split_frames(parts, folder) if self.parquet else self._split_lines(parts, folder)
+
+    def _split_lines(self, parts: int, folder: Path) -> list[Path | None]:
+        names = [folder / str(number) for number in range(parts)]
+        with contextlib.ExitStack() as stack:
+            out = [stack.enter_context(open(name, "wb")) for name in names]
+            for content, _ in blocks_of_lines(self.path, self._block_bytes):
+                _distribute(inner_text(self.path, content, 0), out)
+        return [name if name.stat().st_size else None for name in names]
+
+    def _split_frames(self, parts: int, folder: Path) -> list[Path | None]:
+        polars = _polars()
+        names = [folder / f"{number}" for number in range(parts)]
+        for number, frame in enumerate(self._frames()):
+            part = (named_columns.ids_of_series(_query_column(frame)).hashes() % np.uint64(parts)).astype(np.int64)
+            for one in np.unique(part).tolist():
+                names[one].mkdir(exist_ok=True)
+                frame.filter(polars.Series(part == one)).write_parquet(names[one] / f"{number:06}.parquet")
+        return [name if name.exists() else None for name in names]
+
+    def first_places(self) -> tuple[Words, Ints]:
+        """The hash of each topic, ascending, and a number that grows with the place where it first stands."""
+        hashes: list[Words] = []
+        places: list[Ints] = []
+        counted = held = 0
+        for queries in self._all_queries():
+            hashed = queries.hashes()
+            distinct, first = np.unique(hashed, return_index=True)
+            hashes.append(distinct)
+            places.append(first + counted)
+            counted += hashed.size
+            if sum(map(len, hashes)) > 2 * held:
+                topics, earliest = _first_of_each(np.concatenate(hashes), np.concatenate(places))
+                hashes, places, held = [topics], [earliest], topics.size
+        return _first_of_each(np.concatenate(hashes), np.concatenate(places))
+
+    def _all_queries(self) -> Iterator[Ids]:
+        """The topics of all lines or rows, a stretch of the file at a time."""
+        if not self.parquet:
+            for content, _ in blocks_of_lines(self.path, self._block_bytes):
+                yield _queries(inner_text(self.path, content, 0))[1]
+            return
+        for frame in self._frames():
+            yield named_columns.ids_of_series(_query_column(frame))
+
+    def part(self, name: Path | None) -> Piece | None:
+        """One part of a file that was split, read; None if it has no line to use."""
+        if name is None:
+            return None
+        try:
+            if self.parquet:
+                return replace(named_columns.read_parquet(str(name), self.names), source=Source(self.path))
+            return self._part_of_lines(name)
+        except NothingReadError:
+            return None
+        except DataError as error:
+            raise DataError(str(error).replace(str(name), self.path)) from None
+
+    def _part_of_lines(self, name: Path) -> TrecLines:
+        text = inner_text(self.path, name.read_bytes(), 0)
+        lines = self._parsed(text, self._first_line(), distinct=True)
+        source = _PartSource(self.path, "line", line_in_file=partial(self._line_in_file, name))
+        lines = replace(lines, pairs=replace(lines.pairs, source=source))
+        if not self.lenient:
+            lines.pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
+        return lines
+
+    def first_error(self, scratch: Path) -> DataError | None:
+        """What reading the whole file at once would complain of: the same words, at the same line.
+
+        Pieces and parts meet what is wrong in another order. So the file is read again: all of it must be text, then
+        all lines must be lines, and only then may no document stand twice.
+        """
+        if self.parquet or self.lenient:
+            return None
+        try:
+            for content, before in blocks_of_lines(self.path, self._block_bytes):
+                inner_text(self.path, content, before)
+            first_line = self._first_line()
+            for content, before in blocks_of_lines(self.path, trec.BLOCK_BYTES):
+                with contextlib.suppress(NothingReadError):
+                    self._parsed(inner_text(self.path, content, before), first_line, distinct=True)
+            repeats = []
+            for part in self.split(max(2, -(-self.size() // self.piece_bytes)), scratch):
+                try:
+                    self.part(part)
+                except DataError as error:
+                    repeats.append(error)
+        except DataError as error:
+            return error
+        return min(repeats, key=_line_told, default=None)
+
+    def left_out(self, repeats: bool) -> str:
+        """What reading leniently leaves out, in one sentence. Pieces may see a line twice, so they are not asked.
+
+        How many documents are repeated is not known; whether there are any, whoever read the pieces knows.
+        """
+        with warnings.catch_warnings(record=True) as met:
+            warnings.simplefilter("always")
+            first_line = self._first_line()
+            for content, before in blocks_of_lines(self.path, self._block_bytes):
+                with contextlib.suppress(NothingReadError):
+                    self._parsed(inner_text(self.path, content, before), first_line)
+        again = r"(?:; )?\d+ repeated documents left out \(first: .*?\)(?=[;.])"
+        counted = [re.sub(again, "", str(one.message)).replace(f"{LENIENTLY}; ", LENIENTLY) for one in met]
+        told = "".join(told_once(counted)) or f"{self.path}{LENIENTLY}"
+        if not repeats:
+            return told
+        return told.removesuffix(".") + "; " * told.endswith(".") + "repeated documents left out."
+
+    def _line_in_file(self, part: Path, number: int) -> int:
+        """Which line of the file the line of this number in a part is: the file is read again to find it."""
+        parts = len(list(part.parent.iterdir()))
+        for content, before in blocks_of_lines(self.path, self._block_bytes):
+            used, queries = _queries(inner_text(self.path, content, 0))
+            mine = used[queries.hashes() % np.uint64(parts) == int(part.name)]
+            if number <= mine.size:
+                return before + int(mine[number - 1]) + 1
+            number -= mine.size
+        raise AssertionError(f"{self.path} has changed while it was read")
+
+
+@dataclass(frozen=True)
+class _PartSource(Source):
+    """A part of a split file: rows are where they stand in the file, which ``line_in_file`` finds out."""
+
+    line_in_file: Callable[[int], int] = field(kw_only=True)
+
+    def where(self, pairs: Pairs, row: int) -> str:
+        """``file:line`` in the file that was split."""
+        number = int(np.count_nonzero(pairs.docs.text[: int(pairs.docs.start[row])] == 10)) + 1
+        return f"{self.name}:{self.line_in_file(number)}"
+
+
+def told_once(said: Iterable[str]) -> list[str]:
+    """The warnings of several pieces as one for each file: what they counted is added up."""
+    files: dict[str, dict[str, tuple[int, str]]] = {}
+    told: dict[str, None] = {}
+    for message in said:
+        name, leniently, counts = message.partition(LENIENTLY)
+        if not leniently:
+            told[message] = None
+        for count, kind, first in re.findall(r"(\d+) ([\w ]+) \(first: (.*?)\)(?=[;.])", counts):
+            before, place = files.setdefault(name, {}).get(kind, (0, first))
+            files[name][kind] = before + int(count), min(place, first, key=lambda one: int(one.rpartition(":")[2]))
+    for name, kinds in files.items():
+        each = "; ".join(f"{count} {kind} (first: {first})" for kind, (count, first) in kinds.items())
+        told[f"{name}{LENIENTLY}{each}."] = None
+    return list(told)
+
+
+def _first_of_each(hashes: Words, places: Ints) -> tuple[Words, Ints]:
+    """Each hash once, ascending, with the first of its places, which come in their order."""
+    distinct, first = np.unique(hashes, return_index=True)
+    return distinct, places[first]
+
+
+def _query_column(frame: Any) -> Any:
+    return (
+        frame[named_columns.find_column(frame.columns, named_columns.QUERY_NAMES)].cast(_polars().String).fill_null("")
+    )
+
+
+def _line_told(error: DataError) -> int:
+    """The line that an error names."""
+    found = re.search(r":(\d+): ", str(error))
+    return int(found[1]) if found else 0
+
+
+def first_fields(path: str) -> tuple[list[bytes], str]:
+    """The fields of the first line with data, and where it stands."""
+    content = b""
+    for content, before in blocks_of_lines(path, 1 << 16):
+        with contextlib.suppress(NothingReadError):
+            return trec.first_line(inner_text(path, content, before))
+    if not content:
+        raise DataError(f"{path}: the file is empty.")
+    raise NothingReadError(f"{path}: the file holds no line of data.")
+
+
+def blocks_of_lines(path: str, size: int) -> Iterator[tuple[bytes, int]]:
+    """A text file without its byte order mark in blocks of whole lines, and how many lines come before each.
+
+    A block ends with the line in which it gets ``size`` bytes, as blocks do where a whole file is read.
+    """
+    before = 0
+    with stream(path) as file:
+        content = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+        while content := content + read_fully(file, max(0, size - len(content))):
+            end = content.find(b"\n", size - 1) + 1
+            while not end and (more := file.read(1 << 16)):
+                searched, content = len(content), content + more
+                end = content.find(b"\n", max(size - 1, searched)) + 1
+            block = content[:end] if end else content
+            yield block, before
+            before += block.count(b"\n")
+            content = content[len(block) :]
+
+
+def inner_text(path: str, content: bytes, before: int) -> Text:
+    """Whole lines from anywhere in a file: a byte order mark is one only at a file's very beginning."""
+    ended = content if content.endswith(b"\n") else content + b"\n"
+    return replace(text_of(path, ended, before), begin=PADDING)
+
+
+def _rows_before_last_topic(topic: Ints) -> int:
+    """How many rows come before those at the end that are all of the last row's topic."""
+    other = np.flatnonzero(topic != topic[-1])
+    return int(other[-1]) + 1 if other.size else 0
+
+
+def _line_start(docs: Ids, row: int) -> int:
+    """Where in the text the line of this row begins."""
+    at = int(docs.start[row])
+    while docs.text[at - 1] not in (0, 10):
+        at -= 1
+    return at
+
+
+def _queries(text: Text) -> tuple[Ints, Ids]:
+    """Which lines of a text hold data, and the topic of each. Blanks are what they are to the reader."""
+    begins = np.flatnonzero(text.buffer[text.begin : text.end - 1] == 10) + text.begin + 1
+    start = np.concatenate(([text.begin], begins))
+    while (blank := (text.buffer[start] <= 32) & (text.buffer[start] != 10)).any():
+        start = start + blank
+    end = start.copy()
+    while (inside := text.buffer[end] > 32).any():
+        end = end + inside
+    used = np.flatnonzero((end > start) & (text.buffer[start] != ord("#")))
+    return used, Ids(text.buffer, start[used], (end - start)[used])
+
+
+def _distribute(text: Text, out: list[Any]) -> None:
+    """Write each line to the file of its topic's part."""
+    used, queries = _queries(text)
+    lines = text.tobytes().split(b"\n")
+    part = (queries.hashes() % np.uint64(len(out))).astype(np.int64)
+    order = np.argsort(part, kind="stable")
+    edges = np.searchsorted(part[order], np.arange(len(out) + 1))
+    for number in np.flatnonzero(np.diff(edges)).tolist():
+        rows = used[order[edges[number] : edges[number + 1]]].tolist()
+        chosen = itemgetter(*rows)(lines) if len(rows) > 1 else (lines[rows[0]],)
+        out[number].write(b"\n".join(chosen) + b"\n")
+
+
+def read_fully(file: Any, size: int) -> bytes:
+    """So many bytes, or all there are; a file may give fewer at a time."""
+    found = []
+    while size and (block := file.read(min(size, READ_BYTES))):
+        found.append(block)
+        size -= len(block)
+    return b"".join(found)
+
+
+def _pyarrow_parquet() -> Any | None:
+    """Pyarrow's reader of Parquet, if it is there: a damaged file makes it raise, where polars may abort."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        return None
+    return pyarrow.parquet
+
+
+def _columns_of_parquet(path: str) -> list[str]:
+    parquet = _pyarrow_parquet()
+    if parquet is None:
+        return list(_polars().scan_parquet(path).collect_schema().names())
+    return list(parquet.read_schema(path).names)
+
+
+def _rows_of_parquet(path: str) -> int:
+    parquet = _pyarrow_parquet()
+    if parquet is None:
+        return int(_polars().scan_parquet(path).select(_polars().len()).collect().item())
+    return int(parquet.read_metadata(path).num_rows)
+
+
+def _frames_of_parquet(path: str, wanted: list[str], rows: int) -> Iterator[Any]:
+    """So many rows of these columns at a time."""
+    parquet, polars = _pyarrow_parquet(), _polars()
+    if parquet is None:
+        for at in range(0, _rows_of_parquet(path), rows):
+            yield polars.scan_parquet(path).select(wanted).slice(at, rows).collect()
+        return
+    with parquet.ParquetFile(path) as file:
+        for batch in file.iter_batches(rows, columns=wanted):
+            yield polars.from_arrow(batch)
+
+
+def _polars() -> Any:
+    import polars
+
+    return polars

@@ -1,0 +1,149 @@
+"""A provider for the package ``ir_measures``: its users get our measures, our rules for ties, and more measures.
+
+    import ir_measures, rankbounds.interop.ir_measures
+    rankbounds.interop.ir_measures.provider(ties="expected").calc_aggregate([ir_measures.AP], qrels, run)
+    rankbounds.interop.ir_measures.use_first()      # from now on ir_measures asks rankbounds before all others
+
+Importing this module registers the provider as ``rankbounds``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.run import as_run
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.score_sheet import score_run
+from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures.condensed import Condensed
+from rankbounds.rankings.topic_facts import TopicFacts
+
+try:
+    theirs: Any = importlib.import_module("ir_measures")
+except ImportError:
+    raise UsageError("This needs the package ir_measures: pip install ir_measures.") from None
+
+SAME_NAMES = {
+    "P": "P",
+    "RR": "RR",
+    "Rprec": "RPrec",
+    "AP": "AP",
+    "nDCG": "nDCG",
+    "R": "Recall",
+    "RBP": "RBP",
+    "NumRet": "NumRet",
+    "NumRel": "NumRel",
+    "Success": "Success",
+    "IPrec": "IPrec",
+    "Judged": "Judged",
+    "Bpref": "Bpref",
+}
+"""Measures that both have, ir_measures' name first."""
+
+
+class OurMeasure(theirs.Measure):  # type: ignore[misc]
+    """One of our measures where ir_measures expects one of its own."""
+
+    NAME = "rankbounds"
+    SUPPORTED_PARAMS = {"label": theirs.ParamInfo(dtype=str, required=True)}  # noqa: RUF012
+
+    def __repr__(self) -> str:
+        return str(self.params["label"])
+
+    def aggregator(self) -> Any:
+        """The mean over topics, or the sum for counts."""
+        return theirs.SumAgg() if parse_measure(self["label"]).total == "sum" else theirs.MeanAgg()
+
+
+def measure(label: str | Measure) -> OurMeasure:
+    """One of our measures, such as ``"AP*@10"`` or ``"nDCG'"``, for use in ir_measures."""
+    return OurMeasure(label=str(parse_measure(label)))
+
+
+class RankboundsProvider(theirs.Provider):  # type: ignore[misc]
+    """Computes with rankbounds whatever both packages have."""
+
+    NAME = "rankbounds"
+
+    def __init__(self, assumptions: Assumptions | None = None) -> None:
+        super().__init__()
+        self.assumptions = assumptions or Assumptions.of(bounds="none", topics="shared")
+
+    def supports(self, measure: Any) -> bool:
+        """Is this one of our measures, or one that we have too, with these parameters?"""
+        measure.validate_params()
+        try:
+            ours = _ours(measure)
+        except UsageError:
+            return False
+        return ours is not None
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> Any:
+        return _Evaluator(list(measures), qrels, self.assumptions)
+
+
+class _Evaluator(theirs.Evaluator):  # type: ignore[misc]
+    def __init__(self, measures: list[Any], qrels: Any, assumptions: Assumptions) -> None:
+        nested = theirs.util.QrelsConverter(qrels).as_dict_of_dict()
+        super().__init__(measures, set(nested))
+        self.facts = TopicFacts(as_qrels(nested))
+        self.assumptions = assumptions
+        self.ours = []
+        for one in measures:
+            converted = _ours(one)
+            if converted is None:
+                raise ValueError(f"unsupported measure {one}")
+            self.ours.append(converted)
+        assumptions.check(self.ours)
+
+    def _iter_calc(self, run: Any) -> Iterator[Any]:
+        nested = theirs.util.RunConverter(run).as_dict_of_dict()
+        if not nested.keys() & self.qrel_qids:
+            return
+        value = score_run(as_run(nested), self.facts, self.ours, self.assumptions).value.tolist()
+        for query, numbers in zip(self.facts.query_ids, value, strict=True):
+            for one, number in zip(self.measures, numbers, strict=True):
+                if number == number:
+                    yield theirs.Metric(query_id=query, measure=one, value=number)
+
+
+def _ours(given: Any) -> Measure | None:
+    """Our measure for one of theirs; None where we have none of these parameters."""
+    if isinstance(given, OurMeasure):
+        return parse_measure(given["label"])
+    name = SAME_NAMES.get(given.NAME)
+    stated = {key: value for key, value in given.params.items() if value != given.SUPPORTED_PARAMS[key].default}
+    if given.NAME == "NumRet" and "rel" in stated:
+        name = "NumRelRet"
+    if name is None or stated.pop("dcg", "log2") != "log2" or "gains" in stated:
+        return None
+    if given.NAME == "IPrec":
+        stated["recall"] = given["recall"]
+    judged_only = stated.pop("judged_only", False)
+    cutoff = stated.pop("cutoff", None)
+    if given.NAME == "RBP" and "rel" not in stated:
+        stated["graded"] = "true"
+    inner = ",".join(f"{key}={value}" for key, value in stated.items())
+    converted = parse_measure(f"{name}({inner})" + (f"@{cutoff}" if cutoff else ""))
+    return Condensed(converted) if judged_only else converted
+
+
+def provider(ties: str = "trec", unjudged: str = "nonrelevant", score_precision: str = "double") -> RankboundsProvider:
+    """A provider with these rules for ties and unjudged documents."""
+    return RankboundsProvider(
+        Assumptions.of(ties, unjudged, bounds="none", topics="shared", score_precision=score_precision)
+    )
+
+
+def use_first(one: RankboundsProvider | None = None) -> None:
+    """Let ir_measures ask rankbounds before all other providers."""
+    chosen = one or theirs.providers.registry["rankbounds"]
+    pipeline = theirs.DefaultPipeline.providers
+    pipeline[:] = [chosen, *(other for other in pipeline if other.NAME != "rankbounds")]
+
+
+theirs.providers.register(RankboundsProvider())

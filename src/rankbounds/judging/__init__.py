@@ -1,0 +1,1 @@
+"""Which documents to judge: pools, reduced judgments, what to judge next."""

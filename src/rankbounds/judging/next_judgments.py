@@ -1,0 +1,216 @@
+"""What to judge next: the unjudged documents whose judgments would say most about the runs at hand."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation.evaluate import evaluate
+from rankbounds.evaluation.judged_runs import as_runs
+from rankbounds.evaluation.scores import Scores
+from rankbounds.judging.pools import Candidates, collect
+from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.rankings.order import Order, Precision
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
+
+STRATEGIES = ("A", "B", "C")
+FIELDS = ("query_id", "doc_id", "weight", "residual_after")
+
+
+@dataclass(frozen=True)
+class JudgingPlan:
+    """Documents in the order in which to judge them.
+
+    ``residual_after`` is what all runs together leave open once a document and all before it are judged: the residuals
+    of every run and topic, summed. For a comparison of two runs it is how far the sum of their differences is open.
+    """
+
+    query_ids: list[str]
+    doc_ids: list[str]
+    weight: Floats
+    residual_after: Floats
+    residual_before: float
+    number_of_topics: int
+    number_of_runs: int
+    number_unjudged: int
+    """How many different unjudged documents the runs hold."""
+
+    def __len__(self) -> int:
+        return len(self.doc_ids)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each document: ``query_id, doc_id, weight, residual_after``."""
+        columns = (self.query_ids, self.doc_ids, self.weight.tolist(), self.residual_after.tolist())
+        return [dict(zip(FIELDS, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def pool(self) -> Qrels:
+        """The documents as a pool: judgments of grade -1, to be filled in."""
+        return Qrels.from_columns(self.query_ids, self.doc_ids, [POOLED_NOT_JUDGED] * len(self), source="plan")
+
+
+def judge_next(
+    qrels: Any,
+    runs: Any,
+    *,
+    budget: int,
+    measure: str | Measure = "RBP(p=0.8)",
+    strategy: str = "A",
+    compare: tuple[str, str] | None = None,
+    order: Order = "trec",
+    precision: Precision = "double",
+    depth: int | None = None,
+    scores: Scores | None = None,
+) -> JudgingPlan:
+    """Choose up to ``budget`` unjudged documents of judged topics.
+
+    ``A``: those with the largest weight in all runs together, which is what their judgment takes off the summed
+    residual. ``B``: a run's weights count in proportion to its residual, so that runs that are known less well come
+    first. ``C``: also in proportion to the cube of the middle of the run's possible scores, so that good runs come
+    first. Residuals in ``B`` and ``C`` fall as documents are chosen. (Moffat, Webber and Zobel, SIGIR 2007.)
+    ``compare=("one", "other")`` weighs a document by the difference of its weights in these two runs: what its judgment
+    takes off the range of their difference. ``depth`` looks no deeper than that, which is quicker. ``scores`` of these
+    runs by this measure need not be computed again where they are at hand.
+    """
+    if budget < 1:
+        raise UsageError(f"The budget must be at least 1, not {budget}.")
+    if strategy not in STRATEGIES:
+        raise UsageError(f'There is no strategy "{strategy}". Known: {", ".join(STRATEGIES)}.')
+    judgments, systems = as_qrels(qrels), as_runs(runs)
+    if compare is not None:
+        systems = _two_of(systems, compare)
+    facts = TopicFacts(judgments)
+    chosen = _of_fixed_weights(parse_measure(measure), facts)
+    unit = _worth_of_one(chosen, facts)
+    candidates = collect(systems, depth=depth, order=order, precision=precision)
+    entry_weight = unit * weights_by_rank(chosen, candidates.rank)
+    known_topic = np.isin(candidates.topics, list(judgments.query_ids))[candidates.topic]
+    unjudged = known_topic & np.isnan(candidates.grades(judgments))
+    if scores is None:
+        scores = evaluate(judgments, systems, chosen, ties=order, score_precision=precision)
+    base = scores.value[:, :, 0].mean(axis=1)
+    residual = (scores.high - scores.low)[:, :, 0].mean(axis=1)
+    before = float((scores.high - scores.low).sum())
+
+    entries = np.flatnonzero(unjudged[candidates.document] & (entry_weight > 0))
+    document, run, weight = candidates.document[entries], candidates.run[entries], entry_weight[entries]
+    gone: Floats = np.bincount(document, weights=weight, minlength=len(candidates)).astype(np.float64)
+    if compare is not None:
+        signed = np.bincount(document, weights=np.where(run == 0, weight, -weight), minlength=len(candidates))
+        before += float(np.abs(signed).sum() - gone.sum())  # what the two have in common cancels out
+        gone = np.abs(signed).astype(np.float64)
+    if compare is not None or strategy == "A":
+        picked = _heaviest(candidates, gone, budget)
+        own = gone[picked]
+    else:
+        trust = residual * ((base + residual / 2) ** 3 if strategy == "C" else 1)
+        shrink = weight / len(judgments.query_ids)
+        picked, own = _by_residual(candidates, document, run, weight, shrink, residual, trust, budget)
+    return JudgingPlan(
+        [candidates.topics[number] for number in candidates.topic[picked].tolist()],
+        candidates.doc_ids(picked),
+        own,
+        np.maximum(before - np.cumsum(gone[picked]), 0.0),
+        before,
+        len(judgments.query_ids),
+        len(systems),
+        int(np.count_nonzero(unjudged)),
+    )
+
+
+def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
+    """The weight of each rank; 0 beyond the measure's depth."""
+    deepest = int(rank.max(initial=1))
+    weights = np.zeros(deepest + 1)
+    depth = min(deepest, getattr(measure, "cutoff", None) or deepest)
+    weights[1 : depth + 1] = measure.weights(depth)
+    return weights[rank]
+
+
+def _two_of(systems: list[Any], compare: tuple[str, str]) -> list[Any]:
+    by_name = {run.name: run for run in systems}
+    for name in compare:
+        if name not in by_name:
+            raise UsageError(f'There is no run "{name}" to compare.{did_you_mean(name, list(by_name))}')
+    if compare[0] == compare[1]:
+        raise UsageError(f'A run cannot be compared with itself ("{compare[0]}").')
+    return [by_name[name] for name in compare]
+
+
+def _one_unjudged(facts: TopicFacts) -> Rankings:
+    return Rankings(np.full((1, 1), np.nan), np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), facts)
+
+
+def _of_fixed_weights(measure: Measure, facts: TopicFacts) -> RankWeighted:
+    if not isinstance(measure, RankWeighted) or measure.divisor(_one_unjudged(facts)) is not None:
+        raise UsageError(
+            f"{measure} does not give every rank a fixed weight, so that documents cannot be ordered by what their "
+            "judgment would settle. Use RBP, P or DCG."
+        )
+    return measure
+
+
+def _worth_of_one(measure: Measure, facts: TopicFacts) -> float:
+    """What a document of the largest gain is worth at weight 1."""
+    one = _one_unjudged(facts)
+    return float(measure.worth(one.assume(1.0))[0, 0] - measure.worth(one.assume(0.0))[0, 0])
+
+
+def _heaviest(candidates: Candidates, weight: Floats, budget: int) -> Ints:
+    """The documents of the largest weights; equal weights in the order of topics and ids."""
+    rounded = np.round(weight, 12)  # sums of the same weights in another order are equal
+    held = np.flatnonzero(rounded > 0)
+    if held.size > budget:
+        least = np.partition(rounded[held], held.size - budget)[held.size - budget]
+        held = held[rounded[held] >= least]
+    keys = zip(-rounded[held], candidates.topic[held].tolist(), candidates.doc_ids(held), held.tolist(), strict=True)
+    return np.array([key[-1] for key in sorted(keys)[:budget]], dtype=np.int64)
+
+
+def _by_residual(
+    candidates: Candidates,
+    document: Ints,
+    run: Ints,
+    weight: Floats,
+    shrink: Floats,
+    residual: Floats,
+    trust: Floats,
+    budget: int,
+) -> tuple[Ints, Floats]:
+    """Choose one document at a time, each choice lowering the residuals of the runs that hold it.
+
+    Residuals only fall, so that an old weight is never too small: a document that is still the heaviest after its
+    weight is brought up to date is the right one, and few need to be looked at.
+    """
+    by_document = np.argsort(document, kind="stable")
+    document, run = document[by_document], run[by_document]
+    weight, shrink = weight[by_document], shrink[by_document]
+    distinct, start = np.unique(document, return_index=True)
+    end = np.append(start[1:], document.size)
+    factor = np.divide(trust, residual, out=np.zeros(residual.size), where=residual > 0)
+    left = residual.copy()
+    first = np.add.reduceat(weight * (factor * left)[run], start) if distinct.size else np.zeros(0)
+    rank = candidates.best_rank[distinct].tolist()
+    topic = candidates.topic[distinct].tolist()
+    heap = [(-one, topic[at], rank[at], at) for at, one in enumerate(first.tolist())]
+    heapq.heapify(heap)
+    picked: list[int] = []
+    weights: list[float] = []
+    while heap and len(picked) < budget:
+        _, *place, at = heapq.heappop(heap)
+        rows = slice(start[at], end[at])
+        now = float(weight[rows] @ (factor * left)[run[rows]])
+        key = (-now, *place, at)
+        if heap and key > heap[0]:
+            heapq.heappush(heap, key)
+            continue
+        picked.append(int(distinct[at]))
+        weights.append(now)
+        left[run[rows]] = np.maximum(left[run[rows]] - shrink[rows], 0.0)
+    return np.array(picked, dtype=np.int64), np.array(weights)

@@ -1,0 +1,90 @@
+"""What each ranked document adds to a score: one topic of one run, document by document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.collection.gains import gain_rule
+from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.run import as_run
+from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.measures import Measure, RankWeighted, parse_measures
+from rankbounds.measures.average_precision import AP
+from rankbounds.measures.average_precision_of_retrieved import APRetrieved
+from rankbounds.measures.sum_of_precisions import SP
+from rankbounds.rankings.join import join
+from rankbounds.rankings.order import Precision, ranked
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import ORDERS
+from rankbounds.rankings.topic_facts import TopicFacts
+
+FIELDS = ("run", "query_id", "rank", "doc_id", "relevance", "measure", "contribution", "share", "could_add")
+
+
+def contributions(
+    qrels: Any,
+    run: Any,
+    query_id: str,
+    measures: Any = ("AP", "RBP(p=0.8)"),
+    *,
+    ties: str = "trec",
+    gain: Any = None,
+    score_precision: Precision = "double",
+) -> list[dict[str, Any]]:
+    """A row for each document and measure, from the top of the list.
+
+    ``contribution`` is what the document adds to the value, ``share`` that as a part of the value; over the list they
+    sum to the value and to 1. A relevant document adds to AP its share of every precision it is counted in.
+    ``could_add`` is what an unjudged document would add to a weighted measure if it were relevant (null for judged
+    ones, and where the measure is no weighted sum).
+    """
+    if ties not in ORDERS:
+        raise UsageError(f'Contributions need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
+    chosen = Assumptions(ties, gain=gain_rule(gain), score_precision=score_precision)
+    facts = TopicFacts(judgments_from(qrels), chosen.gain)
+    whole = as_run(run)
+    query = str(query_id)
+    if query not in whole.query_ids or query not in facts.query_ids:
+        where = "judgments" if query in whole.query_ids else f'run "{whole.name}"'
+        known = list(facts.query_ids if query in whole.query_ids else whole.query_ids)
+        raise DataError(f'The {where} have no topic "{query}".{did_you_mean(query, known)}')
+    rows_of_topic = np.flatnonzero(whole.pairs.topic == whole.query_ids.index(query))
+    one = ranked(whole.take(rows_of_topic), chosen.order, score_precision)
+    rankings = next(iter(join(one, facts, order="run", topics="shared").batches))
+    grade = rankings.grade[0].tolist()
+    rows = []
+    tables = [(str(measure), *_of(measure, rankings)) for measure in parse_measures(measures)]
+    for at, doc in enumerate(one.pairs.docs.to_list()):
+        for label, adds, share, could in tables:
+            known = grade[at] == grade[at]
+            cells = (label, float(adds[at]), float(share[at]), None if known or could is None else float(could[at]))
+            place = (one.name, query, at + 1, doc, grade[at] if known else None)
+            rows.append(dict(zip(FIELDS, (*place, *cells), strict=True)))
+    return rows
+
+
+def _of(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Floats | None]:
+    """What each document of the only list adds, as a number and as a share, and what it could add."""
+    judged = rankings.assume(0.0)
+    could = None
+    if isinstance(measure, RankWeighted):
+        weight = np.zeros(rankings.width)
+        depth = measure.depth(rankings)
+        weight[:depth] = measure.weights(depth)
+        adds = weight * measure.worth(judged)[0]
+        if measure.divisor(judged) is None:
+            could = weight * measure.worth(rankings.assume(1.0))[0]
+    elif isinstance(measure, AP | APRetrieved | SP):
+        relevant = judged.relevant(measure.rel)[0]
+        rank = np.arange(1, rankings.width + 1)
+        counted = np.where(rank <= measure.depth(rankings), relevant / rank, 0.0)
+        adds = relevant * np.cumsum(counted[::-1])[::-1]
+    else:
+        raise UsageError(f"{measure} is no sum over documents. Use a weighted measure such as RBP, P or DCG, or AP.")
+    value, total = float(measure.value(judged)[0]), float(adds.sum())
+    share = adds / total if total else np.zeros(adds.shape)
+    return value * share, share, could

@@ -1,0 +1,130 @@
+"""RBP and its bounds over a whole grid of persistences or depths, computed in one pass over the documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.collection.gains import gain_rule
+from rankbounds.collection.inputs import judgments_from, runs_to_read
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions, Cells
+from rankbounds.evaluation.evaluate import score_runs
+from rankbounds.evaluation.scores import PARTS, Scores
+from rankbounds.measures.measure import Measure, RankWeighted
+from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import ORDERS, group_means, reordered
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import processors
+
+GRID = tuple(hundredth / 100 for hundredth in range(100))
+"""Persistences 0, 0.01, ..., 0.99."""
+
+
+def bounds_by_persistence(
+    qrels: Any, runs: Any, p: Iterable[float] = GRID, *, measure: RBP | None = None, **assumptions: Any
+) -> Scores:
+    """RBP with low and high of every run and topic, over a grid of p: Scores whose measures are ``RBP(p=...)``.
+
+    ``measure`` gives everything but p (``RBP(graded=True)``). ``ties``, ``gain``, ``topics``, ``score_precision``,
+    ``lenient``, ``threads`` and ``progress`` are those of ``evaluate``; ties may be any fixed order, or ``expected``.
+    """
+    family = [replace(measure or RBP(), p=float(one)) for one in p]
+    return _scores_of_family(qrels, runs, family, **assumptions)
+
+
+def bounds_by_depth(
+    qrels: Any,
+    runs: Any,
+    depths: int | Iterable[int] = 100,
+    p: float | Iterable[float] = (0.5, 0.8, 0.95),
+    *,
+    measure: RBP | None = None,
+    **assumptions: Any,
+) -> Scores:
+    """RBP with low and high as the lists are read deeper: Scores whose measures are ``RBP(p=...)@depth``.
+
+    ``depths`` is the deepest, or those to look at. As the depth grows, low rises and high falls.
+    """
+    ranks = range(1, depths + 1) if isinstance(depths, int) else list(depths)
+    persistences = [p] if isinstance(p, int | float) else list(p)
+    family = [replace(measure or RBP(), p=float(one), cutoff=depth) for one in persistences for depth in ranks]
+    return _scores_of_family(qrels, runs, family, **assumptions)
+
+
+def _scores_of_family(
+    qrels: Any,
+    runs: Any,
+    family: Sequence[RBP],
+    *,
+    ties: str = "trec",
+    gain: Any = None,
+    topics: Any = "judged",
+    score_precision: Any = "double",
+    lenient: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Scores:
+    if not family:
+        raise UsageError("No persistence or no depth was given.")
+    if ties not in (*ORDERS, "expected"):
+        raise UsageError(f'Over a grid, ties may be {", ".join(ORDERS)} or expected, not "{ties}".')
+    family = list(dict.fromkeys(family))
+    measures: list[Measure] = [*family]
+    chosen = Assumptions(ties, gain=gain_rule(gain), topics=topics, score_precision=score_precision)
+    workers = threads or processors()
+    facts = TopicFacts(judgments_from(qrels, lenient, workers), chosen.gain)
+    return score_runs(
+        facts,
+        runs_to_read(runs, lenient, workers),
+        measures,
+        chosen,
+        lambda rankings: family_cells(family, rankings, expected_ties=ties == "expected"),
+        threads=workers,
+        progress=progress,
+    )
+
+
+def family_cells(family: Sequence[RankWeighted], rankings: Rankings, *, expected_ties: bool = False) -> Cells:
+    """Value, bounds and residual of measures that differ in their weights alone, as two matrix products.
+
+    Weights of all measures by rank, times worth of all lists by rank: once with unjudged documents as non-relevant,
+    once for what they could add.
+    """
+    weights = _weights(tuple(family), rankings.width)
+    judged = rankings.assume(0.0)
+    sure, most = family[0].worth(judged), family[0].worth(rankings.assume(1.0))
+    parts = np.zeros((len(PARTS), rankings.length.size, len(family)))
+    unjudged, tail, ties = parts
+    if rankings.tied is not None:
+        worst, best = (family[0].worth(reordered(judged, sure, best=best)) for best in (False, True))
+        ties[:] = _product(best - worst, weights)
+        if expected_ties:
+            sure, most = group_means(rankings, sure), group_means(rankings, most)
+    low = _product(sure, weights)
+    unjudged[:] = _product(most - sure, weights)
+    tail[:] = np.stack([measure.open_tail(rankings) for measure in family], axis=-1)
+    return Cells(low, low, low + unjudged + tail, parts)
+
+
+@lru_cache(maxsize=64)
+def _weights(family: tuple[RankWeighted, ...], width: int) -> Floats:
+    """The weights by rank and measure; batches of the same width share them."""
+    weights = np.zeros((width, len(family)))
+    for number, measure in enumerate(family):
+        depth = width if getattr(measure, "cutoff", None) is None else min(width, measure.cutoff)  # type: ignore[attr-defined]
+        weights[:depth, number] = measure.weights(depth)
+    weights[weights < 1e-290] = 0.0  # products of such numbers cost the processor a hundred times as much
+    return weights
+
+
+def _product(worth: Floats, weights: Floats) -> Floats:
+    """The matrix product, in pieces so small that no library starts threads for one: runs are shared out already."""
+    step = max(1, (1 << 19) // worth.size)
+    return np.concatenate([worth @ weights[:, at : at + step] for at in range(0, weights.shape[-1], step)], axis=-1)

@@ -1,0 +1,1 @@
+"""Unjudged documents as probabilities: models, estimates, distributions, the urn, the mean."""

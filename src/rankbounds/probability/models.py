@@ -1,0 +1,241 @@
+"""How probable it is that an unjudged document is relevant: one number, or by rank, run, topic or document.
+
+A model is called with a run's ``Holes`` and gives a probability for each. Models estimated from the judgments at hand
+are in ``relevance_estimates``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.columns.pairs import Pairs
+from rankbounds.errors import DataError, UsageError
+from rankbounds.files import named_columns, trec
+from rankbounds.files.formats import is_parquet
+from rankbounds.files.opening import format_ending, read_text
+from rankbounds.probability.unjudged_documents import Holes
+
+PROBABILITY_NAMES = ("probability", "p_relevant", "q", "chance", "score", "relevance")
+DOCUMENT_COLUMNS = named_columns.ColumnNames(value=PROBABILITY_NAMES, what="probabilities")
+
+
+class RelevanceProbability(Protocol):
+    """The probability that each hole is relevant."""
+
+    def __call__(self, holes: Holes) -> Floats:
+        """One probability for each hole."""
+        ...
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same probability for every unjudged document."""
+
+    q: float
+
+    def __post_init__(self) -> None:
+        _checked([self.q], "The probability q")
+
+    def __call__(self, holes: Holes) -> Floats:
+        """``q`` for each."""
+        return np.full(holes.topic.size, float(self.q))
+
+    def __str__(self) -> str:
+        return f"q={self.q:g}"
+
+
+@dataclass(frozen=True)
+class ByRank:
+    """A probability that holds from a rank on, until the next rank that is named."""
+
+    rank: tuple[int, ...]
+    q: tuple[float, ...]
+
+    @classmethod
+    def of(cls, given: Sequence[float] | Mapping[int, float]) -> ByRank:
+        """From ``{1: 0.5, 11: 0.2}``, or from the probabilities of ranks 1, 2, 3, ... (the last goes on)."""
+        table = dict(given) if isinstance(given, Mapping) else dict(enumerate(given, 1))
+        if not table:
+            raise UsageError("No rank has a probability.")
+        _checked(list(table.values()), "A probability by rank")
+        ranks = sorted(table)
+        return cls(tuple(int(rank) for rank in ranks), tuple(float(table[rank]) for rank in ranks))
+
+    def __call__(self, holes: Holes) -> Floats:
+        """By the rank of each hole."""
+        at = np.searchsorted(self.rank, holes.rank, side="right") - 1
+        if at.size and at.min() < 0:
+            raise DataError(f"Probabilities by rank begin at rank {self.rank[0]}, but rank 1 needs one too.")
+        return np.array(self.q)[at]
+
+    def __str__(self) -> str:
+        return "q by rank"
+
+
+@dataclass(frozen=True)
+class ByName:
+    """A probability for each run (``of="run"``) or each topic (``of="topic"``)."""
+
+    of: str
+    q: Mapping[str, float]
+    otherwise: float | None = None
+
+    def __post_init__(self) -> None:
+        _checked(list(self.q.values()), f"A probability by {self.of}")
+
+    def __call__(self, holes: Holes) -> Floats:
+        """By the name of the hole's run or topic."""
+        if self.of == "run":
+            return np.full(holes.topic.size, self._get(holes.run.name))
+        needed = np.unique(holes.topic)
+        table = np.zeros(len(holes.facts.query_ids))
+        table[needed] = [self._get(holes.facts.query_ids[number]) for number in needed.tolist()]
+        return table[holes.topic]
+
+    def _get(self, name: str) -> float:
+        found = self.q.get(name, self.otherwise)
+        if found is None:
+            raise DataError(
+                f'No probability is given for {self.of} "{name}". Add it, or say otherwise= (--otherwise) what holds '
+                "for those without one."
+            )
+        return found
+
+    def __str__(self) -> str:
+        return f"q by {self.of}"
+
+
+@dataclass(frozen=True, eq=False)
+class ByDocument:
+    """A probability for each (query, document), such as a classifier, a click model or a language model gives."""
+
+    pairs: Pairs
+    q: Floats
+    otherwise: float | None = None
+
+    def __post_init__(self) -> None:
+        _checked(self.q, "A probability of a document")
+
+    def __call__(self, holes: Holes) -> Floats:
+        """By the hole's document; ``otherwise`` for those not in the table, and beyond the ends of lists."""
+        chance = np.full(holes.topic.size, np.nan)
+        inside = np.flatnonzero(holes.retrieved)
+        rows, here = self.pairs.index.find(holes.pairs, self.pairs.index.topics_of(holes.pairs))
+        chance[inside[rows]] = self.q[here]
+        lacking = np.isnan(chance)
+        if lacking.any():
+            if self.otherwise is None:
+                known = lacking[inside]
+                example = f", such as {holes.pairs.describe(int(np.flatnonzero(known)[0]))}" if known.any() else ""
+                raise DataError(
+                    f"{self.pairs.source.name}: {int(lacking.sum())} unjudged documents of {holes.run.name} have no "
+                    f"probability{example}. Add them, or say otherwise= (--otherwise) what holds for those without one."
+                )
+            chance[lacking] = self.otherwise
+        return chance
+
+    def __str__(self) -> str:
+        return "q by document"
+
+
+def as_relevance_probability(given: Any, otherwise: float | None = None) -> RelevanceProbability:
+    """A model from a number, a sequence (by rank), ``{query: {document: q}}``, a frame, a path, or a model itself."""
+    if otherwise is not None:
+        _checked([otherwise], "The probability for all others")
+    if isinstance(given, int | float | np.number):
+        return Constant(float(given))
+    if isinstance(given, str | os.PathLike):
+        return read_probabilities(os.fspath(given), otherwise)
+    if callable(given):
+        return given
+    if isinstance(given, Mapping) and all(isinstance(key, int | np.integer) for key in given):
+        return ByRank.of(given)
+    if isinstance(given, Sequence | np.ndarray) and not any(isinstance(one, tuple | list) for one in given):
+        return ByRank.of([float(one) for one in given])
+    return _by_document(named_columns.of_object(given, DOCUMENT_COLUMNS, source="probabilities"), otherwise)
+
+
+def read_probabilities(path: str, otherwise: float | None = None) -> RelevanceProbability:
+    """Read a file of probabilities; what its columns are says what they go by.
+
+    CSV or TSV with a header: ``rank, probability``; ``run, probability``; ``query_id, probability``; or ``query_id,
+    doc_id, probability`` (also JSON lines and Parquet). Without a header: ``topic document probability`` or TREC
+    judgments with a probability for a grade.
+    """
+    try:
+        return _read(path, otherwise)
+    except UsageError as error:  # what would be wrong usage in a call is bad data in a file
+        raise DataError(f"{path}: {error}") from None
+
+
+def _read(path: str, otherwise: float | None) -> RelevanceProbability:
+    if is_parquet(path, DOCUMENT_COLUMNS):
+        return _by_document(named_columns.read_parquet(path, DOCUMENT_COLUMNS), otherwise)
+    text = read_text(path)
+    if format_ending(path) in (".jsonl", ".ndjson"):
+        return _by_document(named_columns.read_json_lines(text, DOCUMENT_COLUMNS), otherwise)
+    first = text.tobytes().split(b"\n", 1)[0].decode("utf-8", "replace")
+    separator = "\t" if "\t" in first else ","
+    header = [name.strip().strip('"').lower() for name in first.split(separator)]
+    value = next((name for name in PROBABILITY_NAMES if name in header), None)
+    if value is None:
+        lines = trec.read_lines(text, _layout)
+        return ByDocument(lines.pairs, lines.value, otherwise)
+    if any(name in header for name in named_columns.DOC_NAMES):
+        return _by_document(named_columns.read_delimited(text, DOCUMENT_COLUMNS), otherwise)
+    key = next((name for name in ("rank", "run", *named_columns.QUERY_NAMES) if name in header), None)
+    if key is None:
+        raise DataError(
+            f"{path}: the columns are {', '.join(header)}. Beside {value} there must be one called rank, run or "
+            "query_id, or query_id and doc_id."
+        )
+    table: dict[str, float] = {}
+    at, at_value = header.index(key), header.index(value)
+    lines_of_text = text.tobytes().decode("utf-8", "surrogateescape").splitlines()[1:]
+    for number, row in enumerate(csv.reader(io.StringIO("\n".join(lines_of_text)), delimiter=separator), 2):
+        try:
+            if row:
+                table[row[at].strip()] = float(row[at_value])
+        except (ValueError, IndexError):
+            raise DataError(f"{path}:{number}: expected {key} and {value}, found {separator.join(row)!r}.") from None
+    return _by_key(path, key, table, otherwise)
+
+
+def _by_key(path: str, key: str, table: dict[str, float], otherwise: float | None) -> RelevanceProbability:
+    if key != "rank":
+        return ByName("run" if key == "run" else "topic", table, otherwise)
+    odd = [rank for rank in table if not rank.isdigit() or int(rank) < 1]
+    if odd:
+        raise DataError(f'{path}: the rank "{odd[0]}" is not a whole number from 1 on.')
+    return ByRank.of({int(rank): q for rank, q in table.items()})
+
+
+def _by_document(table: named_columns.Columns, otherwise: float | None) -> ByDocument:
+    pairs, q = table.checked()
+    pairs.reject_repeats("Keep one probability for each document.")
+    return ByDocument(pairs, q, otherwise)
+
+
+def _layout(fields: list[bytes], place: str) -> trec.Layout:
+    if len(fields) not in (3, 4):
+        raise DataError(
+            f"{place}: a line of probabilities has three fields (topic document probability) or four, as judgments "
+            f"have; this one has {len(fields)}. A table with a header names its columns: rank, run, query_id, doc_id, "
+            "probability."
+        )
+    return trec.RUN_OF_SCORES if len(fields) == 3 else trec.QRELS_LAYOUT
+
+
+def _checked(values: Floats | Ints | Sequence[float], what: str) -> None:
+    numbers = np.asarray(values, dtype=float)
+    bad = numbers[~((numbers >= 0) & (numbers <= 1))]
+    if bad.size:
+        raise UsageError(f"{what} must lie between 0 and 1, not {bad[0]:g}.")

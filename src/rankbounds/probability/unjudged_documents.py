@@ -1,0 +1,163 @@
+"""The unjudged documents of a run, and what each would add to its topic's score if it were relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.run import Run
+from rankbounds.columns.pairs import Pairs
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures.measure import quotient
+from rankbounds.rankings.join import Joined, join
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import ORDERS, group_means
+from rankbounds.rankings.topic_facts import TopicFacts
+
+NEGLIGIBLE = 1e-12
+"""Beyond the end of a list, ranks are counted until all that follow weigh less than this together."""
+WEIGHTLESS = 1e-17
+"""Holes lighter than this are not kept one by one: a thousand of them are less than the rounding error of a score."""
+
+
+@dataclass(frozen=True, eq=False)
+class Holes:
+    """One run's certain scores by topic, and its unjudged documents one by one.
+
+    ``base`` is the score with unjudged documents counted as non-relevant (NaN: the topic is left out), ``tail`` the
+    weight of all that lies beyond the end of the list (and of holes too light to be kept). A hole has its ``topic``,
+    its ``rank``, its ``weight`` (what it adds when relevant) and the ``row`` of the run's table where it stands; -1: it
+    lies beyond the end of the list.
+    """
+
+    run: Run
+    facts: TopicFacts
+    base: Floats
+    tail: Floats
+    topic: Ints
+    rank: Ints
+    weight: Floats
+    row: Ints
+
+    @cached_property
+    def counted(self) -> Flags:
+        """Which topics are scored."""
+        return ~np.isnan(self.base)
+
+    @cached_property
+    def retrieved(self) -> Flags:
+        """Which holes stand in the list."""
+        return self.row >= 0
+
+    @cached_property
+    def open(self) -> Floats:
+        """By topic, what its retrieved unjudged documents could add."""
+        return self.sums(np.where(self.retrieved, self.weight, 0.0))
+
+    @property
+    def low(self) -> Floats:
+        """By topic, the score when nothing unjudged is relevant."""
+        return self.base
+
+    @property
+    def high(self) -> Floats:
+        """By topic, the score when all that is unjudged is relevant, beyond the end of the list too."""
+        return self.base + self.open + self.tail
+
+    def sums(self, values: Floats) -> Floats:
+        """Values that go with the holes, added up by topic."""
+        return np.bincount(self.topic, weights=values, minlength=self.base.size).astype(np.float64)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The retrieved holes as (query, document) pairs."""
+        return self.run.pairs.take(self.row[self.retrieved])
+
+    def of_topics(self, chosen: Flags) -> Holes:
+        """The holes of some topics; the other topics are left out."""
+        keep = chosen[self.topic]
+        return replace(
+            self,
+            base=np.where(chosen, self.base, np.nan),
+            topic=self.topic[keep],
+            rank=self.rank[keep],
+            weight=self.weight[keep],
+            row=self.row[keep],
+        )
+
+
+def is_weighted_sum(measure: Measure) -> bool:
+    """Is every document's contribution its worth times the weight of its rank, whatever the others are?"""
+    return isinstance(measure, RankWeighted) and measure.multilinear
+
+
+def joined_run(run: Run, facts: TopicFacts, assumptions: Assumptions) -> Joined:
+    """The run's rankings, each cell with the row it came from."""
+    return join(
+        run,
+        facts,
+        order=assumptions.order,
+        precision=assumptions.score_precision,
+        topics=assumptions.topics,
+        keep_rows=True,
+    )
+
+
+def find_holes(
+    run: Run, facts: TopicFacts, measure: RankWeighted, assumptions: Assumptions, *, tail: bool = False
+) -> Holes:
+    """The holes of a run under a weighted-sum measure; with ``tail`` also the ranks beyond the end of each list."""
+    if assumptions.ties not in (*ORDERS, "expected"):
+        raise UsageError(
+            f'Which order of tied documents is {assumptions.ties} depends on the missing judgments. Use ties="trec" or '
+            '"expected".'
+        )
+    topics = len(facts.query_ids)
+    base, beyond = np.full(topics, np.nan), np.zeros(topics)
+    parts: list[tuple[Ints, Ints, Floats, Ints]] = []
+    for rankings in joined_run(run, facts, assumptions).batches:
+        weight = _weights(rankings, measure, mean_over_ties=assumptions.ties == "expected")
+        worth = measure.worth(rankings.assume(0.0))
+        base[rankings.topic] = (worth * weight).sum(axis=-1)
+        added = np.where(rankings.holes, weight * (measure.worth(rankings.assume(1.0)) - worth), 0.0)
+        heavy = added > WEIGHTLESS
+        beyond[rankings.topic] = measure.open_tail(rankings) + np.where(heavy, 0.0, added).sum(axis=-1)
+        line, rank = np.nonzero(heavy)
+        assert rankings.row is not None
+        parts.append((rankings.topic[line], rank + 1, added[line, rank], rankings.row[line, rank]))
+        if tail:
+            parts += _beyond(rankings, measure)
+    topic, rank, weight, row = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Holes(run, facts, base, beyond, topic, rank, weight, row)
+
+
+def _weights(rankings: Rankings, measure: RankWeighted, *, mean_over_ties: bool) -> Floats:
+    """What one unit of worth counts in every cell."""
+    depth = measure.depth(rankings)
+    weight: Floats = np.zeros(rankings.grade.shape)
+    weight[:, :depth] = measure.weights(depth)
+    divisor = measure.divisor(rankings)
+    if divisor is not None:
+        weight = quotient(weight, divisor[:, None])
+    return group_means(rankings, weight) if mean_over_ties else weight
+
+
+def _beyond(rankings: Rankings, measure: RankWeighted) -> Iterator[tuple[Ints, Ints, Floats, Ints]]:
+    """The ranks beyond each list's end or the measure's depth, where the measure leaves them open."""
+    reach = 64
+    while float(measure.tail(np.array([reach]))[0]) > NEGLIGIBLE and reach < 1 << 20:
+        reach *= 2
+    if not measure.open_tail(rankings).any():
+        return
+    weights = measure.weights(reach)
+    cutoff = getattr(measure, "cutoff", None)
+    end = rankings.length if cutoff is None else np.minimum(rankings.length, cutoff)
+    for topic, length in zip(rankings.topic, end.tolist(), strict=True):
+        rank = np.arange(length + 1, reach + 1)
+        yield np.full(rank.size, topic), rank, weights[length:], np.full(rank.size, -1)

@@ -1,0 +1,1 @@
+"""A published RBP score at another persistence: no files, no runs."""

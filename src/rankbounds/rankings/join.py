@@ -1,0 +1,189 @@
+"""From a run and judgments to rankings: documents looked up, topics ranked, lists of like length in one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.run import Run
+from rankbounds.collection.tie_key import TieKey
+from rankbounds.columns.pairs import row_numbers
+from rankbounds.errors import DataError
+from rankbounds.rankings.order import Order, Precision, _ranked
+from rankbounds.rankings.rankings import BEYOND, NOT_POOLED, Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
+
+BATCH_CELLS = 1 << 17
+"""How many cells a batch may have: few enough for the processor's cache, enough to make each array call worth it."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A run joined with judgments: its rankings in slices to be computed, and what the join noticed.
+
+    Each slice holds whole topics and few enough rows to stay in the processor's cache; slices are independent of each
+    other, so that threads may share them.
+    """
+
+    slices: list[Callable[[], list[Rankings]]]
+    missing: list[str]
+    unknown: list[str]
+
+    @property
+    def batches(self) -> Iterator[Rankings]:
+        """All rankings, one batch after the other."""
+        return (rankings for compute in self.slices for rankings in compute())
+
+
+def join(
+    run: Run,
+    facts: TopicFacts,
+    *,
+    order: Order = "trec",
+    precision: Precision = "double",
+    topics: Literal["judged", "shared"] = "judged",
+    tie_key: TieKey | None = None,
+    keep_rows: bool = False,
+    keep_judgments: bool = False,
+) -> Joined:
+    """Look up every document of the run in the judgments and rank it.
+
+    ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out. ``order="key"``
+    needs the ``tie_key``. ``keep_rows`` fills ``Rankings.row``, for callers who must know which document stands in a
+    cell, and ``keep_judgments`` fills ``Rankings.judgment``, as it is anyway where some documents are only pooled.
+    """
+    pairs = run.pairs
+    topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
+    known = topic_in_qrels >= 0
+    unknown = [name for name, judged in zip(pairs.topics, known.tolist(), strict=True) if not judged]
+    if not known.any():
+        raise DataError(
+            f"{pairs.source.name}: no topic of this run is among the judged ones. The run has topics like "
+            f'"{pairs.topics[0]}", the judgments ({facts.qrels.pairs.source.name}) like "{facts.query_ids[0]}".'
+        )
+    absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
+    missing = [facts.query_ids[number] for number in absent.tolist()]
+    slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
+    # A list that the run has and that holds nothing is a list; one that it lacks counts as such if that is wanted.
+    empty = topic_in_qrels[known & (np.bincount(pairs.topic, minlength=known.size) == 0)]
+    if topics == "judged":
+        empty = np.concatenate((empty, absent))
+    if empty.size:
+        slices.append(lambda: [empty_rankings(empty, facts, keep_rows, keep_judgments)])
+    return Joined(slices, missing, unknown)
+
+
+def slices_of(
+    run: Run,
+    facts: TopicFacts,
+    topic_in_qrels: Ints,
+    order: Order,
+    precision: Precision,
+    tie_key: TieKey | None = None,
+    keep_rows: bool = False,
+    keep_judgments: bool = False,
+) -> list[Callable[[], list[Rankings]]]:
+    """The rankings of the run's judged topics, to be computed slice by slice."""
+    keep_judgments |= facts.some_only_pooled
+    return [
+        partial(
+            _rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
+        )
+        for rows in run.pairs.topic_slices()
+    ]
+
+
+def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, keep_judgments: bool = False) -> Rankings:
+    """A list without documents for each of these topics."""
+    keep_judgments |= facts.some_only_pooled
+    return Rankings(
+        np.zeros((topics.size, 1)),
+        np.zeros(topics.size, dtype=np.int64),
+        topics,
+        facts,
+        row=np.full((topics.size, 1), -1) if keep_rows else None,
+        judgment=np.full((topics.size, 1), BEYOND) if keep_judgments else None,
+    )
+
+
+def _rankings_of_slice(
+    whole: Run,
+    rows: slice | Ints,
+    facts: TopicFacts,
+    topic_in_qrels: Ints,
+    order: Order,
+    precision: Precision,
+    tie_key: TieKey | None,
+    keep_rows: bool,
+    keep_judgments: bool,
+) -> list[Rankings]:
+    """The rankings of the topics in these rows, which stand together topic by topic."""
+    run = whole.take(rows)
+    pairs = run.pairs
+    found, judgments = facts.qrels.pairs.index.find(pairs, topic_in_qrels)
+    grade = np.full(len(pairs), np.nan)
+    grade[found] = facts.grade[judgments]
+    judgment = None
+    if keep_judgments:
+        judgment = np.full(len(pairs), NOT_POOLED, dtype=np.int32)
+        judgment[found] = judgments
+    permutation, tied = _ranked(run, order, precision, tie_key)
+    source = row_numbers(rows) if keep_rows else None
+    if permutation is not None:
+        grade = grade[permutation]
+        source = None if source is None else source[permutation]
+        judgment = None if judgment is None else judgment[permutation]
+    start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
+    length = np.diff(start, append=len(pairs))
+    topic = topic_in_qrels[pairs.topic[start]]
+    known = topic >= 0
+    return list(_batches(grade, tied, source, judgment, start[known], length[known], topic[known], facts))
+
+
+def _batches(
+    grade: Floats,
+    tied: Flags,
+    row: Ints | None,
+    judgment: Ints | None,
+    start: Ints,
+    length: Ints,
+    topic: Ints,
+    facts: TopicFacts,
+) -> Iterator[Rankings]:
+    """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
+    size_class = np.ceil(np.log2(np.maximum(length, 1))).astype(np.int64)
+    for one_class in np.unique(size_class).tolist():
+        lists = np.flatnonzero(size_class == one_class)
+        step = max(1, BATCH_CELLS >> one_class)
+        for at in range(0, lists.size, step):
+            chosen = lists[at : at + step]
+            block = partial(_block, start=start[chosen], length=length[chosen])
+            marks = block(tied, False)
+            yield Rankings(
+                block(grade, 0.0),
+                length[chosen],
+                topic[chosen],
+                facts,
+                marks if marks.any() else None,
+                row=None if row is None else block(row, -1),
+                judgment=None if judgment is None else block(judgment, BEYOND),
+            )
+
+
+def _block(column: NDArray[Any], beyond: float, start: Ints, length: Ints) -> NDArray[Any]:
+    """Rows of a flat column as lists, filled up where a list has ended."""
+    width = int(length.max())
+    total = int(length.sum())
+    if total == width * length.size and start[-1] + length[-1] - start[0] == total:
+        return column[int(start[0]) : int(start[0]) + total].reshape(-1, width)
+    rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
+    row = np.repeat(np.arange(length.size), length)
+    block = np.full((length.size, width), beyond, dtype=column.dtype)
+    block[row, rank] = column[np.repeat(start, length) + rank]
+    return block

@@ -1,0 +1,115 @@
+"""The order in which a run ranks its documents: by score, and tied ones by a rule."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.run import Run
+from rankbounds.collection.tie_key import TieKey
+from rankbounds.errors import DataError
+
+Order = Literal["trec", "run", "line", "rank", "docid", "key"]
+Precision = Literal["double", "single"]
+
+
+def ranks(run: Run, order: Order = "trec", precision: Precision = "double") -> Ints:
+    """The rank of every row of a run within its topic, 1 at the top."""
+    rows, _ = ranked_rows(run, order=order, precision=precision)
+    length = np.bincount(run.pairs.topic, minlength=len(run.pairs.topics))
+    found = np.empty(len(run), dtype=np.int64)
+    found[rows] = np.arange(len(run)) - np.repeat(np.cumsum(length) - length, length) + 1
+    return found
+
+
+def ranked_rows(
+    run: Run, *, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None
+) -> tuple[Ints, Flags]:
+    """The run's rows with each topic's together in rank order, and which of them are tied to the one before."""
+    together = run.pairs.rows_by_topic()
+    permutation, tied = _ranked(run.take(together), order, precision, tie_key)
+    return (together if permutation is None else together[permutation]), tied
+
+
+def _ranked(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
+    """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
+    topic = run.pairs.topic
+    line_score: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
+    score: Floats = line_score
+    permutation: Ints | None = None
+    same_topic = topic[1:] == topic[:-1]
+    if order != "run":
+        rising = same_topic & (score[1:] > score[:-1])
+        if rising.any():
+            rows = np.flatnonzero(np.isin(topic, topic[1:][rising]))
+            permutation = _reordered(permutation, len(run), rows, np.lexsort((-score[rows], topic[rows])))
+            score = line_score[permutation]
+    tied = np.zeros(len(run), dtype=bool)
+    tied[1:] = same_topic & (score[1:] == score[:-1])
+    if order not in ("run", "line") and tied.any():
+        in_group = tied.copy()
+        in_group[:-1] |= tied[1:]
+        rows = np.flatnonzero(in_group)
+        source_rows = rows if permutation is None else permutation[rows]
+        within = _order_within_groups(tied[rows], _tie_break(run, source_rows, order, tie_key))
+        if within is not None:
+            permutation = _reordered(permutation, len(run), rows, within)
+    return permutation, tied
+
+
+def ranked(run: Run, order: Order = "trec", precision: Precision = "double") -> Run:
+    """The run's rows topic by topic, each topic's in the order of rank."""
+    return run.take(ranked_rows(run, order=order, precision=precision)[0])
+
+
+def _order_within_groups(tied: Flags, keys: list[NDArray[Any]]) -> Ints | None:
+    """The order by keys, the most important last, within groups of tied documents; None if they stand so already.
+
+    ``tied`` marks those that are in the group of the one before. Most groups have two documents, or are in order: only
+    the others are sorted.
+    """
+    falls, level = np.zeros(tied.size - 1, dtype=bool), tied[1:]
+    for key in reversed(keys):
+        falls |= level & (key[1:] < key[:-1])
+        level = level & (key[1:] == key[:-1])
+    second = np.flatnonzero(falls) + 1
+    if not second.size:
+        return None
+    group = np.cumsum(~tied)
+    of_two = np.bincount(group)[group[second]] == 2
+    within = np.arange(tied.size)
+    swapped = second[of_two]
+    within[swapped], within[swapped - 1] = swapped - 1, swapped
+    larger = np.zeros(int(group[-1]) + 1, dtype=bool)
+    larger[group[second[~of_two]]] = True
+    rows = np.flatnonzero(larger[group])
+    within[rows] = rows[np.lexsort((*(key[rows] for key in keys), group[rows]))]
+    return within
+
+
+def _reordered(permutation: Ints | None, size: int, rows: Ints, within: Ints) -> Ints:
+    """Put the given rows into the order ``within``, leaving the others where they are."""
+    permutation = np.arange(size) if permutation is None else permutation.copy()
+    permutation[rows] = permutation[rows[within]]
+    return permutation
+
+
+def _tie_break(run: Run, rows: Ints, order: Order, tie_key: TieKey | None) -> list[NDArray[Any]]:
+    """Sort keys for documents of equal score, the most important last."""
+    if order == "rank":
+        ranks = run.stated_rank
+        if ranks is None:
+            raise DataError(
+                f"{run.pairs.source.name}: ties cannot be ordered by rank, because this run states none. Use another "
+                'order, such as "trec" or "run".'
+            )
+        return [ranks[rows]]
+    docs = run.pairs.docs.take(rows)
+    words = docs.sort_keys()[::-1]
+    if order == "docid":
+        return list(words)
+    falling: list[NDArray[Any]] = [~word for word in words]
+    return [*falling, tie_key.places(run.pairs, rows)] if order == "key" and tie_key is not None else falling

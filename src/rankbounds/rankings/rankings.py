@@ -1,0 +1,212 @@
+"""Ranked lists joined with their judgments, as arrays whose last axis is rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.rankings.tied_groups import TiedGroups
+from rankbounds.rankings.topic_facts import TopicFacts
+
+NOT_POOLED, BEYOND = -1, -2
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """A batch of ranked lists. Row = list, last axis = rank; one list is a batch of one.
+
+    ``grade`` is NaN for an unjudged document and 0 beyond a list's ``length``. ``tied`` marks documents that have the
+    score of the one before (None: no ties). ``chance`` is what an unjudged document counts for: 0 as a non-relevant
+    one, 1 as one with the largest gain, between them the probability of being relevant. It may differ by cell (an array
+    like ``grade``, read at the unjudged cells only). ``row`` says which row of the run's table a cell came from, -1
+    beyond a list's end; ``judgment`` is the row of each document among the judgments, or ``NOT_POOLED``, or ``BEYOND``
+    the list's end. Each is there when the join was asked to keep it.
+    """
+
+    grade: Floats
+    length: Ints
+    topic: Ints
+    facts: TopicFacts
+    tied: Flags | None = None
+    chance: float | Floats = 0.0
+    row: Ints | None = None
+    judgment: Ints | None = None
+    _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def remembered(self, key: Any, compute: Any) -> Any:
+        """Several measures read the same derived array; it is computed once."""
+        if key not in self._memory:
+            self._memory[key] = compute()
+        return self._memory[key]
+
+    @property
+    def width(self) -> int:
+        """The number of ranks in the arrays."""
+        return self.grade.shape[-1]
+
+    @property
+    def holes(self) -> Flags:
+        """Which documents are unjudged."""
+        holes: Flags = self.remembered("holes", lambda: np.isnan(self.grade))
+        return holes
+
+    @property
+    def num_holes(self) -> Ints:
+        """How many documents of each list are unjudged."""
+        count: Ints = self.remembered("num_holes", lambda: np.count_nonzero(self.holes, axis=-1))
+        return count
+
+    @property
+    def groups(self) -> TiedGroups | None:
+        """The groups of tied documents; None where there are none."""
+        tied = self.tied
+        if tied is None:
+            return None
+        groups: TiedGroups | None = self.remembered("groups", lambda: TiedGroups.of(tied) if tied.any() else None)
+        return groups
+
+    @property
+    def pooled_holes(self) -> Flags:
+        """Which unjudged documents were pooled for judging all the same."""
+        return np.zeros(self.grade.shape, dtype=bool) if self.judgment is None else self.holes & (self.judgment >= 0)
+
+    @property
+    def present(self) -> Flags:
+        """Which cells hold a document."""
+        return np.arange(self.width) < self.length[:, None]
+
+    @property
+    def certain(self) -> bool:
+        """Is every document either relevant or not, none of them so with a probability?"""
+        if isinstance(self.chance, float):
+            return self.chance in (0.0, 1.0)
+        certain: bool = self.remembered("certain", lambda: bool(np.isin(self.chance, (0.0, 1.0)).all()))
+        return certain
+
+    @property
+    def _all_nonrelevant(self) -> bool:
+        return isinstance(self.chance, float) and self.chance == 0.0
+
+    def _turned(self) -> Floats:
+        """How many unjudged documents of each list count as relevant."""
+        if isinstance(self.chance, float):
+            return self.chance * self.num_holes
+        return np.where(self.holes, self.chance, 0.0).sum(axis=-1)
+
+    def relevant(self, rel: float = 1.0) -> Floats:
+        """1 for a document of at least this grade, 0 for others, ``chance`` for an unjudged one."""
+
+        def compute() -> Floats:
+            relevant = (self.grade >= rel).astype(np.float64)
+            return relevant if self._all_nonrelevant else np.where(self.holes, self.chance, relevant)
+
+        array: Floats = self.remembered(("relevant", rel), compute)
+        return array
+
+    def relevant_so_far(self, rel: float = 1.0) -> Floats:
+        """At every rank, how many documents down to it are relevant."""
+        array: Floats = self.remembered(("so far", rel), lambda: np.cumsum(self.relevant(rel), axis=-1))
+        return array
+
+    def gain(self) -> Floats:
+        """The gain of every document, 0 beyond a list's end.
+
+        For an unjudged one that of grade 0, by ``chance`` the largest.
+        """
+
+        def compute() -> Floats:
+            least, most = self.facts.nonrelevant_gain, self.facts.max_gain
+            gain = np.where(self.holes, least + self.chance * (most - least), self.facts.rule(self.grade))
+            return np.where(self.present, gain, 0.0) if least > 0 else gain
+
+        array: Floats = self.remembered("gain", compute)
+        return array
+
+    def num_relevant(self, rel: float = 1.0) -> Floats:
+        """How many relevant documents the topic has, the retrieved unjudged ones counted by ``chance``."""
+        known = self.facts.relevant(rel)[self.topic].astype(np.float64)
+        return known if self._all_nonrelevant else known + self._turned()
+
+    def ideal(self, width: int) -> Floats:
+        """The topic's largest gains in descending order."""
+        known = self.facts.ideal(self.topic, width)
+        least = self.facts.nonrelevant_gain
+        if least > 0:  # unjudged documents gain something even where they count as non-relevant
+            behind = np.arange(width) - self.facts.judged[self.topic][:, None]
+            known = np.where((behind >= 0) & (behind < (self.num_holes - self._turned())[:, None]), least, known)
+        if self._all_nonrelevant:
+            return known
+        if not self.certain:
+            raise ValueError("the ideal ranking is not defined for documents that are relevant with a probability")
+        ahead = np.arange(width) - self._turned().astype(np.int64)[:, None]
+        shifted = np.take_along_axis(known, np.maximum(ahead, 0), axis=-1)
+        return np.where(ahead < 0, self.facts.max_gain, shifted)
+
+    def assume(self, chance: float | Floats) -> Rankings:
+        """The same lists with unjudged documents counted differently."""
+        if isinstance(chance, float) and isinstance(self.chance, float) and chance == self.chance:
+            return self
+        if not self.num_holes.any():
+            return self
+        return replace(self, chance=chance, _memory=self._memory_of("holes", "num_holes", "groups", "condensed"))
+
+    def _memory_of(self, *keys: str) -> dict[Any, Any]:
+        """What is remembered of these, for lists of which they are the same."""
+        return {key: self._memory[key] for key in keys if key in self._memory}
+
+    def with_tied_from(self, source: Ints) -> Rankings:
+        """The same lists with other documents of its group in the place of each tied one (see ``order_by_worth``)."""
+        groups = self.groups
+        if groups is None:
+            return self
+        chance = self.chance
+        if not isinstance(chance, float):
+            chance = groups.filled_from(np.broadcast_to(chance, self.grade.shape), source)
+        grade = groups.filled_from(self.grade, source)
+        row, judgment = (
+            None if cells is None else groups.filled_from(cells, source) for cells in (self.row, self.judgment)
+        )
+        kept = self._memory_of("num_holes", "groups")
+        return replace(self, grade=grade, chance=chance, row=row, judgment=judgment, _memory=kept)
+
+    def rejudged(self, facts: TopicFacts) -> Rankings:
+        """The same lists with other grades for the same judgments: the join is not repeated."""
+        assert self.judgment is not None
+        padded = np.concatenate((facts.grade, [0.0, np.nan]))  # what BEYOND and NOT_POOLED stand for
+        return replace(self, grade=padded[self.judgment], facts=facts, _memory=self._memory_of("groups"))
+
+    def condensed(self) -> Rankings:
+        """The lists without their unjudged documents."""
+        lists: Rankings = self.remembered("condensed", self._condensed)
+        return lists
+
+    def _condensed(self) -> Rankings:
+        keep = self.present & ~self.holes
+        length = np.count_nonzero(keep, axis=-1)
+        width = max(1, int(length.max(initial=0)))
+        row, column = np.nonzero(keep)
+        rank = np.arange(row.size) - np.repeat(np.cumsum(length) - length, length)
+        grade = np.zeros((length.size, width))
+        grade[row, rank] = self.grade[row, column]
+        source = None
+        if self.row is not None:
+            source = np.full(grade.shape, -1)
+            source[row, rank] = self.row[row, column]
+        tied = None
+        if self.tied is not None:
+            # A document stays tied to the one now before it when no group begins between the two.
+            group = np.cumsum(~self.tied, axis=-1)
+            groups = np.full(grade.shape, -1)
+            groups[row, rank] = group[row, column]
+            tied = np.zeros(grade.shape, dtype=bool)
+            tied[:, 1:] = (groups[:, 1:] == groups[:, :-1]) & (groups[:, 1:] >= 0)
+        judgment = None
+        if self.judgment is not None:
+            judgment = np.full(grade.shape, BEYOND, dtype=self.judgment.dtype)
+            judgment[row, rank] = self.judgment[row, column]
+        return replace(
+            self, grade=grade, length=length, tied=tied, chance=0.0, row=source, judgment=judgment, _memory={}
+        )

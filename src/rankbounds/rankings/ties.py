@@ -1,0 +1,167 @@
+"""Documents with equal scores: the order that is best or worst for a measure, and means over all orders.
+
+All orders of the documents inside a tied group count alike, and groups are independent of each other. What a measure
+needs of the mean over orders is mostly one of three things, each here for whole batches: the mean at a rank
+(``group_means``), the mean of a product with what stands above (``expected_with_earlier``), and the mean of a running
+product (``expected_products``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.rankings.rankings import Rankings
+
+ORDERS = ("trec", "run", "line", "rank", "docid", "key")
+"""Treatments that fix one order of tied documents while the run is ranked."""
+RULES = (*ORDERS, "best", "worst", "expected")
+
+
+def order_by_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Ints:
+    """For each tied document the cell of the one that takes its place when groups are ordered by falling worth.
+
+    For the worst order, by rising worth. Documents of equal worth keep their order.
+    """
+    groups = rankings.groups
+    if groups is None:
+        return np.empty(0, dtype=np.int64)
+    value = groups.values(worth)
+    return groups.cell[np.lexsort((-value if best else value, groups.number))]
+
+
+def reordered(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
+    """The lists with each tied group in its best (or worst) order."""
+    return rankings.with_tied_from(order_by_worth(rankings, worth, best=best))
+
+
+def group_means(rankings: Rankings, worth: Floats) -> Floats:
+    """Every document's worth replaced by the mean of its tied group: what a weighted sum over ranks expects."""
+    groups = rankings.groups
+    if groups is None:
+        return worth
+    means = np.array(worth, dtype=np.float64, order="C")
+    means.reshape(-1)[groups.cell] = groups.spread(groups.sums(worth) / groups.size)
+    return means
+
+
+def expected_with_earlier(rankings: Rankings, here: Floats, earlier: Floats) -> Floats:
+    """At every rank, the mean of ``here`` at the rank times the sum of ``earlier`` over all ranks before it.
+
+    Average precision is such a sum (a document's relevance times the number of relevant ones above it), and so are
+    other measures that count pairs.
+    """
+    here_mean, earlier_mean = group_means(rankings, here), group_means(rankings, earlier)
+    product = here_mean * (np.cumsum(earlier_mean, axis=-1) - earlier_mean)
+    groups = rankings.groups
+    if groups is not None:
+        # Two ranks of a group hold two different documents, so that a pair is no product of means.
+        of_here, of_earlier, of_both = (groups.sums(array) for array in (here, earlier, here * earlier))
+        pair = (of_here * of_earlier - of_both) / (groups.size * (groups.size - 1))
+        correction = groups.spread(pair - of_here * of_earlier / groups.size**2)
+        product.reshape(-1)[groups.cell] += groups.position * correction
+    return product
+
+
+def expected_products(rankings: Rankings, factors: Floats) -> Floats:
+    """At every rank, the mean of the product of the ``factors`` (between 0 and 1) of all documents down to it.
+
+    With the probability of going on for a factor, this is the chance that a user gets past the rank. In a group, the
+    mean over all choices of t documents is built up document by document: of all choices of t among m + 1 documents,
+    the share t / (m + 1) holds the last one.
+    """
+    steps = np.array(factors, dtype=np.float64, order="C")
+    groups = rankings.groups
+    if groups is None:
+        return np.cumprod(steps, axis=-1)
+    flat = steps.reshape(-1)
+    values = flat[groups.cell]
+    ones, zeros = (np.add.reduceat((values == one).astype(np.int64), groups.start) for one in (1.0, 0.0))
+    # Certain factors have a closed form: t documents without a zero are C(ones, t) of C(ones + zeros, t) choices.
+    left = groups.spread(ones) - groups.position
+    flat[groups.cell] = np.maximum(left, 0) / np.maximum(left + groups.spread(zeros), 1)
+    uncertain = groups.size - ones - zeros
+    for chosen in _of_like_size(groups.size, np.flatnonzero(uncertain)):
+        chosen = chosen[np.argsort(-uncertain[chosen], kind="stable")]
+        size, count = groups.size[chosen], uncertain[chosen]
+        cells = groups.start[chosen][:, None] + np.arange(int(size.max()))
+        inside = np.arange(cells.shape[1]) < size[:, None]
+        cells = np.where(inside, cells, 0)
+        value = np.where(inside, values[cells], 1.0)
+        others = np.take_along_axis(value, np.argsort((value == 0) | (value == 1), axis=-1, kind="stable"), axis=-1)
+        means = np.ones((chosen.size, cells.shape[1] + 1))
+        np.cumprod(np.where(inside, flat[groups.cell][cells], 0.0), axis=-1, out=means[:, 1:])
+        drawn = np.arange(1, means.shape[1])
+        for more in range(int(count.max())):
+            active = int(np.searchsorted(-count, -more, side="left"))
+            known = (ones + zeros)[chosen[:active]] + more
+            change = others[:active, more, None] * means[:active, :-1]
+            change -= means[:active, 1:]
+            change *= np.minimum(drawn, known[:, None] + 1)
+            change /= known[:, None] + 1
+            means[:active, 1:] += change
+        ratio = np.divide(means[:, 1:], means[:, :-1], out=np.zeros(value.shape), where=means[:, :-1] > 0)
+        flat[groups.cell[cells[inside]]] = ratio[inside]
+    return np.cumprod(steps, axis=-1)
+
+
+def _of_like_size(size: Ints, chosen: Ints) -> list[Ints]:
+    """The chosen groups in parts whose sizes differ by less than a factor of two, so that tables of them stay small."""
+    size_class = np.ceil(np.log2(size[chosen])).astype(np.int64)
+    return [chosen[size_class == one] for one in np.unique(size_class)]
+
+
+def chance_drawn(size: Ints, marked: Ints, drawn: Ints, count: Ints) -> Floats:
+    """The probability that ``drawn`` of ``size`` documents, picked at random, hold ``count`` of the ``marked`` ones.
+
+    The hypergeometric distribution, for arrays that broadcast against each other.
+    """
+    log_factorial = np.append(0.0, np.cumsum(np.log(np.arange(1, int(np.max(size, initial=1)) + 1))))
+
+    def log_choices(of: Ints, pick: Ints) -> Floats:
+        inside = (pick >= 0) & (pick <= of)
+        clipped = np.clip(pick, 0, of)
+        found = log_factorial[of] - log_factorial[clipped] - log_factorial[of - clipped]
+        return np.where(inside, found, -np.inf)
+
+    return np.exp(log_choices(marked, count) + log_choices(size - marked, drawn - count) - log_choices(size, drawn))
+
+
+def group_place(rankings: Rankings) -> tuple[Ints, Ints]:
+    """For every cell the column in which its tied group begins, and how many documents the group has."""
+    columns = np.broadcast_to(np.arange(rankings.width), rankings.grade.shape)
+    if rankings.tied is None:
+        return columns, np.ones(rankings.grade.shape, dtype=np.int64)
+    first = np.maximum.accumulate(np.where(rankings.tied, 0, columns), axis=-1)
+    number = np.cumsum(~rankings.tied.ravel()) - 1
+    return first, np.bincount(number)[number].reshape(first.shape)
+
+
+def before_and_within(rankings: Rankings, worth: Floats) -> tuple[Floats, Floats]:
+    """For every cell the worth summed over all ranks before its tied group, and over the group."""
+    first, size = group_place(rankings)
+    so_far = np.concatenate((np.zeros((*worth.shape[:-1], 1)), np.cumsum(worth, axis=-1)), axis=-1)
+    before = np.take_along_axis(so_far, first, axis=-1)
+    return before, np.take_along_axis(so_far, first + size, axis=-1) - before
+
+
+def share_above(rankings: Rankings) -> Floats:
+    """For every place in a tied group, the chance that any other document of the group stands above it."""
+    first, size = group_place(rankings)
+    return (np.arange(rankings.width) - first) / np.maximum(size - 1, 1)
+
+
+def expected_count(rankings: Rankings, worth: Floats, depth: int | Ints) -> Floats:
+    """The mean over all orders of what the documents down to a depth are worth together.
+
+    Of a group that the depth cuts through it is the group's worth times the share of it that stands above. Where the
+    worth of documents is 0 or 1, nothing is rounded before that one division.
+    """
+    down_to = np.minimum(depth, rankings.width) + np.zeros(rankings.length.shape, dtype=np.int64)
+    so_far = np.concatenate((np.zeros((*worth.shape[:-1], 1)), np.cumsum(worth, axis=-1)), axis=-1)
+    at = np.maximum(down_to - 1, 0)[:, None]
+    first, size = (np.take_along_axis(one, at, axis=-1) for one in group_place(rankings))
+    before = np.take_along_axis(so_far, first, axis=-1)
+    within = np.take_along_axis(so_far, first + size, axis=-1) - before
+    found: Floats = (before + within * (down_to[:, None] - first) / size)[:, 0]
+    return np.where(down_to > 0, found, 0.0)

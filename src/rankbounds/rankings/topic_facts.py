@@ -1,0 +1,125 @@
+"""What the judgments alone say of each topic: how many documents are relevant, the ideal gains, the levels of gain."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.gains import GainRule
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.errors import UsageError
+
+
+class TopicFacts:
+    """What the judgments alone say of each topic, for one gain rule.
+
+    With ``kept``, a flag for every judgment, the others count as pooled and not judged, on the same scale of gains.
+    ``grades`` are those of the whole collection, where ``qrels`` are only a part of it.
+    """
+
+    def __init__(
+        self, qrels: Qrels, rule: GainRule | None = None, kept: Flags | None = None, grades: Floats | None = None
+    ) -> None:
+        self.qrels = qrels
+        self.rule = rule or GainRule()
+        self._grades = grades
+        self.query_ids = qrels.query_ids
+        judged = qrels.grade != POOLED_NOT_JUDGED
+        in_table = [gain for _, gain in self.rule.table]
+        seen = self.rule(np.maximum(qrels.grade[judged], 0.0) if grades is None else grades)
+        self.max_gain = float(max(1.0, *in_table, seen.max(initial=0.0)))
+        """The largest gain an unjudged document may have: the largest of the collection or the gain table, and at
+        least 1, whether gains come from a table or are the grades themselves."""
+        self.nonrelevant_gain = float(self.rule(np.zeros(1))[0])
+        """What a document of grade 0 gains: nothing, unless the gain table says so."""
+        least = float(min(self.nonrelevant_gain, *in_table, seen.min(initial=np.inf)))
+        if least < self.nonrelevant_gain:
+            raise UsageError(
+                f"The gain rule gives grade 0, which stands for non-relevant, {self.nonrelevant_gain:g}, and another "
+                f"grade less: {least:g}. Give every grade at least as much."
+            )
+        if kept is not None:
+            judged &= kept
+        self.grade = np.where(judged, np.maximum(qrels.grade, 0.0), np.nan)
+        """The grade of every judgment; NaN where the document was only pooled."""
+        self._topic = qrels.pairs.topic[judged]
+        self._grade = self.grade[judged]
+        self._gain = self.rule(self._grade)
+        self._collection = self._gain if grades is None else self.rule(grades)
+        self._relevant: dict[float, Ints] = {}
+
+    def restricted(self, kept: Flags) -> TopicFacts:
+        """The facts if these judgments alone had been made."""
+        return TopicFacts(self.qrels, self.rule, kept, self._grades)
+
+    @cached_property
+    def some_only_pooled(self) -> bool:
+        """Is any document pooled and not judged?"""
+        return bool(np.isnan(self.grade).any())
+
+    @property
+    def without_relevant(self) -> list[str]:
+        """Topics that have no relevant document."""
+        return [self.query_ids[number] for number in np.flatnonzero(self.relevant(1.0) == 0).tolist()]
+
+    def relevant(self, rel: float) -> Ints:
+        """How many documents of each topic have at least this grade."""
+        if rel not in self._relevant:
+            self._relevant[rel] = np.bincount(self._topic[self._grade >= rel], minlength=len(self.query_ids))
+        return self._relevant[rel]
+
+    @cached_property
+    def judged(self) -> Ints:
+        """How many documents of each topic are judged."""
+        return np.bincount(self._topic, minlength=len(self.query_ids))
+
+    @cached_property
+    def positive(self) -> Ints:
+        """How many documents of each topic have a positive gain."""
+        return np.bincount(self._topic[self._gain > 0], minlength=len(self.query_ids))
+
+    @cached_property
+    def total_gain(self) -> Floats:
+        """The gains of each topic's documents, summed."""
+        total: Floats = np.zeros(len(self.query_ids))
+        np.add.at(total, self._topic, self._gain)
+        return total
+
+    @cached_property
+    def top_gain(self) -> Floats:
+        """The largest gain of each topic's documents, and at least 1."""
+        top: Floats = np.ones(len(self.query_ids))
+        np.maximum.at(top, self._topic, self._gain)
+        return top
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The distinct positive gains that documents may have, ascending; the last is ``max_gain``."""
+        found = np.unique(np.append(self._collection, (self.nonrelevant_gain, self.max_gain)))
+        return found[found > 0]
+
+    @cached_property
+    def count_from_level(self) -> Ints:
+        """Row by row for ``levels``: how many documents of each topic have at least that gain."""
+        return np.stack(
+            [np.bincount(self._topic[self._gain >= level], minlength=len(self.query_ids)) for level in self.levels]
+        )
+
+    @cached_property
+    def _ideal(self) -> tuple[Ints, Floats]:
+        positive = self._gain > 0
+        topic, gain = self._topic[positive], self._gain[positive]
+        order = np.lexsort((-gain, topic))
+        counts = np.bincount(topic, minlength=len(self.query_ids))
+        return np.append(0, np.cumsum(counts)), gain[order]
+
+    def ideal(self, topic: Ints, width: int) -> Floats:
+        """For each of these topics its largest gains, descending, zeros behind them."""
+        starts, gains = self._ideal
+        position = starts[topic][:, None] + np.arange(width)
+        inside = position < starts[topic + 1][:, None]
+        ideal = np.zeros(position.shape)
+        ideal[inside] = gains[position[inside]]
+        return ideal

@@ -1,0 +1,87 @@
+"""The rooms of the house: a room imports only from rooms above it, and rooms that analyse leave each other alone."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import rankbounds
+
+HOUSE = Path(rankbounds.__file__).parent
+GROUND = ""
+"""What belongs to no room: errors, arrays, threads, tables, the version."""
+ROOMS = (
+    GROUND, "columns", "files", "collection", "rankings", "measures", "evaluation",
+    "persistence", "published", "probability", "judging", "checking",
+    "comparison", "interop", "plots", "studies", "report", "commands",
+)  # fmt: skip
+"""From the ground up: whoever stands here may import what stands before."""
+ANALYSING = {"persistence", "published", "probability", "judging", "checking"}
+ENTRANCES = {"rankbounds", "rankbounds.cli", "rankbounds.__main__"}
+"""These stand outside and may import everything."""
+WITHOUT_CODE = {"demo"}
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a file of the package."""
+    return ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+FILES = {module_name(path): path for path in sorted(HOUSE.rglob("*.py"))}
+
+
+def room_of(module: str) -> str:
+    """The room that a module stands in."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and (HOUSE / parts[1]).is_dir() else GROUND
+
+
+def imports_of(path: Path) -> set[str]:
+    """Every module of the package that a file imports, inside functions and for types too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide which room is meant"
+            module = node.module or ""
+            names = [f"{module}.{alias.name}" for alias in node.names]
+            found.update(name if name in FILES else module for name in names)
+    return {name for name in found if name.split(".")[0] == "rankbounds"}
+
+
+def test_every_folder_with_code_is_a_room():
+    folders = {path.name for path in HOUSE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders - WITHOUT_CODE == set(ROOMS) - {GROUND}
+
+
+@pytest.mark.parametrize("module", sorted(set(FILES) - ENTRANCES))
+def test_a_room_imports_only_from_rooms_above_it(module):
+    room = room_of(module)
+    for imported in sorted(imports_of(FILES[module])):
+        assert imported not in ENTRANCES, f"{module} imports {imported}: import the module that holds the name"
+        other = room_of(imported)
+        assert ROOMS.index(other) <= ROOMS.index(room), f"{module} imports {imported}, which stands further up"
+        assert other == room or not {room, other} <= ANALYSING, f"{module} imports {imported}: these rooms stay apart"
+
+
+def test_the_fast_part_needs_numpy_alone():
+    allowed = {"numpy", "rankbounds", "__future__"}
+    import sys
+
+    for name, path in FILES.items():
+        if room_of(name) != "columns":
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+                for imported in names:
+                    top = imported.split(".")[0]
+                    assert top in allowed or top in sys.stdlib_module_names, f"{name} imports {imported}"
+
+
+def test_names_say_what_a_module_holds():
+    nothing = {"utils", "util", "common", "helpers", "helper", "base", "manager", "misc"}
+    assert not [name for name in FILES if set(name.split(".")) & nothing]
