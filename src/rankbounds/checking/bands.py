@@ -130,7 +130,7 @@ def worst_difference(measure: str | Measure, rho: Rho) -> float:
     measure = parse_measure(measure)
     if isinstance(measure, RR):
         return _worst_reciprocal_rank(measure, rho)
-    if not isinstance(measure, RankWeighted) or not measure.monotone:
+    if not isinstance(measure, RankWeighted):
         raise UsageError(
             f"{measure} has no known worst difference: it is no sum over ranks of fixed weights. Use RR, RBP, P@k or "
             "DCG@k."
@@ -154,9 +154,8 @@ def worst_difference(measure: str | Measure, rho: Rho) -> float:
 
 def _depth(measure: RankWeighted) -> int:
     """The depth of the measure, or one below which nothing counts that could be seen."""
-    cutoff: int | None = getattr(measure, "cutoff", None)
-    if cutoff is not None:
-        return cutoff
+    if measure.cutoff is not None:
+        return measure.cutoff
     depth = 16
     while measure.tail(np.array([depth]))[0] > NEGLIGIBLE or measure.weights(depth + 1)[-1] > NEGLIGIBLE:
         depth *= 2

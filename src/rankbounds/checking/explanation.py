@@ -172,10 +172,7 @@ def _scores(choice: Choice, measures: dict[str, Measure], qrels: Qrels, run: Run
         options["ties"] = "rank"
     if choice.depth is not None:
         run = _cut(run, choice.depth)
-    several = [
-        replace(one, rel=choice.level) if choice.level != 1 and hasattr(one, "rel") else one  # type: ignore[call-arg]
-        for one in measures.values()
-    ]
+    several = [one if choice.level == 1 else one.at_level(choice.level) for one in measures.values()]
     if len(set(several)) < len(several):
         return None
     return _quietly(qrels, run, several, gain=choice.gain, **options)
@@ -227,7 +224,7 @@ def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: 
         why = "interpolation: version 9 takes recall r to be reached with floor(r R + 0.9) documents, 10 with 0.5"
         relevant = np.bincount(qrels.pairs.topic[qrels.grade >= 1], minlength=topics.size)
         needed = np.floor(float(measure.recall) * relevant + 0.9)
-        wanted = [replace(measure, recall=one) for one in (needed / np.maximum(relevant, 1)).tolist()]  # type: ignore[call-arg]
+        wanted = [replace(measure, recall=one) for one in (needed / np.maximum(relevant, 1)).tolist()]
     else:
         return None
     values = np.full((1, topics.size, 1), np.nan)

@@ -12,9 +12,8 @@ from rankbounds.arrays import Floats
 from rankbounds.comparison.significance import pairs_of
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import mean_difference
-from rankbounds.measures import Measure
+from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.probability.unjudged_documents import is_weighted_sum
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
@@ -70,7 +69,7 @@ class SharedHoles:
 
 def shared_holes(inputs: Inputs, measures: Sequence[Measure], q: float | str = "logistic") -> SharedHoles:
     """Bounds and probabilities of all pairs, with the probabilities of relevance that ``q`` says."""
-    known = [measure for measure in measures if is_weighted_sum(measure)]
+    known: list[Measure] = [measure for measure in measures if isinstance(measure, RankWeighted)]
     if not known or inputs.ties in ("best", "worst"):
         return SharedHoles({}, {}, frozenset())
     from rankbounds.comparison.unjudged_differences import differences
@@ -104,7 +103,7 @@ def gather(inputs: Inputs, measure: Measure) -> Evidence:
     """Everything that can be said of two runs under one measure."""
     return Evidence(
         ties=_over_ties(inputs, measure),
-        probability=_probability(inputs, measure) if is_weighted_sum(measure) else None,
+        probability=_probability(inputs, measure) if isinstance(measure, RankWeighted) else None,
         persistence=_other_persistences(inputs, measure) if isinstance(measure, RBP) else None,
         to_judge=_to_judge(inputs, measure) if isinstance(measure, RBP) and inputs.gain is None else None,
     )

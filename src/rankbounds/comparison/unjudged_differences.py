@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from rankbounds.measures import Measure, RankWeighted
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.estimates import Estimate
 from rankbounds.probability.mean import Models, prepare
-from rankbounds.probability.unjudged_documents import Holes, find_holes, is_weighted_sum
+from rankbounds.probability.unjudged_documents import Holes, find_holes
 from rankbounds.tables import Table, number, render_rows
 from rankbounds.threads import in_threads, processors
 
@@ -155,7 +155,7 @@ def differences(
     if len(read) < 2:
         raise UsageError("A difference needs two runs.")
     for measure in chosen:
-        if not is_weighted_sum(measure):
+        if not isinstance(measure, RankWeighted):
             raise UsageError(
                 f"{measure} is not a weighted sum over ranks; differences are computed exactly for those only. Use "
                 "RBP, P or DCG."
@@ -163,9 +163,8 @@ def differences(
     models = Models(q, otherwise, read, facts, assumptions)
     exact = len(read) * (len(read) - 1) // 2 <= MANY_PAIRS
     found = []
-    for measure in chosen:
-        weighted = cast(RankWeighted, measure)
-        holes = list(in_threads(lambda run, m=weighted: find_holes(run, facts, m, assumptions), read, processors()))  # type: ignore[misc]
+    for measure in (measure for measure in chosen if isinstance(measure, RankWeighted)):
+        holes = list(in_threads(lambda run, m=measure: find_holes(run, facts, m, assumptions), read, processors()))  # type: ignore[misc]
         together = SharedHoles(holes, models.of(measure))
         found += together.pairs(measure, exact=exact)
     told = ", ".join(dict.fromkeys(str(models.of(one)) for one in chosen))

@@ -172,7 +172,7 @@ def fractions_lost(grade: Floats, measures: Sequence[Measure], distinct: bool = 
 
     ``distinct``: how many judgments have these grades is not known.
     """
-    binary = [str(one) for one in measures if getattr(one, "rel", 0) == 1.0 and not getattr(one, "graded", False)]
+    binary = [one for one in measures if "rel" in one.parameters and one.rel == 1.0 and not one.graded]
     fractions = int(np.count_nonzero((grade > 0) & (grade < 1)))
     if not binary or not fractions:
         return []
@@ -180,5 +180,5 @@ def fractions_lost(grade: Floats, measures: Sequence[Measure], distinct: bool = 
     have = "judgment has a grade" if count == "1" else "judgments have grades"
     return [
         f"{count} {have} between 0 and 1, which {binary[0]} counts as non-relevant. Set rel, as in "
-        f"{type(parse_measures(binary[0])[0]).name}(rel=0.5), or use a graded measure such as RBP(graded=true) or nDCG."
+        f"{binary[0].name}(rel=0.5), or use a graded measure such as RBP(graded=true) or nDCG."
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -116,4 +115,4 @@ def _named(given: str | Measure) -> list[tuple[str, Measure]]:
 
 
 def _at_level(measure: Measure, level: float) -> Measure:
-    return replace(measure, rel=level) if level != 1 and hasattr(measure, "rel") else measure  # type: ignore[call-arg]
+    return measure if level == 1 else measure.at_level(level)

@@ -86,7 +86,7 @@ def judge_next(
     if compare is not None:
         systems = _two_of(systems, compare)
     facts = TopicFacts(judgments)
-    chosen = _of_fixed_weights(parse_measure(measure), facts)
+    chosen = _of_fixed_weights(parse_measure(measure))
     unit = _worth_of_one(chosen, facts)
     candidates = collect(systems, depth=depth, order=order, precision=precision)
     entry_weight = unit * weights_by_rank(chosen, candidates.rank)
@@ -128,7 +128,7 @@ def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
     """The weight of each rank; 0 beyond the measure's depth."""
     deepest = int(rank.max(initial=1))
     weights = np.zeros(deepest + 1)
-    depth = min(deepest, getattr(measure, "cutoff", None) or deepest)
+    depth = min(deepest, measure.cutoff or deepest)
     weights[1 : depth + 1] = measure.weights(depth)
     return weights[rank]
 
@@ -147,8 +147,8 @@ def _one_unjudged(facts: TopicFacts) -> Rankings:
     return Rankings(np.full((1, 1), np.nan), np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), facts)
 
 
-def _of_fixed_weights(measure: Measure, facts: TopicFacts) -> RankWeighted:
-    if not isinstance(measure, RankWeighted) or measure.divisor(_one_unjudged(facts)) is not None:
+def _of_fixed_weights(measure: Measure) -> RankWeighted:
+    if not isinstance(measure, RankWeighted):
         raise UsageError(
             f"{measure} does not give every rank a fixed weight, so that documents cannot be ordered by what their "
             "judgment would settle. Use RBP, P or DCG."

@@ -31,6 +31,7 @@ class AP(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "AP"
+    aliases: ClassVar[tuple[str, ...]] = ("MAP",)
     examples: ClassVar[tuple[str, ...]] = ("AP", "AP@3", "AP(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("map", "map_cut_{cutoff}")
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rankbounds.arrays import Floats
+from rankbounds.measures.facts import Facts
 from rankbounds.measures.measure import Bounds, Measure, label
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -30,9 +31,16 @@ class Condensed(Measure):
     examples: ClassVar[tuple[str, ...]] = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'", "Q'")
 
     def __post_init__(self) -> None:
-        """Every fact of a measure that is not stated above is that of the plain one."""
-        for fact in Measure.__annotations__.keys() - vars(Condensed).keys():
-            object.__setattr__(self, fact, getattr(self.measure, fact))
+        """Every fact that is not stated above, and every parameter, is that of the plain measure."""
+        for name in (Facts.__annotations__.keys() - vars(Condensed).keys()) | {"rel", "cutoff", "graded"}:
+            object.__setattr__(self, name, getattr(self.measure, name))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.measure.parameters
+
+    def changed(self, **parameters: Any) -> Condensed:
+        return Condensed(self.measure.changed(**parameters))
 
     def value(self, rankings: Rankings) -> Floats:
         return self.measure.value(rankings.condensed())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rankbounds.rankings.rankings import Rankings
 class Count(Measure):
     """A number of documents, whatever their order."""
 
-    total: ClassVar[str] = "sum"  # type: ignore[assignment]
+    total: ClassVar[Literal["mean", "sum"]] = "sum"
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
 

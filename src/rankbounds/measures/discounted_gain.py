@@ -34,7 +34,7 @@ class DCG(RankWeighted):
 
     name: ClassVar[str] = "DCG"
     examples: ClassVar[tuple[str, ...]] = ("DCG", "DCG@3", "DCG(base=2)", "DCG(base=3,gain=exp)@4")
-    graded: ClassVar[bool] = True
+    graded = True
 
     def check(self) -> None:
         check_discount(self, self.base, self.gain)

@@ -29,7 +29,7 @@ class ERR(Measure):
 
     name: ClassVar[str] = "ERR"
     examples: ClassVar[tuple[str, ...]] = ("ERR", "ERR@3", "ERR(max_grade=4)@3")
-    graded: ClassVar[bool] = True
+    graded = True
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
     list_only: ClassVar[bool] = True

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_place
@@ -36,7 +37,7 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
     examples: ClassVar[tuple[str, ...]] = ("infAP", "infAP(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("infAP",)
     promotable: ClassVar[bool] = False
-    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "unknown"
+    exactness: ClassVar[Exactness] = "unknown"
 
     def value(self, rankings: Rankings) -> Floats:
         relevant, judged, pooled = self._marks(rankings)

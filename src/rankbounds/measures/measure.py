@@ -3,79 +3,107 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, Literal
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
+from rankbounds.measures.facts import Facts
+from rankbounds.measures.names import register
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count, group_means, reordered
 from rankbounds.rankings.topic_facts import TopicFacts
 
 Bounds = tuple[Floats, Floats]
+M = TypeVar("M", bound="Measure")
 
-REGISTRY: dict[str, type[Measure]] = {}
+
+class MeasureClass(type):
+    """The type of measure classes: ``nDCG @ 10`` is ``nDCG(cutoff=10)``."""
+
+    def __matmul__(cls: type[M], depth: int) -> M:  # type: ignore[misc]  # its classes are those of measures
+        if not cls.takes_cutoff():
+            raise UsageError(f"{cls.name} takes no depth; leave out @{depth}.")
+        create: Any = cls
+        measure: M = create(cutoff=depth)
+        return measure
 
 
-@dataclass(frozen=True)
-class Measure:
+class Measure(Facts, metaclass=MeasureClass):
     """A number for each ranked list.
 
     A subclass is a frozen dataclass of its parameters with a ``value``. Its docstring opens with what the number means
-    to the reader of results. Class attributes state facts about the formula, and bounds, best and worst orders and
-    expectations follow from them:
+    to the reader of results. Class attributes state facts about the formula (see ``Facts``), and bounds, best and worst
+    orders and expectations follow from them.
 
-    ``monotone``: turning a document relevant never lowers the value.
-    ``promotable``: moving a worthier document up never lowers the value.
-    ``multilinear``: the value at mean relevance is the mean value, for documents relevant independently of each other.
-    ``judged_only``: unjudged documents are dropped before the value is computed.
-    ``list_only``: the value is settled by the list alone, not by what else is relevant to the topic.
-    ``as_retrieved``: the value describes the list as it was retrieved, whatever is assumed of unjudged documents.
-    ``has_residual``: documents beyond the end of the list count as unknown, so that ``high - low`` has named parts.
-    ``tail_adds``: what lies beyond the list adds the same to the value, whatever the list holds.
-    ``lower_is_better``: the value counts effort; "never lowers" above then reads "never raises".
+    Parameters
+    ----------
+    rel
+        The lowest grade that counts as relevant. This parameter and the next two are known of every measure; a
+        measure that lets users choose declares them once more as its own.
+    cutoff
+        The depth to which the list is read, written behind the @; None: all of it.
+    graded
+        Whether gains count, not only whether a document is relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.nDCG @ 10
+    nDCG(base=None, gain='linear', cutoff=10)
+    >>> print(rb.RBP(p=0.9) @ 5)
+    RBP(p=0.9)@5
+    >>> rb.parse_measure("AP@100") == rb.AP(cutoff=100)
+    True
+
     """
 
-    name: ClassVar[str]
-    examples: ClassVar[tuple[str, ...]]
-    trec_names: ClassVar[tuple[str, ...]] = ()
-    """trec_eval's names, such as ``"P_{cutoff}"``; a field in braces stands for its value."""
-    trec_defaults: ClassVar[dict[str, str]] = {}
-    """What a trec_eval name without these parameters stands for, where that differs from our defaults."""
-    needs_cutoff: ClassVar[bool] = False
-    always_shown: ClassVar[tuple[str, ...]] = ()
-    total: ClassVar[Literal["mean", "sum"]] = "mean"
-    monotone: ClassVar[bool] = False
-    promotable: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = False
-    judged_only: ClassVar[bool] = False
-    as_retrieved: ClassVar[bool] = False
-    list_only: ClassVar[bool] = False
-    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "exact"
-    """Whether ``bounds`` are attained, hold but may be wider than needed, or are not known at all."""
-    has_residual: ClassVar[bool] = False
-    tail_adds: ClassVar[bool] = True
-    lower_is_better: ClassVar[bool] = False
+    rel: float = 1.0
+    cutoff: int | None = None
+    graded: bool = False
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "name" in cls.__dict__:
-            REGISTRY[cls.name] = cls
+            register(cls)
 
     def __post_init__(self) -> None:
-        cutoff = getattr(self, "cutoff", None)
+        cutoff = self.cutoff
         if cutoff is not None and (not isinstance(cutoff, int | np.integer) or cutoff < 1):
             raise UsageError(f"{self.name}: the depth behind @ must be a whole number from 1 on, not {cutoff}.")
         if cutoff is None and self.needs_cutoff:
             raise UsageError(f"{self.name} needs a depth, as in {self.name}@10.")
-        rel = getattr(self, "rel", 1.0)
-        if not rel > 0:
+        if not self.rel > 0:
             raise UsageError(
-                f"{self.name}: rel, the lowest grade that counts as relevant, must be positive, not {rel}."
+                f"{self.name}: rel, the lowest grade that counts as relevant, must be positive, not {self.rel}."
             )
         self.check()
+
+    def __matmul__(self: M, depth: int) -> M:
+        if "cutoff" not in self.parameters:
+            raise UsageError(f"{self} takes no depth; leave out @{depth}.")
+        return self.changed(cutoff=depth)
+
+    @classmethod
+    def takes_cutoff(cls) -> bool:
+        """Can a depth be given?"""
+        return any(parameter.name == "cutoff" for parameter in fields(cls))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What was chosen, by the parameters' names."""
+        return {parameter.name: getattr(self, parameter.name) for parameter in fields(self)}
+
+    def changed(self: M, **parameters: Any) -> M:
+        """The measure with other values of these parameters."""
+        return replace(self, **parameters)
+
+    def at_level(self: M, rel: float) -> M:
+        """The measure with this as the lowest grade that counts as relevant, if that can be chosen."""
+        return self.changed(rel=rel) if "rel" in self.parameters else self
 
     def check(self) -> None:
         """Raise ``UsageError`` for parameters that make no sense."""
@@ -86,18 +114,17 @@ class Measure:
 
     def worth(self, rankings: Rankings) -> Floats:
         """What each document is worth to this measure; ties are broken by it for the best and the worst order."""
-        return rankings.relevant(getattr(self, "rel", 1.0))
+        return rankings.relevant(self.rel)
 
     def depth(self, rankings: Rankings) -> int:
         """How many ranks of the arrays the measure reads."""
-        cutoff = getattr(self, "cutoff", None)
-        return rankings.width if cutoff is None else min(cutoff, rankings.width)
+        return rankings.width if self.cutoff is None else min(self.cutoff, rankings.width)
 
     def bounds(self, rankings: Rankings) -> Bounds | None:
         """The least and the greatest value over all judgments that the unjudged documents may get; None: not known."""
         if self.monotone:
             return self._least_first(self.value(rankings.assume(0.0)), self.value(rankings.assume(1.0)))
-        if self.promotable and not getattr(self, "graded", False):
+        if self.promotable and not self.graded:
             return bounds_by_exchange(self, rankings)
         return None
 
@@ -109,7 +136,7 @@ class Measure:
                 return alone
             low, high = (np.where(rankings.tied.any(axis=-1), np.nan, bound) for bound in alone)
             return low, high
-        if getattr(self, "graded", False):
+        if self.graded:
             least, most = self.worth(rankings.assume(0.0)), self.worth(rankings.assume(1.0))
         else:
             # Between relevant and non-relevant: whichever of the unjudged ones turn out relevant, they can stand
@@ -151,14 +178,14 @@ class Measure:
 
 def label(measure: Measure, prime: str = "") -> str:
     """``RBP(p=0.8)@10``: the name, every parameter that differs from its default, the depth."""
-    shown = []
-    for one in fields(measure):
-        value = getattr(measure, one.name)
-        default = one.default if one.default is not MISSING else None
-        if one.name != "cutoff" and (one.name in measure.always_shown or value != default):
-            shown.append(f"{one.name}={written(value)}")
-    cutoff = getattr(measure, "cutoff", None)
-    return f"{measure.name}{prime}" + (f"({','.join(shown)})" if shown else "") + (f"@{cutoff}" if cutoff else "")
+    default = {parameter.name: parameter.default for parameter in fields(measure) if parameter.default is not MISSING}
+    shown = ",".join(
+        f"{name}={written(value)}"
+        for name, value in measure.parameters.items()
+        if name != "cutoff" and (name in measure.always_shown or value != default.get(name))
+    )
+    depth = f"@{measure.cutoff}" if measure.cutoff else ""
+    return f"{measure.name}{prime}" + (f"({shown})" if shown else "") + depth
 
 
 def written(value: Any) -> str:
@@ -169,13 +196,17 @@ def written(value: Any) -> str:
 
 
 def explanation(measure: type[Measure]) -> str:
-    """The class's docstring, for readers of results."""
-    return inspect.getdoc(measure) or ""
+    """The class's docstring, for readers of results: without the examples in Python."""
+    return (inspect.getdoc(measure) or "").partition("\n\nExamples\n--------")[0]
 
 
 @dataclass(frozen=True)
 class RankWeighted(Measure):
-    """A sum over ranks of a fixed weight times the document's worth, perhaps divided by something of the topic."""
+    """A sum over ranks of a fixed weight times the document's worth, whatever the other documents are.
+
+    A subclass has ``weights``, and ``tail`` if it leaves open what lies beyond the end of the list. Whatever holds for
+    weighted sums alone (exact distributions, differences of runs, what a judgment settles) asks for this class.
+    """
 
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
@@ -189,56 +220,76 @@ class RankWeighted(Measure):
         """The weight of everything below this depth, where the list's end leaves it open; else 0."""
         return np.zeros(depth.shape)
 
-    def divisor(self, rankings: Rankings) -> Floats | None:  # noqa: ARG002
-        """What to divide the sum by; where it is 0, the value is 0."""
-        return None
-
     def value(self, rankings: Rankings) -> Floats:
-        return self._summed(rankings, self.worth(rankings))
-
-    def _summed(self, rankings: Rankings, worth: Floats) -> Floats:
-        depth = self.depth(rankings)
-        total: Floats = worth[..., :depth] @ self.weights(depth)
-        divisor = self.divisor(rankings)
-        return total if divisor is None else quotient(total, divisor)
+        return weighted_sum(self.weights(self.depth(rankings)), self.worth(rankings))
 
     def bounds(self, rankings: Rankings) -> Bounds | None:
-        found = super().bounds(rankings)
-        if found is None:
+        within_list = super().bounds(rankings)
+        if within_list is None:
             return None
-        return found[0], found[1] + self.open_tail(rankings)
+        low, high = within_list
+        return low, high + self.open_tail(rankings)
 
     def open_tail(self, rankings: Rankings) -> Floats:
-        cutoff = getattr(self, "cutoff", None)
-        return self.tail(rankings.length if cutoff is None else np.minimum(rankings.length, cutoff))
+        return self.tail(rankings.length if self.cutoff is None else np.minimum(rankings.length, self.cutoff))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        return self._summed(rankings, group_means(rankings, self.worth(rankings)))
+        return weighted_sum(self.weights(self.depth(rankings)), group_means(rankings, self.worth(rankings)))
 
 
 @dataclass(frozen=True)
-class Share(RankWeighted):
-    """Documents counted down to a depth, over one number.
+class Normalised(Measure):
+    """A weighted sum over ranks divided by something of the topic, such as the sum that an ideal ranking has.
+
+    A subclass has ``weights`` and ``divisor``. Unlike a ``RankWeighted`` it may fall when a document turns relevant,
+    because that document belongs to the topic too; no facts are stated here but those that hold for every measure.
+    """
+
+    def weights(self, n: int) -> Floats:
+        """The weights of ranks 1 to n."""
+        raise NotImplementedError
+
+    def divisor(self, rankings: Rankings) -> Floats:
+        """What each list's sum is divided by; where it is 0, the value is 0."""
+        raise NotImplementedError
+
+    def value(self, rankings: Rankings) -> Floats:
+        total = weighted_sum(self.weights(self.depth(rankings)), self.worth(rankings))
+        return quotient(total, self.divisor(rankings))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats | None:
+        total = weighted_sum(self.weights(self.depth(rankings)), group_means(rankings, self.worth(rankings)))
+        return quotient(total, self.divisor(rankings))
+
+
+@dataclass(frozen=True)
+class Share(Normalised):
+    """Documents counted down to a depth, over something of the topic.
 
     They are counted first and divided once: lists with equally many have the same value to the last bit, wherever
     the documents stand and whatever lists share the batch.
     """
 
-    def over(self, rankings: Rankings) -> Floats:
-        """What the count is divided by; where it is 0, the value is 0."""
-        raise NotImplementedError
-
     def weights(self, n: int) -> Floats:
         return np.ones(n)
 
-    def divisor(self, rankings: Rankings) -> Floats | None:
-        return self.over(rankings)
-
     def value(self, rankings: Rankings) -> Floats:
-        return quotient(self.worth(rankings)[..., : self.depth(rankings)].sum(axis=-1), self.over(rankings))
+        return quotient(count_to_depth(self, rankings), self.divisor(rankings))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return quotient(expected_count(rankings, self.worth(rankings), self.depth(rankings)), self.over(rankings))
+        count = expected_count(rankings, self.worth(rankings), self.depth(rankings))
+        return quotient(count, self.divisor(rankings))
+
+
+def weighted_sum(weights: Floats, worth: Floats) -> Floats:
+    """The worth of the first ranks, as many as there are weights, each times its weight."""
+    total: Floats = worth[..., : weights.size] @ weights
+    return total
+
+
+def count_to_depth(measure: Measure, rankings: Rankings) -> Floats:
+    """How many documents down to the measure's depth are worth something, or their worth together."""
+    return measure.worth(rankings)[..., : measure.depth(rankings)].sum(axis=-1)
 
 
 def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:

@@ -9,14 +9,14 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.measures.discounted_gain import check_discount, discounts, gains, transformed
-from rankbounds.measures.measure import Bounds, RankWeighted, quotient
+from rankbounds.measures.measure import Bounds, Normalised, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import order_by_worth
 from rankbounds.rankings.topic_facts import TopicFacts
 
 
 @dataclass(frozen=True)
-class nDCG(RankWeighted):  # noqa: N801 (the name everybody knows it by)
+class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
     """Discounted gain divided by that of the ideal ranking: 1 when the best documents known come first, best first.
 
     The ideal ranking holds all judged documents of the topic, retrieved or not. Without parameters this is
@@ -35,10 +35,7 @@ class nDCG(RankWeighted):  # noqa: N801 (the name everybody knows it by)
     name: ClassVar[str] = "nDCG"
     examples: ClassVar[tuple[str, ...]] = ("nDCG", "nDCG@3", "nDCG(base=2)@4", "nDCG(gain=exp)")
     trec_names: ClassVar[tuple[str, ...]] = ("ndcg", "ndcg_cut_{cutoff}")
-    graded: ClassVar[bool] = True
-    monotone: ClassVar[bool] = False
-    multilinear: ClassVar[bool] = False
-    list_only: ClassVar[bool] = False
+    graded = True
 
     def check(self) -> None:
         check_discount(self, self.base, self.gain)

@@ -6,32 +6,59 @@ import re
 from collections.abc import Iterable
 from dataclasses import fields
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, TypeAlias, get_type_hints
 
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.measures.measure import REGISTRY, Measure
+from rankbounds.measures.measure import Measure
+from rankbounds.measures.names import REGISTRY, class_named
 
 _GRAMMAR = re.compile(
     r"""(?P<name>[A-Za-z_][A-Za-z0-9_]*\*?) (?P<prime>['\u2019\u2032])? \s*
         (?:\( (?P<parameters>[^()]*) \))? (?P<late_prime>['\u2019\u2032])? (?:@(?P<cutoff>[^@\s]+))?""",
     re.VERBOSE,
 )
+_BETWEEN_LABELS = re.compile(r",(?![^()]*\))")
+MeasureLike: TypeAlias = str | Measure | type[Measure]
+"""What stands for a measure; so does another package's measure, which is known by how it prints itself."""
 LARGEST_COUNT = 10**15
 """Larger whole numbers as parameters are mistakes, and exact no more."""
 
 
-def parse_measure(given: str | Measure) -> Measure:
-    """A measure from its label; a measure itself is returned as it is."""
+def parse_measure(given: MeasureLike) -> Measure:
+    """A measure from whatever stands for one.
+
+    Parameters
+    ----------
+    given
+        A label such as ``"nDCG@10"``, ``"RBP(p=0.8)"`` or ``"AP'"``, in which a name may be an alias (``"MAP"``) and in
+        any case, or trec_eval's name (``"ndcg_cut_10"``). A measure is returned as it is, a class of measures stands
+        for its defaults, and the measures of other packages are read as they print themselves.
+
+    Returns
+    -------
+    Measure
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.parse_measure("map_cut_100") == rb.parse_measure("MAP@100") == rb.AP @ 100
+    True
+    >>> print(rb.parse_measure(rb.RBP))
+    RBP(p=0.8)
+
+    """
     if isinstance(given, Measure):
         return given
-    text = given.strip()
+    if isinstance(given, type) and issubclass(given, Measure):
+        return given()
+    text = str(given).strip()
     from_trec = None if text in REGISTRY else _from_trec_name(text)
     if from_trec is not None:
         return from_trec
     match = _GRAMMAR.fullmatch(text)
     if match is None:
         raise UsageError(f'"{text}" is not a measure: write a name like AP, P@10, RBP(p=0.8) or nDCG(base=2)@1000.')
-    measure_class = _class_named(match["name"])
+    measure_class = class_named(match["name"])
     parameters = _parameters(measure_class, match["parameters"] or "")
     if match["cutoff"] is not None:
         parameters["cutoff"] = _cutoff(measure_class, match["cutoff"])
@@ -43,28 +70,26 @@ def parse_measure(given: str | Measure) -> Measure:
     return measure
 
 
-def parse_measures(given: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """One measure or several, each once."""
-    several = [given] if isinstance(given, str | Measure) else list(given)
-    if not several:
+def parse_measures(given: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
+    """One measure or several, each once. In a text, commas outside of parentheses stand between measures."""
+    several = given if isinstance(given, Iterable) and not isinstance(given, str | type) else [given]
+    parsed = [parse_measure(measure) for one in several for measure in _separated(one)]
+    if not parsed:
         raise UsageError("No measure was given.")
-    return list(dict.fromkeys(parse_measure(one) for one in several))
+    return list(dict.fromkeys(parsed))
 
 
-def _class_named(name: str) -> type[Measure]:
-    if name in REGISTRY:
-        return REGISTRY[name]
-    folded = {known.lower(): known for known in REGISTRY}
-    if name.lower() in folded:
-        return REGISTRY[folded[name.lower()]]
-    plain_names = [template for one in REGISTRY.values() for template in one.trec_names if "{" not in template]
-    hint = did_you_mean(name, [*REGISTRY, *plain_names])
-    raise UsageError(f'There is no measure "{name}".{hint} "rankbounds measures" lists all.')
+def _separated(given: MeasureLike) -> list[MeasureLike]:
+    """The labels in a text; anything else is one measure."""
+    if not isinstance(given, str):
+        return [given]
+    labels = [label.strip() for label in _BETWEEN_LABELS.split(given)]
+    return [label for label in labels if label] or [given]
 
 
 def _parameters(measure: type[Measure], text: str) -> dict[str, Any]:
-    types = _types(measure.name)
-    known = [one.name for one in fields(measure)]
+    types = _types(measure)
+    known = [parameter.name for parameter in fields(measure)]
     found: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -82,8 +107,8 @@ def _parameters(measure: type[Measure], text: str) -> dict[str, Any]:
 
 
 @cache
-def _types(name: str) -> dict[str, Any]:
-    return get_type_hints(REGISTRY[name])
+def _types(measure: type[Measure]) -> dict[str, Any]:
+    return get_type_hints(measure)
 
 
 def _converted(measure: type[Measure], key: str, value: str, kind: Any) -> Any:
@@ -104,7 +129,7 @@ def _converted(measure: type[Measure], key: str, value: str, kind: Any) -> Any:
 
 
 def _cutoff(measure: type[Measure], text: str) -> int:
-    if "cutoff" not in {one.name for one in fields(measure)}:
+    if not measure.takes_cutoff():
         raise UsageError(f"{measure.name} takes no depth; leave out @{text}.")
     try:
         return _countable(measure, int(text))
@@ -143,7 +168,7 @@ def trec_name(measure: Measure) -> str:
     """trec_eval's name of the measure, or our label where trec_eval has none."""
     for template in type(measure).trec_names:
         varied = re.findall(r"\{(\w+)", template)
-        values = {one: getattr(measure, one) for one in varied}
+        values = {name: measure.parameters[name] for name in varied}
         if None in values.values():
             continue
         name = template.format(**values)

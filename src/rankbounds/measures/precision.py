@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.measure import Share
+from rankbounds.measures.measure import RankWeighted, count_to_depth
 from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import expected_count
 
 
 @dataclass(frozen=True)
-class P(Share):
+class P(RankWeighted):
     """The share of the first k documents that are relevant.
 
     A list shorter than k is scored as if non-relevant documents followed it, so that P@10 of five relevant documents
@@ -25,17 +26,20 @@ class P(Share):
     cutoff: int | None = None
 
     name: ClassVar[str] = "P"
+    aliases: ClassVar[tuple[str, ...]] = ("Precision",)
     examples: ClassVar[tuple[str, ...]] = ("P@1", "P@3", "P(rel=2)@3", "P@10")
     trec_names: ClassVar[tuple[str, ...]] = ("P_{cutoff}",)
     needs_cutoff: ClassVar[bool] = True
-
-    def over(self, rankings: Rankings) -> Floats:
-        assert self.cutoff is not None
-        return np.full(rankings.length.shape, float(self.cutoff))
 
     def weights(self, n: int) -> Floats:
         assert self.cutoff is not None
         return np.full(n, 1 / self.cutoff)
 
-    def divisor(self, rankings: Rankings) -> None:
-        """None: every rank has a fixed weight."""
+    def value(self, rankings: Rankings) -> Floats:
+        """Counted first and divided once: equally many documents give the same value to the last bit."""
+        assert self.cutoff is not None
+        return count_to_depth(self, rankings) / self.cutoff
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        assert self.cutoff is not None
+        return expected_count(rankings, self.worth(rankings), self.depth(rankings)) / self.cutoff

@@ -45,15 +45,12 @@ class F(Share):
     name: ClassVar[str] = "F"
     examples: ClassVar[tuple[str, ...]] = ("F@3", "F(beta=2)@2", "F", "F@10")
     trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
-    monotone: ClassVar[bool] = False
-    multilinear: ClassVar[bool] = False
-    list_only: ClassVar[bool] = False
 
     def check(self) -> None:
         if not 0 <= self.beta < np.inf:
             raise UsageError(f"F: beta must not be negative, and finite, not {self.beta}.")
 
-    def over(self, rankings: Rankings) -> Floats:
+    def divisor(self, rankings: Rankings) -> Floats:
         return self._over(rankings.num_relevant(self.rel), rankings)
 
     def _over(self, relevant: Floats, rankings: Rankings) -> Floats:

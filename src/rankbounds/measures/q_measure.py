@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, reordered, share_above
@@ -33,9 +34,10 @@ class Q(Measure):
     beta: float = 1.0
 
     name: ClassVar[str] = "Q"
+    aliases: ClassVar[tuple[str, ...]] = ("QMeasure",)
     examples: ClassVar[tuple[str, ...]] = ("Q", "Q(beta=10)", "Q(beta=0)")
-    graded: ClassVar[bool] = True
-    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "outer"
+    graded = True
+    exactness: ClassVar[Exactness] = "outer"
 
     def check(self) -> None:
         if not self.beta >= 0:

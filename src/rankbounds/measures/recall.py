@@ -25,13 +25,11 @@ class Recall(Share):
     cutoff: int | None = None
 
     name: ClassVar[str] = "Recall"
+    aliases: ClassVar[tuple[str, ...]] = ("R",)
     examples: ClassVar[tuple[str, ...]] = ("Recall", "Recall@3", "Recall(rel=2)@2")
     trec_names: ClassVar[tuple[str, ...]] = ("recall_{cutoff}", "set_recall")
-    monotone: ClassVar[bool] = False
-    multilinear: ClassVar[bool] = False
-    list_only: ClassVar[bool] = False
 
-    def over(self, rankings: Rankings) -> Floats:
+    def divisor(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
 
     def bounds(self, rankings: Rankings) -> Bounds:

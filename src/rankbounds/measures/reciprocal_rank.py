@@ -24,6 +24,7 @@ class RR(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "RR"
+    aliases: ClassVar[tuple[str, ...]] = ("MRR",)
     examples: ClassVar[tuple[str, ...]] = ("RR", "RR@2", "RR(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("recip_rank",)
     monotone: ClassVar[bool] = True

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.measures.sum_of_precisions import Turns
 from rankbounds.rankings.rankings import Rankings
@@ -138,8 +139,8 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
 
     name: ClassVar[str] = "Rpref_N"
     examples: ClassVar[tuple[str, ...]] = ("Rpref_N",)
-    graded: ClassVar[bool] = True
-    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "unknown"
+    graded = True
+    exactness: ClassVar[Exactness] = "unknown"
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         facts, topic = condensed.facts, condensed.topic
@@ -158,8 +159,8 @@ class Rpref_relative(Preference):  # noqa: N801 (the paper's name)
 
     name: ClassVar[str] = "Rpref_relative"
     examples: ClassVar[tuple[str, ...]] = ("Rpref_relative",)
-    graded: ClassVar[bool] = True
-    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "unknown"
+    graded = True
+    exactness: ClassVar[Exactness] = "unknown"
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         return _by_ranks_above(condensed)
@@ -174,8 +175,8 @@ class Rpref_relative2(Preference):  # noqa: N801 (the paper's name)
 
     name: ClassVar[str] = "Rpref_relative2"
     examples: ClassVar[tuple[str, ...]] = ("Rpref_relative2",)
-    graded: ClassVar[bool] = True
-    exactness: ClassVar[Literal["exact", "outer", "unknown"]] = "unknown"
+    graded = True
+    exactness: ClassVar[Exactness] = "unknown"
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         return _by_rank(condensed)

@@ -19,6 +19,7 @@ class Success(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "Success"
+    aliases: ClassVar[tuple[str, ...]] = ("HitRate",)
     examples: ClassVar[tuple[str, ...]] = ("Success@1", "Success@3", "Success(rel=2)@2")
     trec_names: ClassVar[tuple[str, ...]] = ("success_{cutoff}",)
     needs_cutoff: ClassVar[bool] = True

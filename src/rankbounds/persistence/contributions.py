@@ -12,7 +12,7 @@ from rankbounds.collection.inputs import judgments_from
 from rankbounds.collection.run import as_run
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.measures import Measure, RankWeighted, parse_measures
+from rankbounds.measures import Measure, Normalised, RankWeighted, parse_measures
 from rankbounds.measures.average_precision import AP
 from rankbounds.measures.average_precision_of_retrieved import APRetrieved
 from rankbounds.measures.sum_of_precisions import SP
@@ -71,12 +71,12 @@ def _of(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Floats | 
     """What each document of the only list adds, as a number and as a share, and what it could add."""
     judged = rankings.assume(0.0)
     could = None
-    if isinstance(measure, RankWeighted):
+    if isinstance(measure, RankWeighted | Normalised):
         weight = np.zeros(rankings.width)
         depth = measure.depth(rankings)
         weight[:depth] = measure.weights(depth)
         adds = weight * measure.worth(judged)[0]
-        if measure.divisor(judged) is None:
+        if isinstance(measure, RankWeighted):
             could = weight * measure.worth(rankings.assume(1.0))[0]
     elif isinstance(measure, AP | APRetrieved | SP):
         relevant = judged.relevant(measure.rel)[0]

@@ -118,7 +118,7 @@ def _weights(family: tuple[RankWeighted, ...], width: int) -> Floats:
     """The weights by rank and measure; batches of the same width share them."""
     weights = np.zeros((width, len(family)))
     for number, measure in enumerate(family):
-        depth = width if getattr(measure, "cutoff", None) is None else min(width, measure.cutoff)  # type: ignore[attr-defined]
+        depth = width if measure.cutoff is None else min(width, measure.cutoff)
         weights[:depth, number] = measure.weights(depth)
     weights[weights < 1e-290] = 0.0  # products of such numbers cost the processor a hundred times as much
     return weights

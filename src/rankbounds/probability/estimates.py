@@ -212,9 +212,9 @@ def estimate(
 
 def _relevance(grade: Floats, facts: TopicFacts, measure: Measure | None) -> Floats:
     """Between 0 and 1: how far a document of this grade counts as relevant to the measure."""
-    if getattr(measure, "graded", False):
+    if measure is not None and measure.graded:
         return facts.rule(grade) / facts.max_gain
-    return (grade >= getattr(measure, "rel", 1.0)).astype(float)
+    return (grade >= (1.0 if measure is None else measure.rel)).astype(float)
 
 
 def _logistic(score: Floats) -> Floats:

@@ -31,7 +31,7 @@ from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.estimates import KINDS, Estimate, RetrievedDocuments, estimate, estimate_urn, gather
 from rankbounds.probability.models import RelevanceProbability, as_relevance_probability
-from rankbounds.probability.unjudged_documents import Holes, find_holes, is_weighted_sum, joined_run
+from rankbounds.probability.unjudged_documents import Holes, find_holes, joined_run
 from rankbounds.rankings.join import join
 from rankbounds.rankings.order import Precision
 from rankbounds.rankings.ties import ORDERS
@@ -259,7 +259,7 @@ class Models:
         """The model for documents relevant to this measure."""
         if self.given is not None:
             return self.given
-        graded, rel = getattr(measure, "graded", False), getattr(measure, "rel", 1.0)
+        graded, rel = measure.graded, measure.rel
         if (graded, rel) not in self._fitted:
             self._fitted[graded, rel] = self._fit(measure, rel)
         return self._fitted[graded, rel]
@@ -302,7 +302,7 @@ def prepare(
             raise UsageError(f"{measure} does not depend on what unjudged documents turn out to be.")
         if measure.total == "sum":
             raise UsageError(f"{measure} is a count, not a mean over topics.")
-        if assumptions.ties not in ORDERS and not is_weighted_sum(measure):
+        if assumptions.ties not in ORDERS and not isinstance(measure, RankWeighted):
             raise UsageError(f'{measure} is drawn in one order of tied documents. Use ties="trec".')
     facts = TopicFacts(as_qrels(qrels), assumptions.gain)
     read = all_runs(runs, lenient=lenient)
@@ -366,8 +366,8 @@ def uncertainty(
     for at, run in enumerate(read):
         for measure in chosen:
             model = models.of(measure)
-            if is_weighted_sum(measure):
-                holes = find_holes(run, facts, cast(RankWeighted, measure), assumptions, tail=tail)
+            if isinstance(measure, RankWeighted):
+                holes = find_holes(run, facts, measure, assumptions, tail=tail)
                 scores.append(exact_score(holes, measure, model))
             elif tail:
                 raise UsageError(f"{measure} says nothing about what lies beyond the end of a list.")

@@ -13,8 +13,7 @@ from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.measures import Measure, RankWeighted
-from rankbounds.measures.measure import quotient
+from rankbounds.measures import RankWeighted
 from rankbounds.rankings.join import Joined, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means
@@ -92,11 +91,6 @@ class Holes:
         )
 
 
-def is_weighted_sum(measure: Measure) -> bool:
-    """Is every document's contribution its worth times the weight of its rank, whatever the others are?"""
-    return isinstance(measure, RankWeighted) and measure.multilinear
-
-
 def joined_run(run: Run, facts: TopicFacts, assumptions: Assumptions) -> Joined:
     """The run's rankings, each cell with the row it came from."""
     return join(
@@ -142,9 +136,6 @@ def _weights(rankings: Rankings, measure: RankWeighted, *, mean_over_ties: bool)
     depth = measure.depth(rankings)
     weight: Floats = np.zeros(rankings.grade.shape)
     weight[:, :depth] = measure.weights(depth)
-    divisor = measure.divisor(rankings)
-    if divisor is not None:
-        weight = quotient(weight, divisor[:, None])
     return group_means(rankings, weight) if mean_over_ties else weight
 
 
@@ -156,8 +147,7 @@ def _beyond(rankings: Rankings, measure: RankWeighted) -> Iterator[tuple[Ints, I
     if not measure.open_tail(rankings).any():
         return
     weights = measure.weights(reach)
-    cutoff = getattr(measure, "cutoff", None)
-    end = rankings.length if cutoff is None else np.minimum(rankings.length, cutoff)
+    end = rankings.length if measure.cutoff is None else np.minimum(rankings.length, measure.cutoff)
     for topic, length in zip(rankings.topic, end.tolist(), strict=True):
         rank = np.arange(length + 1, reach + 1)
         yield np.full(rank.size, topic), rank, weights[length:], np.full(rank.size, -1)

@@ -43,7 +43,7 @@ def run(
     enough for the same residual, and ``saved`` is the share of the pool that was not needed.
     """
     chosen = parse_measure(measure)
-    if not isinstance(chosen, RankWeighted) or not chosen.monotone or getattr(chosen, "graded", False):
+    if not isinstance(chosen, RankWeighted) or chosen.graded:
         raise UsageError(f"{chosen} is no sum of fixed weights over relevant documents. Use RBP or P.")
     from scipy.sparse import csr_array
 
@@ -54,7 +54,7 @@ def run(
     share = weights_by_rank(chosen, candidates.rank)[held] / len(judgments.query_ids)
     shape = (len(candidates), len(systems))
     weights = csr_array((share, (candidates.document[held], candidates.run[held])), shape=shape)
-    relevant = candidates.grades(judgments) >= getattr(chosen, "rel", 1.0)
+    relevant = candidates.grades(judgments) >= chosen.rel
     best = candidates.best_rank
     usable = np.asarray(weights.sum(axis=1)) > 0
     truth = relevant @ weights
@@ -125,7 +125,7 @@ def _order(
 
 def _open_tail(measure: RankWeighted, systems: Sequence[Any], query_ids: Sequence[str], deepest: int) -> Floats:
     """What lies beyond the depth that is looked at, or beyond the ends of lists, as a mean over topics."""
-    cutoff = min(deepest, getattr(measure, "cutoff", None) or deepest)
+    cutoff = min(deepest, measure.cutoff or deepest)
     tails = []
     for system in systems:
         counts = dict(zip(system.query_ids, np.bincount(system.pairs.topic).tolist(), strict=True))

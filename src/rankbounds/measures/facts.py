@@ -1,0 +1,65 @@
+"""The facts that a measure states about itself, in one place: what each is called, and what it promises.
+
+Facts are class attributes. What follows from them (bounds, best and worst orders of ties, how a label is written, which
+questions can be asked of a measure) is derived elsewhere, once for all measures, and the law tests hold every fact
+against full enumeration. Two more facts are told by the class that a measure derives from: a ``RankWeighted`` is a sum
+over ranks of fixed weights times worth, a ``Normalised`` is such a sum divided by something of the topic.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, TypeAlias
+
+Exactness: TypeAlias = Literal["exact", "outer", "unknown"]
+
+
+class Facts:
+    """What may be stated of a measure, each with what holds if nothing is said."""
+
+    # How it is written.
+
+    name: ClassVar[str]
+    """Its name in labels; a class without one is no measure yet, but something that measures derive from."""
+    aliases: ClassVar[tuple[str, ...]] = ()
+    """Other names that people know it by."""
+    examples: ClassVar[tuple[str, ...]]
+    """Labels that show its parameters; the law tests run on these."""
+    trec_names: ClassVar[tuple[str, ...]] = ()
+    """trec_eval's names, such as ``"P_{cutoff}"``; a parameter in braces stands for its value."""
+    trec_defaults: ClassVar[dict[str, str]] = {}
+    """What a trec_eval name without these parameters stands for, where that differs from our defaults."""
+    needs_cutoff: ClassVar[bool] = False
+    """Without a depth it has no meaning."""
+    always_shown: ClassVar[tuple[str, ...]] = ()
+    """Parameters that labels show even where they have their default value."""
+
+    # What the formula promises. Where lower is better, "never lowers" reads "never raises".
+
+    monotone: ClassVar[bool] = False
+    """Turning a document relevant never lowers the value: bounds are the values of two fillings."""
+    promotable: ClassVar[bool] = True
+    """Moving a worthier document up never lowers the value: ordering ties by worth gives best and worst."""
+    multilinear: ClassVar[bool] = False
+    """The value at mean relevance is the mean value, for documents relevant independently of each other."""
+    lower_is_better: ClassVar[bool] = False
+    """The value counts effort."""
+
+    # What the value depends on.
+
+    list_only: ClassVar[bool] = False
+    """The value is settled by the list alone, not by what else is relevant to the topic."""
+    judged_only: ClassVar[bool] = False
+    """Unjudged documents are dropped before the value is computed."""
+    as_retrieved: ClassVar[bool] = False
+    """The value describes the list as it was retrieved, whatever is assumed of unjudged documents."""
+
+    # What is known of its bounds, and how topics are summed up.
+
+    exactness: ClassVar[Exactness] = "exact"
+    """Whether ``bounds`` are attained, hold but may be wider than needed, or are not known at all."""
+    has_residual: ClassVar[bool] = False
+    """Documents beyond the end of the list count as unknown, so that ``high - low`` has named parts."""
+    tail_adds: ClassVar[bool] = True
+    """What lies beyond the list adds the same to the value, whatever the list holds."""
+    total: ClassVar[Literal["mean", "sum"]] = "mean"
+    """What stands for all topics together."""
