@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Flags, Floats
 from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import before_and_within, group_place
+from rankbounds.rankings.ties import before_and_within, chance_drawn, group_place
 
 SMOOTHING = 0.00001
 """trec_eval's constant: what precision is taken to be where nothing above was judged is a half."""
@@ -79,21 +79,11 @@ def _expected_term(column: int, size: int, before: list[int], within: list[int])
     Of the documents above it in the group, the number that are judged is hypergeometric; given that number, the
     relevant and the pooled ones among them have their proportional means, and the term is linear in both.
     """
-    from scipy.special import gammaln
-
     relevant, judged, pooled = (count - 1 for count in within)  # the others of the group
     others = size - 1
     place = np.arange(size)[:, None]
     number = np.arange(judged + 1)
-
-    def log_choose(n: Ints | int, k: Ints) -> Floats:
-        inside = (k >= 0) & (k <= n)
-        kept = np.where(inside, k, 0)
-        logs = gammaln(np.asarray(n) + 1.0) - gammaln(kept + 1.0) - gammaln(n - kept + 1.0)
-        return np.where(inside, logs, -np.inf)
-
-    logs = log_choose(judged, number) + log_choose(others - judged, place - number) - log_choose(others, place)
-    chance = np.exp(logs)
+    chance = chance_drawn(others, judged, place, number)
     relevant_above = before[0] + number * (relevant / max(judged, 1))
     judged_above = before[1] + number
     pooled_above = before[2] + number + (place - number) * ((pooled - judged) / max(others - judged, 1))

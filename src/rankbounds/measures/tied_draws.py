@@ -8,6 +8,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import chance_drawn
 
 
 @dataclass(frozen=True)
@@ -54,26 +55,16 @@ def _groups_of(rankings: Rankings, relevant: Floats, at: Ints) -> tuple[Ints, In
 
 
 def chance_of_place(group: TiedGroup, width: int) -> Floats:
-    """The chance that the ``wanted``-th relevant document of the group is its first, second, ... document."""
+    """The chance that the ``wanted``-th relevant document of the group is its first, second, ... document.
+
+    Down to that place there are as many relevant documents as are wanted, and the last of them stands there.
+    """
     place = np.arange(1, width + 1)
-    size, relevant, wanted = (one[:, None] for one in (group.size, group.relevant, group.wanted))
-    before = _log_binomial(place - 1, wanted - 1)
-    return np.exp(before + _log_binomial(size - place, relevant - wanted) - _log_binomial(size, relevant))
+    size, relevant, wanted = (column[:, None] for column in (group.size, group.relevant, group.wanted))
+    return chance_drawn(size, relevant, place, wanted) * wanted / place
 
 
 def chance_of_number(group: TiedGroup, most: int) -> Floats:
     """The chance that 0, 1, ..., ``most`` of the group's relevant documents are among ``wanted`` drawn from it."""
-    number = np.arange(most + 1)
-    size, relevant, drawn = (one[:, None] for one in (group.size, group.relevant, group.wanted))
-    others = _log_binomial(size - relevant, drawn - number)
-    return np.exp(_log_binomial(relevant, number) + others - _log_binomial(size, drawn))
-
-
-def _log_binomial(n: Ints, k: Ints) -> Floats:
-    """The logarithm of n over k; minus infinity where there is no way to draw."""
-    from scipy.special import gammaln
-
-    n, k = np.broadcast_arrays(n, k)
-    possible = (k >= 0) & (k <= n)
-    n, k = np.where(possible, n, 0), np.where(possible, k, 0)
-    return np.where(possible, gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), -np.inf)
+    size, relevant, drawn = (column[:, None] for column in (group.size, group.relevant, group.wanted))
+    return chance_drawn(size, relevant, drawn, np.arange(most + 1))

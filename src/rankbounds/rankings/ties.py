@@ -111,20 +111,24 @@ def _of_like_size(size: Ints, chosen: Ints) -> list[Ints]:
     return [chosen[size_class == one] for one in np.unique(size_class)]
 
 
-def chance_drawn(size: Ints, marked: Ints, drawn: Ints, count: Ints) -> Floats:
+def chance_drawn(size: Ints | int, marked: Ints | int, drawn: Ints, count: Ints) -> Floats:
     """The probability that ``drawn`` of ``size`` documents, picked at random, hold ``count`` of the ``marked`` ones.
 
-    The hypergeometric distribution, for arrays that broadcast against each other.
+    The hypergeometric distribution, for arrays that broadcast against each other; 0 where so many cannot be drawn.
     """
-    log_factorial = np.append(0.0, np.cumsum(np.log(np.arange(1, int(np.max(size, initial=1)) + 1))))
+    from scipy.special import gammaln
 
-    def log_choices(of: Ints, pick: Ints) -> Floats:
-        inside = (pick >= 0) & (pick <= of)
-        clipped = np.clip(pick, 0, of)
-        found = log_factorial[of] - log_factorial[clipped] - log_factorial[of - clipped]
-        return np.where(inside, found, -np.inf)
+    log_factorial: Floats = gammaln(np.arange(1, int(np.max(size, initial=1)) + 2))
 
-    return np.exp(log_choices(marked, count) + log_choices(size - marked, drawn - count) - log_choices(size, drawn))
+    def log_choices(of: Ints | int, pick: Ints) -> Floats:
+        pick = np.clip(pick, 0, of)
+        ways: Floats = log_factorial[of] - log_factorial[pick] - log_factorial[of - pick]
+        return ways
+
+    others = drawn - count
+    possible = (count >= 0) & (count <= marked) & (others >= 0) & (others <= size - marked)
+    log_chance = log_choices(marked, count) + log_choices(size - marked, others) - log_choices(size, drawn)
+    return np.where(possible, np.exp(log_chance), 0.0)
 
 
 def group_place(rankings: Rankings) -> tuple[Ints, Ints]:
