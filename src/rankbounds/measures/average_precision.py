@@ -25,6 +25,22 @@ class AP(Measure):
     all judgments the retrieved unjudged documents could get.
 
     AP = (1/R) * sum over relevant ranks i of (relevant documents down to i) / i.
+
+    Source: as in trec_eval (map); Buckley and Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.AP).value.item(), 4)
+    0.5556
     """
 
     rel: float = 1.0

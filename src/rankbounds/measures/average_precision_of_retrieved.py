@@ -22,6 +22,20 @@ class APRetrieved(Measure):
     misleading: finding more relevant documents far down lowers it. Given for comparison.
 
     Source: Moffat and Zobel 2008, section 3.1.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.APRetrieved).value.item(), 4)
+    0.8333
     """
 
     rel: float = 1.0

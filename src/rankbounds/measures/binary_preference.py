@@ -150,6 +150,20 @@ class Bpref(LimitedPenalty):
     bpref = (1/R) * sum over relevant documents of 1 - min(R + k, non-relevant above) / min(R + k, N).
 
     Sources: Buckley and Voorhees, SIGIR 2004; Sakai, Alternatives to Bpref, SIGIR 2007, equation 9.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    k : int, default 0
+        How many non-relevant documents beyond R count too.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Bpref).value.item(), 4)
+    0.3333
     """
 
     k: int = 0
@@ -169,7 +183,20 @@ class Bpref(LimitedPenalty):
 
 @dataclass(frozen=True)
 class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
-    """Bpref divided by R even where fewer than R documents are judged non-relevant (Sakai 2007, equation 10)."""
+    """Bpref divided by R even where fewer than R documents are judged non-relevant (Sakai 2007, equation 10).
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Bpref_R).value.item(), 4)
+    0.5556
+    """
 
     name: ClassVar[str] = "Bpref_R"
     examples: ClassVar[tuple[str, ...]] = ("Bpref_R",)
@@ -183,6 +210,18 @@ class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
     """Bpref with every judged non-relevant document counted, not only the first R (bpref_allnonrel; equation 11).
 
     Where many documents are judged non-relevant, what stands near the top hardly counts.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Bpref_N).value.item(), 4)
+    0.3333
     """
 
     name: ClassVar[str] = "Bpref_N"
@@ -197,6 +236,18 @@ class Bpref_old(LimitedPenalty):  # noqa: N801 (the paper's name)
     """The first bpref of trec_eval, kept for old results: N counts the retrieved non-relevant documents only.
 
     It can rise when a system retrieves one more non-relevant document far down, which is why it was replaced.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Bpref_old).value.item(), 4)
+    0.3333
     """
 
     name: ClassVar[str] = "Bpref_old"

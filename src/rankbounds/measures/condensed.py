@@ -21,6 +21,18 @@ class Condensed(Measure):
     measure, what the run would score if all its documents were judged, widened where needed to hold the value itself.
 
     Source: Sakai, Alternatives to Bpref, SIGIR 2007.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure to compute on what is left.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, "AP'").value.item(), 4)
+    1.0
     """
 
     measure: Measure

@@ -26,7 +26,18 @@ DEEPEST = 1 << 22
 
 @dataclass(frozen=True)
 class Continuing(RankWeighted):
-    """A user who goes on from rank i to the next with a probability that depends on i alone."""
+    """A user who goes on from rank i to the next with a probability that depends on i alone.
+
+    A subclass has ``continuation``; weights and the residual beyond the list follow.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> (rb.SDCG @ 3).continuation(4).round(3).tolist()
+    [0.631, 0.792, 0.0, 0.898]
+    >>> round((rb.SDCG @ 3).expected_depth(), 3)
+    2.131
+    """
 
     has_residual: ClassVar[bool] = True
 
@@ -65,6 +76,13 @@ class ContinuingByRelevance(Measure):
     The value is what the user gains per document examined: (sum of V(i) r_i) / (sum of V(i)), both sums going on for
     ever. Beyond the end of the list, ``value`` and ``low`` go on with non-relevant documents and ``high`` with relevant
     ones. A subclass that calls itself ``monotone`` has shown that these are the extremes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rankbounds as rb
+    >>> rb.RBP2(p_relevant=0.5, p_nonrelevant=0.8).continuation(np.array([1.0, 0.0])).tolist()
+    [0.5, 0.8]
     """
 
     has_residual: ClassVar[bool] = True

@@ -26,7 +26,15 @@ class Count(Measure):
 
 @dataclass(frozen=True)
 class NumRet(Count):
-    """How many documents were retrieved; over all topics, the sum."""
+    """How many documents were retrieved; over all topics, the sum.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.NumRet).value.item(), 4)
+    3.0
+    """
 
     name: ClassVar[str] = "NumRet"
     examples: ClassVar[tuple[str, ...]] = ("NumRet",)
@@ -40,7 +48,20 @@ class NumRet(Count):
 
 @dataclass(frozen=True)
 class NumRel(Count):
-    """How many relevant documents are known for the topic; over all topics, the sum."""
+    """How many relevant documents are known for the topic; over all topics, the sum.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.NumRel).value.item(), 4)
+    3.0
+    """
 
     rel: float = 1.0
 
@@ -54,7 +75,20 @@ class NumRel(Count):
 
 @dataclass(frozen=True)
 class NumRelRet(Count):
-    """How many relevant documents were retrieved; over all topics, the sum."""
+    """How many relevant documents were retrieved; over all topics, the sum.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.NumRelRet).value.item(), 4)
+    2.0
+    """
 
     rel: float = 1.0
 

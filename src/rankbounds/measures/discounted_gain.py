@@ -26,6 +26,22 @@ class DCG(RankWeighted):
     DCG = sum over ranks i of g_i / log2(i + 1), as trec_eval has it. With ``base=b``, documents before rank b count
     in full and others are divided by log_b(i) (Jarvelin and Kekalainen, TOIS 20(4), 2002). ``gain=exp`` takes
     2^g - 1 for g.
+
+    Parameters
+    ----------
+    base : float | None, default None
+        Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).
+    gain : str, default 'linear'
+        ``linear``: gains as they are; ``exp``: 2^g - 1.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.DCG @ 3).value.item(), 4)
+    2.0
     """
 
     base: float | None = None

@@ -22,6 +22,20 @@ class ERR(Measure):
     ``max_grade``). What stands below a good document counts little, because few users get there.
 
     Source: Chapelle, Metzler, Zhang and Grinspan, Expected Reciprocal Rank for Graded Relevance, CIKM 2009.
+
+    Parameters
+    ----------
+    max_grade : float | None, default None
+        The grade that satisfies the most; None: the collection's largest.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.ERR @ 3).value.item(), 4)
+    0.4375
     """
 
     max_grade: float | None = None

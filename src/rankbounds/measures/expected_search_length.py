@@ -25,6 +25,22 @@ class ESL(Measure):
     documents: q wanted of r relevant ones among s others cost q * s / (r + 1).
 
     Source: Cooper, Expected Search Length, American Documentation 19(1), 1968.
+
+    Parameters
+    ----------
+    n : int, default 1
+        How many relevant documents are wanted.
+    collection : int | None, default None
+        How many documents the collection has; None: the search ends with the list.
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.ESL(n=2)).value.item(), 4)
+    1.0
     """
 
     n: int = 1

@@ -29,6 +29,18 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
     At a relevant rank i: 1/i + (pooled above / i) * (relevant above + e) / (judged above + 2e).
 
     Sources: Yilmaz and Aslam, CIKM 2006; formula, constant and the meaning of -1 as in trec_eval.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.infAP).value.item(), 4)
+    0.8333
     """
 
     rel: float = 1.0

@@ -25,6 +25,20 @@ class INST(ContinuingByRelevance):
 
     Source: Moffat, Bailey, Scholer and Thomas, INST: An Adaptive Metric for Information
     Retrieval Evaluation, ADCS 2015.
+
+    Parameters
+    ----------
+    T : float, default 1
+        How many relevant documents the user hopes for.
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.INST(T=2)).value.item(), 4)
+    0.4254
     """
 
     T: float = 1.0

@@ -27,6 +27,22 @@ class IPrec(Measure):
 
     The points of a recall-precision curve; 0 where that recall is never reached. As in trec_eval, recall r of R
     documents is reached with floor(r * R + 0.5) of them (version 10; version 9 has 0.9 in place of 0.5).
+
+    Source: as in trec_eval (iprec_at_recall).
+
+    Parameters
+    ----------
+    recall : float, default 0
+        The share of the relevant documents that must have been found.
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.IPrec(recall=0.5)).value.item(), 4)
+    0.6667
     """
 
     recall: float = 0.0
@@ -53,6 +69,22 @@ class IPrecMean(Measure):
     """Interpolated precision averaged over the 11 points of recall 0, 0.1, ..., 1, or over the 3 points 0.2, 0.5, 0.8.
 
     The standard measure before average precision took its place.
+
+    Source: as in trec_eval (11pt_avg).
+
+    Parameters
+    ----------
+    points : int, default 11
+        How many points of recall: 11 or 3.
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.IPrecMean(points=3)).value.item(), 4)
+    0.7778
     """
 
     points: int = 11

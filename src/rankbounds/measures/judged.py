@@ -19,6 +19,18 @@ class Judged(Measure):
 
     Where it is low, a score says more about what was judged than about the system. A list shorter than k is measured
     on the documents it has; an empty one counts as 0.
+
+    Parameters
+    ----------
+    cutoff : int
+        The depth, written behind the @.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Judged @ 2).value.item(), 4)
+    0.5
     """
 
     cutoff: int | None = None

@@ -23,6 +23,24 @@ class RRn(Measure):
     RR; other than RR, the best value is 1/(n + k).
 
     Source: Moffat and Zobel 2008, section 4.3.
+
+    Parameters
+    ----------
+    n : int, default 2
+        Which relevant document the user stops at.
+    damping : float, default 0
+        What is added to its rank.
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.RRn(n=2)).value.item(), 4)
+    0.3333
     """
 
     n: int = 2

@@ -57,7 +57,6 @@ class Measure(Facts, metaclass=MeasureClass):
     RBP(p=0.9)@5
     >>> rb.parse_measure("AP@100") == rb.AP(cutoff=100)
     True
-
     """
 
     rel: float = 1.0
@@ -206,6 +205,14 @@ class RankWeighted(Measure):
 
     A subclass has ``weights``, and ``tail`` if it leaves open what lies beyond the end of the list. Whatever holds for
     weighted sums alone (exact distributions, differences of runs, what a judgment settles) asks for this class.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.RBP(p=0.5).weights(3).tolist()
+    [0.5, 0.25, 0.125]
+    >>> [isinstance(measure, rb.RankWeighted) for measure in (rb.P @ 10, rb.DCG(), rb.nDCG(), rb.AP())]
+    [True, True, False, False]
     """
 
     monotone: ClassVar[bool] = True

@@ -53,10 +53,12 @@ def _owner(name: str) -> type[Measure] | None:
 def _suggestion(name: str) -> str:
     """``' Did you mean "P@10"?'`` for a depth without its @, letters swapped, or a word nearly alike; else nothing."""
     word = name.lower()
-    names = {known.lower(): known for kind in REGISTRY.values() for known in _names_of(kind) if "{" not in known}
+    ours = {known.lower(): known for kind in REGISTRY.values() for known in (*kind.aliases, kind.name)}
     depth = re.fullmatch(r"(.*?[a-z*])[_-]?(\d+)", word)
-    if depth and depth[1] in names and class_named(names[depth[1]]).takes_cutoff():
-        return f' Did you mean "{names[depth[1]]}@{depth[2]}"?'
+    if depth and depth[1] in ours and class_named(depth[1]).takes_cutoff():
+        return f' Did you mean "{ours[depth[1]]}@{depth[2]}"?'
+    trec = {known.lower(): known for kind in REGISTRY.values() for known in kind.trec_names if "{" not in known}
+    names = trec | ours
     swapped = [known for known in names if len(word) > 2 and sorted(known) == sorted(word)]
     close = swapped or difflib.get_close_matches(word, list(names), n=1, cutoff=CLOSE)
     return f' Did you mean "{names[close[0]]}"?' if close else ""

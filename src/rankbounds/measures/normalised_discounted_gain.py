@@ -26,6 +26,22 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
     binary gains; for graded ones it holds, but may be more than can be reached.
 
     Sources: Jarvelin and Kekalainen, TOIS 20(4), 2002 (``base=b``); ``gain=exp`` takes 2^g - 1 (Burges et al. 2005).
+
+    Parameters
+    ----------
+    base : float | None, default None
+        Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).
+    gain : str, default 'linear'
+        ``linear``: gains as they are; ``exp``: 2^g - 1.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.nDCG @ 3).value.item(), 4)
+    0.7602
     """
 
     base: float | None = None

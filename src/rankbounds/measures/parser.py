@@ -45,7 +45,6 @@ def parse_measure(given: MeasureLike) -> Measure:
     True
     >>> print(rb.parse_measure(rb.RBP))
     RBP(p=0.8)
-
     """
     if isinstance(given, Measure):
         return given

@@ -20,6 +20,22 @@ class P(RankWeighted):
     A list shorter than k is scored as if non-relevant documents followed it, so that P@10 of five relevant documents
     is 0.5. It does not matter where among the k they stand, and where a topic has fewer than k relevant documents no
     system can reach 1.
+
+    Source: as in trec_eval (P).
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int
+        The depth, written behind the @.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.P @ 2).value.item(), 4)
+    0.5
     """
 
     rel: float = 1.0

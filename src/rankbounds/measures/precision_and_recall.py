@@ -36,6 +36,22 @@ class F(Share):
     lower it.
 
     Source: van Rijsbergen, Information Retrieval, 1979, chapter 7 (F = 1 - E).
+
+    Parameters
+    ----------
+    beta : float, default 1
+        How many times as much recall matters as precision.
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.F(beta=2, cutoff=3)).value.item(), 4)
+    0.6667
     """
 
     beta: float = 1.0
@@ -68,6 +84,20 @@ class Shaw(Measure):
     or both, the share that are both.
 
     Source: Shaw, On the Foundation of Evaluation, JASIS 37(5), 1986; reviewed by Moffat and Zobel 2008, section 3.3.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Shaw @ 3).value.item(), 4)
+    0.5
     """
 
     rel: float = 1.0

@@ -29,6 +29,18 @@ class Q(Measure):
     than needed; bounds over ties too are known for binary gains only.
 
     Source: Sakai, Alternatives to Bpref, SIGIR 2007, equation 21.
+
+    Parameters
+    ----------
+    beta : float, default 1
+        How much gains count beside ranks.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Q(beta=1)).value.item(), 4)
+    0.75
     """
 
     beta: float = 1.0

@@ -19,6 +19,20 @@ class RPrec(Measure):
 
     A perfect ranking reaches 1 on every topic with relevant documents. ``low`` and ``high`` are exact over the
     retrieved unjudged documents, each of which, if relevant, also raises R.
+
+    Source: as in trec_eval (Rprec).
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.RPrec).value.item(), 4)
+    0.6667
     """
 
     rel: float = 1.0

@@ -30,6 +30,28 @@ class RBP(RankWeighted):
     documents then scores like one with. ``high`` takes an unjudged document to be as good as the best of its topic.
 
     Source: Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 27(1), 2008.
+
+    Parameters
+    ----------
+    p : float, default 0.8
+        The persistence: the probability of going on to the next document.
+    graded : bool, default False
+        Whether gains count, or only relevance.
+    max_grade : float | None, default None
+        What gains are divided by; None: the collection's largest.
+    by_topic : bool, default False
+        Whether gains are divided by the largest of the topic.
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.RBP(p=0.5)).value.item(), 4)
+    0.625
     """
 
     p: float = 0.8

@@ -24,6 +24,22 @@ class RBP2(ContinuingByRelevance):
     what it takes from (or adds to) the documents below is always less than the document itself brings.
 
     Source: Moffat and Zobel 2008, section 4.3.
+
+    Parameters
+    ----------
+    p_relevant : float, default 0.5
+        The probability of going on after a relevant document.
+    p_nonrelevant : float, default 0.8
+        The probability of going on after any other.
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.RBP2(p_relevant=0.5)).value.item(), 4)
+    0.4828
     """
 
     p_relevant: float = 0.5

@@ -22,6 +22,20 @@ class RankPower(Measure):
     that holds such a one. Finding one more relevant document far down the list can make it worse.
 
     Source: Meng and Chen, Performance Evaluation of Web Search Engines, 2004; see Moffat and Zobel 2008, section 3.3.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.RankPower).value.item(), 4)
+    1.0
     """
 
     rel: float = 1.0

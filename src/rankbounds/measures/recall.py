@@ -19,6 +19,22 @@ class Recall(Share):
     Relevant documents that nobody has found do not count, so that recall is an over-estimate wherever judging is
     incomplete. ``low`` and ``high`` say what the retrieved unjudged documents could change: relevant ones within the
     depth raise it, relevant ones below the depth lower it.
+
+    Source: as in trec_eval (recall, set_recall).
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Recall @ 3).value.item(), 4)
+    0.6667
     """
 
     rel: float = 1.0

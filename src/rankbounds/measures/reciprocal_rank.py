@@ -18,6 +18,22 @@ class RR(Measure):
     """One over the rank of the first relevant document, 0 if none is retrieved (within the depth).
 
     For users who want one answer. The mean over topics is known as MRR.
+
+    Source: Voorhees, The TREC-8 Question Answering Track Report, 1999.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.RR).value.item(), 4)
+    1.0
     """
 
     rel: float = 1.0

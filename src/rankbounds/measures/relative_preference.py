@@ -97,6 +97,18 @@ class Bpref_relative(Binary):  # noqa: N801 (the paper's name)
     ranking scores (R - 1) / R.
 
     Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 18.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Bpref_relative).value.item(), 4)
+    0.1667
     """
 
     name: ClassVar[str] = "Bpref_relative"
@@ -115,6 +127,18 @@ class Bpref_relative2(Binary):  # noqa: N801 (the paper's name)
     """Bpref divided by the rank among judged documents, which is average precision on the condensed list: AP'.
 
     Source: Sakai 2007, equation 20 (also called induced AP; Yilmaz and Aslam, CIKM 2006).
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Bpref_relative2).value.item(), 4)
+    0.5556
     """
 
     name: ClassVar[str] = "Bpref_relative2"
@@ -135,6 +159,13 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
     when it is Bpref_N. Bounds are not known.
 
     Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 16.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Rpref_N).value.item(), 4)
+    0.3333
     """
 
     name: ClassVar[str] = "Rpref_N"
@@ -155,6 +186,13 @@ class Rpref_relative(Preference):  # noqa: N801 (the paper's name)
     """Rpref divided by the number of judged documents above. A document at the first rank counts for nothing.
 
     Bounds are not known. Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 17.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Rpref_relative).value.item(), 4)
+    0.1667
     """
 
     name: ClassVar[str] = "Rpref_relative"
@@ -171,6 +209,13 @@ class Rpref_relative2(Preference):  # noqa: N801 (the paper's name)
     """Rpref divided by the rank among judged documents: 1 for an ideal ranking, AP' where gains are binary.
 
     Bounds are not known. Source: Sakai 2007, equation 19.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Rpref_relative2).value.item(), 4)
+    0.6667
     """
 
     name: ClassVar[str] = "Rpref_relative2"

@@ -22,6 +22,22 @@ class SDCG(Continuing):
     ranks behind it are unknown.
 
     Source: Moffat and Zobel 2008, section 4.6; ``base`` as in DCG.
+
+    Parameters
+    ----------
+    base : float | None, default None
+        Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int
+        The depth, written behind the @.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.SDCG @ 3).value.item(), 4)
+    0.7039
     """
 
     base: float | None = None

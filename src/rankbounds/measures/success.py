@@ -13,7 +13,24 @@ from rankbounds.rankings.ties import expected_products
 
 @dataclass(frozen=True)
 class Success(Measure):
-    """1 if at least one of the first k documents is relevant, else 0. Its mean is the share of topics served at all."""
+    """1 if at least one of the first k documents is relevant, else 0. Its mean is the share of topics served at all.
+
+    Source: as in trec_eval (success).
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int
+        The depth, written behind the @.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Success @ 2).value.item(), 4)
+    1.0
+    """
 
     rel: float = 1.0
     cutoff: int | None = None

@@ -15,7 +15,20 @@ from rankbounds.rankings.ties import expected_count
 
 @dataclass(frozen=True)
 class Unjudged(Measure):
-    """How many of the first k documents nobody judged, divided by k (trec_eval's unj)."""
+    """How many of the first k documents nobody judged, divided by k (trec_eval's unj).
+
+    Parameters
+    ----------
+    cutoff : int
+        The depth, written behind the @.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Unjudged @ 2).value.item(), 4)
+    0.5
+    """
 
     cutoff: int | None = None
 
