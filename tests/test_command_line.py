@@ -214,7 +214,7 @@ def test_missing_files_and_folders(command, files, tmp_path):
     ("arguments", "told"),
     [
         (["-m", "nDGC@10"], 'Did you mean "nDCG"?'),
-        (["-m", "mapp"], 'Did you mean "map"?'),
+        (["-m", "mapp"], 'Did you mean "AP"?'),
         (["-m", "RBP(q=0.8)"], 'no parameter "q"'),
         (["-m", "RBP(p=1)"], "below 1"),
         (["-m", "RBP(p=-0.1)"], "below 1"),

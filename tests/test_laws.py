@@ -163,9 +163,9 @@ def fitting(example: Example, measures):
     return [m for m in several if (getattr(plain(m), "max_grade", None) or example.largest) >= example.largest]
 
 
-def evaluated(example: Example, measures=MEASURES, **options) -> rb.Scores:
+def evaluated(example: Example, measures=None, **options) -> rb.Scores:
     options = {"gain": example.rule, **options}
-    return rb.evaluate(example.qrels, example.run, fitting(example, measures), **options)
+    return rb.evaluate(example.qrels, example.run, fitting(example, measures or MEASURES), **options)
 
 
 def by_measure(scores: rb.Scores):
@@ -173,15 +173,15 @@ def by_measure(scores: rb.Scores):
     return dict(zip(scores.measures, numbers, strict=True))
 
 
-def scored(example: Example, measures=MEASURES, **options):
+def scored(example: Example, measures=None, **options):
     return by_measure(evaluated(example, measures, **options))
 
 
 def levels_for(measure, example: Example):
     """The grades to complete with: all of them for graded measures, not relevant and relevant for binary ones."""
     chosen = plain(measure)
-    if not getattr(chosen, "graded", False):
-        return 0, max(*example.grades, 1, getattr(chosen, "rel", 1))
+    if not chosen.graded:
+        return 0, max(*example.grades, 1, chosen.rel)
     if getattr(chosen, "by_topic", False):
         top = max([1, *map(example.gain, example.topic().judged)])
         return [grade for grade in example.possible if example.gain(grade) <= top]
@@ -263,7 +263,7 @@ def test_bounds_are_the_extremes_over_all_judgments(example):
         also = [found] if measure.judged_only else []  # what full judgments could give, and the value itself
         least, most = min([*values, *also]), max([*most, *also])
         assert_bounds(low, high, least, most, measure, outer=measure in scores.outer)
-    assert {plain(measure).name for measure in scores.outer} == OUTER
+    assert set(scores.outer) == {measure for measure in scores.measures if plain(measure).name in OUTER}
 
 
 @LAW

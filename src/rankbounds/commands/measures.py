@@ -9,6 +9,7 @@ from rankbounds.commands import options as shared
 from rankbounds.measures import REGISTRY, Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, written
+from rankbounds.measures.names import class_named, is_name
 from rankbounds.tables import Table
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
@@ -26,8 +27,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the list or the explanation."""
     shared.check_format(options)
     if options.measure:
-        kind = REGISTRY.get(options.measure) or type(parse_measure(options.measure))
-        shared.write_text(options, explain(kind))
+        shared.write_text(options, explain(_kind(options.measure)))
         return 0
     rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
     if options.format in ("json", "jsonl", "csv", "tsv"):
@@ -38,10 +38,16 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _kind(text: str) -> type[Measure]:
+    """The class that a label or a name stands for; a name alone will do, even where the measure needs a depth."""
+    return class_named(text) if is_name(text) else type(parse_measure(text))
+
+
 def describe(kind: type[Measure]) -> dict[str, str]:
     """One line of the list."""
     return {
         "measure": kind.name,
+        "aliases": ", ".join(kind.aliases),
         "parameters": parameters(kind),
         "trec_eval": ", ".join(name.replace("{cutoff}", "k").split("{")[0] for name in kind.trec_names),
         "meaning": explanation(kind).split("\n\n")[0].replace("\n", " "),
@@ -51,12 +57,11 @@ def describe(kind: type[Measure]) -> dict[str, str]:
 def parameters(kind: type[Measure]) -> str:
     """``p=0.8, rel=1 @k``."""
     shown = [
-        f"{one.name}={written(one.default)}" if one.default not in (None, MISSING) else one.name
-        for one in fields(kind)
-        if one.name != "cutoff"
+        parameter.name if parameter.default in (None, MISSING) else f"{parameter.name}={written(parameter.default)}"
+        for parameter in fields(kind)
+        if parameter.name != "cutoff"
     ]
-    takes_depth = any(one.name == "cutoff" for one in fields(kind))
-    depth = ("@k" if kind.needs_cutoff else "[@k]") if takes_depth else ""
+    depth = ("@k" if kind.needs_cutoff else "[@k]") if kind.takes_cutoff() else ""
     return ", ".join(shown) + (" " if shown and depth else "") + depth
 
 
@@ -66,6 +71,8 @@ def explain(kind: type[Measure]) -> str:
         return f"{explanation(kind)}\n\nexamples: {', '.join(kind.examples)}\n"
     lines = [f"{kind.name} ({parameters(kind)})" if parameters(kind) else kind.name, "", explanation(kind), ""]
     lines.append(f"examples:  {', '.join(kind.examples)}")
+    if kind.aliases:
+        lines.append(f"aliases:   {', '.join(kind.aliases)}")
     if kind.trec_names:
         lines.append(f"trec_eval: {describe(kind)['trec_eval']}")
     lines.append(f"bounds:    {_bounds(kind)}")

@@ -35,10 +35,19 @@ def register(kind: type[Measure]) -> None:
 
 def class_named(name: str) -> type[Measure]:
     """The measure of this name or alias, in upper or lower case."""
-    known = {alias.lower(): kind for kind in REGISTRY.values() for alias in (kind.name, *kind.aliases)}
-    if name.lower() not in known:
+    if not is_name(name):
         raise UsageError(f'There is no measure "{name}".{_suggestion(name)} "rankbounds measures" lists all.')
-    return known[name.lower()]
+    return REGISTRY[_ours()[name.lower()]]
+
+
+def is_name(text: str) -> bool:
+    """Is this a measure's name or alias, without parameters?"""
+    return text.lower() in _ours()
+
+
+def _ours() -> dict[str, str]:
+    """Names and aliases in lower case, and the name of the measure that each stands for."""
+    return {known.lower(): kind.name for kind in REGISTRY.values() for known in (kind.name, *kind.aliases)}
 
 
 def _names_of(kind: type[Measure]) -> tuple[str, ...]:
@@ -53,7 +62,7 @@ def _owner(name: str) -> type[Measure] | None:
 def _suggestion(name: str) -> str:
     """``' Did you mean "P@10"?'`` for a depth without its @, letters swapped, or a word nearly alike; else nothing."""
     word = name.lower()
-    ours = {known.lower(): known for kind in REGISTRY.values() for known in (*kind.aliases, kind.name)}
+    ours = _ours()
     depth = re.fullmatch(r"(.*?[a-z*])[_-]?(\d+)", word)
     if depth and depth[1] in ours and class_named(depth[1]).takes_cutoff():
         return f' Did you mean "{ours[depth[1]]}@{depth[2]}"?'
