@@ -55,12 +55,13 @@ def arrow_table(columns: Columns) -> pyarrow.Table:
 class NotUtf8Error(DataError):
     """An id holds bytes that are no UTF-8, which tables of other packages cannot hold."""
 
+    def __init__(self, holder: str, text: str, remedy: str = "Use to_dict(), which keeps every byte.") -> None:
+        super().__init__(f"{holder} holds text in UTF-8 only, which {ascii(text)[:80]} is not. {remedy}")
+        self.text = text
+
 
 def _in_utf8(package: str, make: Callable[[], Frame]) -> Frame:
     try:
         return make()
     except UnicodeEncodeError as error:
-        raise NotUtf8Error(
-            f"{package} holds text in UTF-8 only, which {ascii(error.object)[:80]} is not. Use to_dict(), which keeps "
-            "every byte."
-        ) from None
+        raise NotUtf8Error(package, error.object) from None
