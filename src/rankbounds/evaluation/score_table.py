@@ -39,7 +39,7 @@ def rendered(scores: Scores, kind: str, *, per_topic: bool, raw: bool) -> str:
 def table(scores: Scores) -> Table:
     """The table for people: a row for each run (and topic), a column for each measure."""
     by_topic = scores.query_ids != [ALL]
-    notes = [] if by_topic else [noted.in_brief(scores.measures[0]) for noted in scores.notes]
+    notes = [] if by_topic or not scores.measures else [noted.in_brief(scores.measures[0]) for noted in scores.notes]
     header = ["run", *(["topic"] if by_topic else []), *map(str, scores.measures), "judged@10"]
     cells = [
         _cells(scores.value[..., place], scores.low[..., place], scores.high[..., place], measure.total == "sum")
