@@ -152,7 +152,17 @@ def test_notebooks_show_the_first_rows_as_text():
     assert qrels_of(rows[:3])._repr_html_().count("<tr>") == 4
 
 
-@pytest.mark.parametrize("module", ["collection.pair_table", "collection.qrels", "collection.run", "evaluation.scores"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "collection.pair_table",
+        "collection.qrels",
+        "collection.run",
+        "evaluation.scores",
+        "evaluation.score_arrays",
+        "evaluation.tidy_scores",
+    ],
+)
 def test_examples_in_docstrings(module):
     result = doctest.testmod(importlib.import_module(f"rankbounds.{module}"))
     assert result.attempted

@@ -12,13 +12,13 @@ from rankbounds.measures.parser import trec_name
 from rankbounds.tables import Table, number, render_rows
 
 if TYPE_CHECKING:
-    from rankbounds.evaluation.scores import Scores
+    from rankbounds.evaluation.tidy_scores import TidyScores
 
 ALL = "all"
 """What the mean over topics has for a query id."""
 
 
-def rendered(scores: Scores, kind: str, *, per_topic: bool, raw: bool) -> str:
+def rendered(scores: TidyScores, kind: str, *, per_topic: bool, raw: bool) -> str:
     """The scores in any text format of the command line: means, behind the topics' values if asked for."""
     mean = scores.mean()
     if kind == "trec":
@@ -36,7 +36,7 @@ def rendered(scores: Scores, kind: str, *, per_topic: bool, raw: bool) -> str:
     return Table(header, filled, topics.left | {column + 1 for column in means.left if column}).render(kind)
 
 
-def table(scores: Scores) -> Table:
+def table(scores: TidyScores) -> Table:
     """The table for people: a row for each run (and topic), a column for each measure."""
     by_topic = scores.query_ids != [ALL]
     notes = [] if by_topic or not scores.measures else [noted.in_brief(scores.measures[0]) for noted in scores.notes]
@@ -84,7 +84,7 @@ def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list
     ]
 
 
-def _trec_lines(scores: Scores, mean: Scores, per_topic: bool) -> Iterator[str]:
+def _trec_lines(scores: TidyScores, mean: TidyScores, per_topic: bool) -> Iterator[str]:
     """Lines as trec_eval prints them: for each topic its measures, then the means."""
     names = [trec_name(measure) for measure in scores.measures]
     whole = [measure.total == "sum" for measure in scores.measures]

@@ -1,47 +1,27 @@
-"""Scores: a tidy table of run, topic, measure, value, low and high."""
+"""Scores as people use them: chosen by run, topic and measure, sorted, printed, saved, and read back."""
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from rankbounds.arrays import Floats, read_only
 from rankbounds.collection.run import unique_names
 from rankbounds.errors import DataError, UnknownNameError, UsageError
 from rankbounds.evaluation import score_table
 from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
+from rankbounds.evaluation.score_arrays import PARTS
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.score_selection import MeasureName, Measures, Names, places_of_measures, places_of_names
 from rankbounds.evaluation.score_table import ALL
-from rankbounds.files.writing import writing
-from rankbounds.frames import Column, NotUtf8Error, arrow_table, pandas_frame, polars_frame
+from rankbounds.evaluation.tidy_scores import FIELDS, TidyScores
 from rankbounds.measures import Measure
-from rankbounds.tables import Table, plain
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
-
-FIELDS = ("run", "query_id", "measure", "value", "low", "high")
-"""The columns that every row has, in whatever format: these names and their order stay."""
-PARTS = ("residual_unjudged", "residual_tail", "residual_ties")
-"""What a residual is made of: unjudged documents retrieved, what lies beyond the list, the range over orders of ties.
-
-The first two make up ``high - low`` when bounds cover unjudged documents, the last when they cover ties, and all three
-when they cover both.
-"""
-_AXES = ("run", "query_id", "measure")
-_ARRAYS = ("value", "low", "high", "judged", "parts")
+from rankbounds.tables import Table
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(TidyScores):
     """Values of runs, topics and measures, and between which bounds they could lie.
 
     Arrays have the axes run, topic, measure; NaN where a topic was left out, and in bounds where none are known. They
@@ -91,50 +71,6 @@ class Scores:
     bm25 1.0
     dense 0.0
     """
-
-    runs: list[str]
-    query_ids: list[str]
-    measures: list[Measure]
-    value: Floats
-    low: Floats
-    high: Floats
-    judged: Floats
-    notes: list[RunNotes] = field(default_factory=list)
-    bounds: str = "unjudged"
-    without_relevant: list[str] = field(default_factory=list)
-    outer: list[Measure] = field(default_factory=list)
-    topics: str = "judged"
-    parts: Floats | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("runs", "query_ids", "measures", "notes", "without_relevant", "outer"):
-            object.__setattr__(self, name, list(getattr(self, name)))
-        for name in _ARRAYS:
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.float64)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, one.name) for one in fields(self))
-
-    def __eq__(self, other: object) -> bool:
-        """The same scores of the same runs, topics and measures, and the same notes, to the last bit?"""
-        if not isinstance(other, Scores):
-            return NotImplemented
-        return all(_same(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
-
-    __hash__ = None  # type: ignore[assignment]  # two that are equal may be large: nothing short stands for them
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The columns of the rows: those that every row has, and the parts of residuals where a measure has one.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.evaluate({"301": {"a": 1}}, {"301": {"a": 1}}, "AP").fields
-        ('run', 'query_id', 'measure', 'value', 'low', 'high')
-        """
-        return FIELDS if self.parts is None else (*FIELDS, *PARTS)
 
     def __getitem__(self, measures: MeasureName | Iterable[MeasureName]) -> Scores:
         """The scores of one measure or several, by label, by any name that ``evaluate`` reads, as object or class."""
@@ -220,41 +156,6 @@ class Scores:
             None if measure is None else places_of_measures(measure, self.measures, self.runs),
         )
 
-    def _at(
-        self, runs: list[int] | None = None, topics: list[int] | None = None, measures: list[int] | None = None
-    ) -> Scores:
-        """What stands at these places of the three axes; None stands for all."""
-        run_places = list(range(len(self.runs))) if runs is None else runs
-        topic_places = list(range(len(self.query_ids))) if topics is None else topics
-        measure_places = list(range(len(self.measures))) if measures is None else measures
-        query_ids = [self.query_ids[place] for place in topic_places]
-        chosen = [self.measures[place] for place in measure_places]
-        cells = np.ix_(run_places, topic_places, measure_places)
-        parts = None if self.parts is None or not any(measure.has_residual for measure in chosen) else self.parts
-        notes = [self.notes[place] for place in run_places] if self.notes else []
-        if topics is not None and set(query_ids) != set(self.query_ids):
-            there = set(query_ids)
-            notes = [
-                replace(noted, missing=[name for name in noted.missing if name in there], unknown=[], tie_range=None)
-                for noted in notes
-            ]
-        if chosen[:1] != self.measures[:1]:
-            notes = [replace(noted, tie_range=None) for noted in notes]
-        return replace(
-            self,
-            runs=[self.runs[place] for place in run_places],
-            query_ids=query_ids,
-            measures=chosen,
-            value=self.value[cells],
-            low=self.low[cells],
-            high=self.high[cells],
-            judged=self.judged[np.ix_(run_places, topic_places)],
-            notes=notes,
-            without_relevant=[name for name in self.without_relevant if topics is None or name in query_ids],
-            outer=[measure for measure in self.outer if measure in chosen],
-            parts=None if parts is None else parts[:, cells[0], cells[1], cells[2]],
-        )
-
     def sort(self, by: MeasureName | None = None, *, worst_first: bool = False) -> Scores:
         """The runs in the order of their means, the best first.
 
@@ -290,77 +191,6 @@ class Scores:
         means = levelled(merit(chosen.mean().value[:, 0, 0], chosen.measures[0]))
         return self._at(runs=np.argsort(means if worst_first else -means, kind="stable").tolist())
 
-    def mean(self) -> Scores:
-        """The mean over topics (the sum, for counts).
-
-        Returns
-        -------
-        Scores
-            With one topic, called ``"all"``. Bounds of the mean are the means of the bounds.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels, run = {"301": {"a": 1}, "302": {"b": 1}}, {"301": {"a": 1}, "302": {"c": 1}}
-        >>> rb.evaluate(qrels, {"bm25": run}, "P@1").mean().to_dict()
-        {'bm25': {'P@1': {'all': 0.5}}}
-        """
-        counted = ~np.isnan(self.value)
-        number_of_topics = counted.sum(axis=1, keepdims=True)
-        sums = np.array([measure.total == "sum" for measure in self.measures], dtype=bool)
-        divisor = np.where(sums, 1, np.maximum(number_of_topics, 1))
-
-        def total(array: Floats) -> Floats:
-            summed: Floats = np.where(counted, array, 0.0).sum(axis=-2, keepdims=True)
-            return np.where(number_of_topics > 0, summed / divisor, np.nan)
-
-        seen = ~np.isnan(self.judged)
-        judged = np.where(seen, self.judged, 0.0).sum(axis=1, keepdims=True) / np.maximum(
-            seen.sum(axis=1, keepdims=True), 1
-        )
-        return replace(
-            self,
-            query_ids=[ALL],
-            value=total(self.value),
-            low=total(self.low),
-            high=total(self.high),
-            judged=judged,
-            parts=None if self.parts is None else total(self.parts),
-        )
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """A dict for each run, measure and topic, in that order; iterating over the scores gives the same.
-
-        Returns
-        -------
-        iterator of dict
-            With the keys ``run, query_id, measure, value, low, high``; rows of measures with a residual name its parts
-            too. Topics left out have no row; None is what is not known.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> list(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").rows())
-        [{'run': 'bm25', 'query_id': '301', 'measure': 'AP', 'value': 1.0, 'low': 1.0, 'high': 1.0}]
-        """
-        for run_place, run in enumerate(self.runs):
-            for measure_place, measure in enumerate(self.measures):
-                arrays = [self.value, self.low, self.high]
-                if self.parts is not None and measure.has_residual:
-                    arrays += list(self.parts)
-                names = (*FIELDS, *PARTS)[: 3 + len(arrays)]
-                columns = [array[run_place, :, measure_place].tolist() for array in arrays]
-                label = str(measure)
-                for query, *numbers in zip(self.query_ids, *columns, strict=True):
-                    if numbers[0] == numbers[0]:
-                        yield dict(zip(names, (run, query, label, *map(plain, numbers)), strict=True))
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return self.rows()
-
-    def __len__(self) -> int:
-        return int(np.count_nonzero(~np.isnan(self.value)))
-
     def __contains__(self, wanted: object) -> bool:
         """Is there this measure (as in brackets), or this row (as iteration gives them)?"""
         if isinstance(wanted, Mapping):
@@ -369,166 +199,6 @@ class Scores:
             return isinstance(wanted, str | Measure | type) and bool(self[wanted].measures)
         except UnknownNameError:
             return False
-
-    def columns(self) -> dict[str, list[Any]]:
-        """The tidy table as columns, with the rows of ``rows`` and the columns of ``to_polars``.
-
-        Returns
-        -------
-        dict of list
-            None is what is not known.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> columns = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").columns()
-        >>> columns["value"], columns["certain"]
-        ([1.0], ['exact'])
-        """
-        return {name: [plain(value) for value in column] for name, column in self._columns().items()}
-
-    def _columns(self) -> dict[str, Column]:
-        run, measure, topic = np.nonzero(~np.isnan(self.value.swapaxes(1, 2)))
-        cells = run, topic, measure
-        parts = {} if self.parts is None else {name: self.parts[(at, *cells)] for at, name in enumerate(PARTS)}
-        labels = [str(one) for one in self.measures]
-        exactness = ["outer" if one in self.outer else "exact" for one in self.measures]
-        low = self.low[cells]
-        return {
-            "run": [self.runs[place] for place in run.tolist()],
-            "query_id": [self.query_ids[place] for place in topic.tolist()],
-            "measure": [labels[place] for place in measure.tolist()],
-            "value": self.value[cells],
-            "low": low,
-            "high": self.high[cells],
-            **parts,
-            "judged_at_10": self.judged[run, topic],
-            "certain": [
-                exactness[place] if known else None
-                for place, known in zip(measure.tolist(), (~np.isnan(low)).tolist(), strict=True)
-            ],
-        }
-
-    def to_polars(self) -> polars.DataFrame:
-        """A polars data frame: the tidy table, with how much is judged and how exact bounds are.
-
-        Returns
-        -------
-        polars.DataFrame
-            ``run, query_id, measure, value, low, high``; then the parts of residuals, where a measure has one;
-            ``judged_at_10``, the share of the first 10 documents that are judged; and ``certain``: ``"exact"`` where
-            the bounds can be reached, ``"outer"`` where they hold but may be wider than what can happen, null where no
-            bounds are known.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> scores = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 2, "b": 1}}}, ["P@2", "Q"])
-        >>> scores.to_polars().select("measure", "low", "high", "judged_at_10", "certain").rows()
-        [('P@2', 0.5, 1.0, 0.5, 'exact'), ('Q', 0.75, 1.0, 0.5, 'outer')]
-        """
-        return polars_frame(self._columns())
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """A pandas data frame with the columns of ``to_polars``.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> frame = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").to_pandas()
-        >>> frame[["run", "measure", "value", "certain"]]
-            run measure  value certain
-        0  bm25      AP    1.0   exact
-        """
-        return pandas_frame(self._columns())
-
-    def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow table with the columns of ``to_polars``.
-
-        Returns
-        -------
-        pyarrow.Table
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").to_arrow().column_names
-        ['run', 'query_id', 'measure', 'value', 'low', 'high', 'judged_at_10', 'certain']
-        """
-        return arrow_table(self._columns())
-
-    def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
-        """The values as plain dicts, ``{run: {measure: {query_id: value}}}``.
-
-        Returns
-        -------
-        dict
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").to_dict()
-        {'bm25': {'AP': {'301': 1.0}}}
-        """
-        nested: dict[str, dict[str, dict[str, float]]] = {run: {} for run in self.runs}
-        for row in self.rows():
-            nested[row["run"]].setdefault(row["measure"], {})[row["query_id"]] = row["value"]
-        return nested
-
-    def pivot(
-        self,
-        index: str = "run",
-        columns: str = "measure",
-        values: Literal["value", "low", "high", "judged_at_10"] = "value",
-    ) -> polars.DataFrame:
-        """A wide table: a row for each run, say, and a column for each measure.
-
-        Parameters
-        ----------
-        index, columns : {"run", "topic", "measure"}
-            What rows and columns stand for. Where neither is the topic, numbers are means over topics; where one is,
-            the scores must have one measure, or one run, only.
-        values : {"value", "low", "high", "judged_at_10"}
-            Which number.
-
-        Returns
-        -------
-        polars.DataFrame
-            The first column is called ``run``, ``query_id`` or ``measure``; null is what is not known. (``to_pandas()``
-            of it gives a pandas frame.)
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels = {"301": {"a": 1}, "302": {"b": 1}}
-        >>> bm25, dense = {"301": {"a": 1}, "302": {"c": 1}}, {"301": {"a": 1}, "302": {"b": 1}}
-        >>> scores = rb.evaluate(qrels, {"bm25": bm25, "dense": dense}, ["P@1", "AP"])
-        >>> scores.pivot().to_dicts()
-        [{'run': 'bm25', 'P@1': 0.5, 'AP': 0.5}, {'run': 'dense', 'P@1': 1.0, 'AP': 1.0}]
-        >>> scores["AP"].pivot(index="topic", columns="run").rows()
-        [('301', 1.0, 1.0), ('302', 0.0, 1.0)]
-        """
-        rows, across = (_axis(name) for name in (index, columns))
-        if rows == across:
-            raise UsageError(f"Rows and columns cannot both be {index}: choose two of run, topic and measure.")
-        left = next(axis for axis in _AXES if axis not in (rows, across))
-        scores = self.mean() if left == "query_id" else self
-        names = {"run": scores.runs, "query_id": scores.query_ids, "measure": [str(one) for one in scores.measures]}
-        if len(names[left]) != 1:
-            how = "scores.run(name)" if left == "run" else "scores[measure]"
-            raise UsageError(f"There are {len(names[left])} {left}s: choose one for such a table, with {how}.")
-        if rows in names[across]:
-            raise UsageError(f'A {across} is called "{rows}", as the first column is. Rename it first.')
-        if values not in ("value", "low", "high", "judged_at_10"):
-            raise UsageError(f'There is no number "{values}": choose value, low, high or judged_at_10.')
-        array = scores.judged[:, :, None] if values == "judged_at_10" else getattr(scores, values)
-        array = np.broadcast_to(array, scores.value.shape)
-        wide = np.moveaxis(array, [_AXES.index(axis) for axis in (rows, across, left)], [0, 1, 2])[:, :, 0]
-        return polars_frame({rows: names[rows], **dict(zip(names[across], wide.T, strict=True))})
 
     def to_latex(self) -> str:
         r"""The table of means for a paper.
@@ -576,38 +246,6 @@ class Scores:
         bm25,all,AP,1.0,1.0,1.0
         """
         return score_table.rendered(self, kind, per_topic=per_topic, raw=raw)
-
-    def write_parquet(self, path: str, *, per_topic: bool = False) -> None:
-        """Write the tidy table as a Parquet file, with the columns of ``fields``.
-
-        Parameters
-        ----------
-        path : str
-            The file.
-        per_topic : bool
-            The scores of topics too, not the means only.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> import os, polars, tempfile
-        >>> scores = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "scores.parquet")
-        ...     scores.write_parquet(path)
-        ...     polars.read_parquet(path).rows()
-        [('bm25', 'all', 'AP', 1.0, 1.0, 1.0)]
-        """
-        import polars
-
-        try:
-            frames = [part.to_polars() for part in ((self, self.mean()) if per_topic else (self.mean(),))]
-        except NotUtf8Error as error:
-            raise NotUtf8Error(f"{path}: Parquet", error.text, "Choose csv or trec, which keep bytes.") from None
-        content = io.BytesIO()
-        polars.concat(frames).select(self.fields).write_parquet(content)
-        with writing(path, "wb") as out:
-            out.write(content.getbuffer())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file, for ``load``.
@@ -734,19 +372,6 @@ def joined(first: Scores, second: Scores) -> Scores:
         outer=[measure for measure in second.measures if any(measure in scores.outer for scores in both)],
         parts=None if parts is None else np.concatenate(parts, axis=1),
     )
-
-
-def _axis(name: str) -> str:
-    axis = "query_id" if name == "topic" else name
-    if axis not in _AXES:
-        raise UsageError(f'Rows and columns stand for run, topic or measure, not for "{name}".')
-    return axis
-
-
-def _same(ours: Any, theirs: Any) -> bool:
-    if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
-        return np.array_equal(ours, theirs, equal_nan=True)
-    return type(ours) is type(theirs) and ours == theirs
 
 
 __all__ = ["ALL", "FIELDS", "PARTS", "RunNotes", "Scores", "joined", "topic_warnings"]
