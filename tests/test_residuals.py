@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from plain import Topic, greatest, value
-from rankbounds.evaluation.scores import PARTS
+from rankbounds.evaluation.scores import FIELDS, PARTS
 from rankbounds.measures import REGISTRY, parse_measure
 from test_laws import LAW, close, examples, untied
 
@@ -134,10 +134,10 @@ def test_frames_hold_the_parts_and_nulls_for_other_measures():
     qrels, runs = collection(5)
     scores = rb.evaluate(qrels, runs, ["RBP(p=0.8)", "AP"])
     frame = scores.to_polars()
-    assert frame.columns[-3:] == list(PARTS)
+    assert frame.columns == [*FIELDS, *PARTS, "judged_at_10", "certain"]
     assert frame.filter(frame["measure"] == "AP")["residual_tail"].null_count() == frame.height / 2
     assert list(scores.to_pandas().columns) == scores.to_arrow().column_names == frame.columns
-    assert rb.evaluate(qrels, runs, "AP").to_polars().columns[-1] == "high"
+    assert rb.evaluate(qrels, runs, "AP").to_polars().columns == [*FIELDS, "judged_at_10", "certain"]
 
 
 @LAW

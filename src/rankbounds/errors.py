@@ -53,6 +53,13 @@ class OutOfMemoryError(DataError, MemoryError):
     """There is nothing wrong with the data but that there are too many of them for this machine."""
 
 
+class UnknownNameError(UsageError, KeyError):
+    """A name was asked for, as in ``scores["AP"]``, that is not there."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a plain KeyError shows quotes around it
+
+
 class RankboundsWarning(UserWarning):
     """Something was repaired or left out, and counted."""
 

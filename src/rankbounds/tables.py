@@ -59,11 +59,11 @@ class Table:
     def text(self) -> str:
         """Columns lined up for a terminal."""
         cells = [[_printable(cell) for cell in row] for row in (self.header, *self.rows)]
-        widths = [max(_columns(row[at]) for row in cells) for at in range(len(self.header))]
+        widths = [max(_columns(row[column]) for row in cells) for column in range(len(self.header))]
         lines = [
             "  ".join(
-                cell + " " * (width - _columns(cell)) if at in self.left else " " * (width - _columns(cell)) + cell
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+                cell + " " * (width - _columns(cell)) if column in self.left else " " * (width - _columns(cell)) + cell
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
             for row in cells
         ]
@@ -71,7 +71,7 @@ class Table:
 
     def markdown(self) -> str:
         """A pipe table."""
-        rule = [":---" if at in self.left else "---:" for at in range(len(self.header))]
+        rule = [":---" if column in self.left else "---:" for column in range(len(self.header))]
         lines = [
             "| " + " | ".join(row) + " |" for row in (_in_markdown(self.header), rule, *map(_in_markdown, self.rows))
         ]
@@ -79,7 +79,7 @@ class Table:
 
     def latex(self) -> str:
         """A tabular with booktabs rules."""
-        columns = "".join("l" if at in self.left else "r" for at in range(len(self.header)))
+        columns = "".join("l" if column in self.left else "r" for column in range(len(self.header)))
         header, *rows = (
             _not_an_argument(" & ".join(_printable(cell).translate(_LATEX_SPECIAL) for cell in row)) + r" \\"
             for row in (self.header, *self.rows)
@@ -91,7 +91,7 @@ class Table:
         """A table element; what the cells hold cannot become markup."""
 
         def row(cells: Sequence[str], tag: str) -> str:
-            side = ["left" if at in self.left else "right" for at in range(len(cells))]
+            side = ["left" if column in self.left else "right" for column in range(len(cells))]
             inner = "".join(
                 f'<{tag} style="text-align:{align}">{html.escape(cell)}</{tag}>'
                 for cell, align in zip(cells, side, strict=True)
@@ -146,7 +146,7 @@ def _as_text(value: Any) -> Any:
 def plain_rows(fields: Sequence[str], *columns: Sequence[Any] | Floats) -> list[dict[str, Any]]:
     """A dict for each row of columns, None where a value is not known."""
     cleaned = [
-        [None if bad else value for value, bad in zip(column.tolist(), np.isnan(column).tolist(), strict=True)]
+        [None if unknown else value for value, unknown in zip(column.tolist(), np.isnan(column).tolist(), strict=True)]
         if isinstance(column, np.ndarray)
         else column
         for column in columns

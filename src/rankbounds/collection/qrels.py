@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.collection.gains import is_number
+from rankbounds.collection.pair_table import PairTable
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
 from rankbounds.files import formats, named_columns, pair_files
@@ -20,17 +21,76 @@ from rankbounds.files import formats, named_columns, pair_files
 POOLED_NOT_JUDGED = -1
 
 
-class Qrels:
-    """A table ``query_id, doc_id, relevance``. Relevance -1 means pooled but not judged. Never changed."""
+class Qrels(PairTable):
+    """Judgments: a table ``query_id, doc_id, relevance``.
+
+    Relevance -1 means pooled but not judged. It never changes: ``grade`` is read-only, and methods return new tables.
+    Two are equal (``==``) when they have the same rows in the same order.
+
+    Attributes
+    ----------
+    query_ids : tuple of str
+        The topics, in the order of their first judgment.
+    grade : array
+        The relevance of each row.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = rb.Qrels.from_columns(["301", "301", "302"], ["a", "b", "c"], [1, 0, 2])
+    >>> qrels
+    Qrels(3 judgments, 2 topics, judgments)
+    >>> qrels["301"]
+    {'a': 1.0, 'b': 0.0}
+    >>> len(qrels), "302" in qrels, ("301", "c") in qrels
+    (3, True, False)
+    >>> for query, document, relevance in qrels:
+    ...     print(query, document, relevance)
+    301 a 1.0
+    301 b 0.0
+    302 c 2.0
+    """
+
+    value_name = "relevance"
 
     def __init__(self, pairs: Pairs, grade: Floats) -> None:
-        self.pairs, self.grade = pairs, grade
+        self.pairs, self.grade = pairs, read_only(grade)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Qrels, (self.pairs, self.grade)
+
+    @property
+    def _value(self) -> Floats:
+        return self.grade
+
+    def _taken(self, pairs: Pairs, rows: Ints) -> Qrels:
+        return Qrels(pairs, self.grade[rows])
 
     @classmethod
     def from_columns(
         cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], grades: Iterable[Any], *, source: str = "judgments"
     ) -> Qrels:
-        """From three columns of equal length."""
+        """Judgments from three columns of equal length.
+
+        Parameters
+        ----------
+        query_ids, doc_ids : iterable of str
+            Ids; whole numbers are taken as they are written.
+        grades : iterable of float
+            Relevance; -1 means pooled but not judged.
+        source : str
+            What error messages call the judgments.
+
+        Returns
+        -------
+        Qrels
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.Qrels.from_columns([301, 301], ["a", "b"], [1, 0]).to_dict()
+        {'301': {'a': 1.0, 'b': 0.0}}
+        """
         return cls._of(named_columns.Columns.of(query_ids, doc_ids, grades, value_name="relevance", source=source))
 
     @classmethod
@@ -42,36 +102,65 @@ class Qrels:
             pairs.reject_repeats("Keep one judgment for each document.")
         return cls(pairs, grade)
 
-    @property
-    def query_ids(self) -> tuple[str, ...]:
-        """The topics, in the order of their first judgment."""
-        return self.pairs.topics
-
-    def __len__(self) -> int:
-        return len(self.pairs)
+    def __getitem__(self, query_id: str) -> dict[str, float]:
+        """``{doc_id: relevance}`` of one topic, in the order given."""
+        return self._of_topic(query_id)
 
     def __repr__(self) -> str:
         return f"Qrels({len(self):,} judgments, {len(self.query_ids):,} topics, {self.pairs.source.name})"
 
-    def rows(self) -> Iterable[tuple[str, str, float]]:
-        """``(query_id, doc_id, relevance)``, in the order given."""
-        return self.pairs.rows(self.grade)
-
-    def to_dict(self) -> dict[str, dict[str, float]]:
-        """``{query_id: {doc_id: relevance}}``."""
-        return self.pairs.nested(self.grade)
-
     def lines(self) -> Iterable[str]:
-        """The lines of a TREC file; an error that names the id, if there is one that such a file cannot hold."""
+        r"""The lines of a TREC file.
+
+        Returns
+        -------
+        iterable of str
+            ``"query 0 document relevance\n"``; an error names the id, if there is one that such a file cannot hold.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> list(rb.Qrels.from_columns(["301"], ["a"], [1]).lines())
+        ['301 0 a 1\n']
+        """
         pair_files.reject_for_trec(self.pairs)
         return (f"{query} 0 {doc} {pair_files.decimal(grade)}\n" for query, doc, grade in self.rows())
 
     def text(self) -> str:
-        """The judgments as a TREC file has them."""
+        """The judgments as a TREC file has them.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> print(rb.Qrels.from_columns(["301", "301"], ["a", "b"], [1, 0]).text(), end="")
+        301 0 a 1
+        301 0 b 0
+        """
         return "".join(pair_files.recognisable(self.lines(), "standard output"))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write as CSV, TSV or JSON lines where the name ends so (``.csv``, ``.tsv``, ``.jsonl``), else as TREC."""
+        """Write the judgments to a file, in the format that its name asks for.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.csv``, ``.tsv`` and ``.jsonl`` are tables with names of columns, any other ending is a TREC file.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> import os, tempfile
+        >>> qrels = rb.Qrels.from_columns(["301", "301"], ["a", "b"], [1, 0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "qrels.csv")
+        ...     qrels.write(path)
+        ...     rb.read_qrels(path) == qrels
+        True
+        """
         pair_files.write_pairs(path, self.pairs, {"relevance": self.grade.tolist()}, self.lines)
 
 

@@ -12,15 +12,45 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Floats, Ints, read_only
+from rankbounds.collection.pair_table import PairTable
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, RankboundsWarning
 from rankbounds.files import formats, named_columns, pair_files, svmrank, trec
 from rankbounds.files.opening import expand, plain_name
+from rankbounds.frames import Column
 
 
-class Run:
-    """A table ``query_id, doc_id, score`` in the order given, with the stated rank where there is one."""
+class Run(PairTable):
+    """What a system retrieved: a table ``query_id, doc_id, score``, with the stated rank where there is one.
+
+    It never changes: ``score`` is read-only, and methods return new runs. Rows stand in the order given. Two are equal
+    (``==``) when they have the same name, the same rows in the same order, and the same stated ranks.
+
+    Attributes
+    ----------
+    name : str
+        What results call the run.
+    query_ids : tuple of str
+        The topics, in the order of their first document.
+    score : array
+        The score of each row.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> run = rb.Run.from_columns(["301", "301", "302"], ["a", "b", "c"], [1.5, 2, 7], name="bm25")
+    >>> run
+    Run('bm25', 3 documents, 2 topics)
+    >>> run["301"]
+    [('b', 2.0), ('a', 1.5)]
+    >>> len(run), "302" in run, ("301", "c") in run
+    (3, True, False)
+    >>> list(run)
+    [('301', 'a', 1.5), ('301', 'b', 2.0), ('302', 'c', 7.0)]
+    """
+
+    value_name = "score"
 
     def __init__(
         self,
@@ -29,11 +59,21 @@ class Run:
         score: Floats,
         read_ranks: Callable[[], Ints | None] = lambda: None,
     ) -> None:
-        self.name, self.pairs, self.score = name, pairs, score
+        self.name, self.pairs, self.score = name, pairs, read_only(score)
         self._read_ranks = read_ranks
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _run_with_ranks, (self.name, self.pairs, self.score, self.stated_rank)
+
+    @property
+    def _value(self) -> Floats:
+        return self.score
+
+    def _taken(self, pairs: Pairs, rows: Ints) -> Run:
+        return Run(self.name, pairs, self.score[rows], lambda: self._ranks_of(rows))
+
+    def _further_columns(self) -> dict[str, Column]:
+        return {} if self.stated_rank is None else {"rank": self.stated_rank}
 
     @classmethod
     def from_columns(
@@ -45,7 +85,29 @@ class Run:
         *,
         name: str = "run",
     ) -> Run:
-        """From columns of equal length."""
+        """A run from columns of equal length.
+
+        Parameters
+        ----------
+        query_ids, doc_ids : iterable of str
+            Ids; whole numbers are taken as they are written.
+        scores : iterable of float
+            The higher, the better.
+        ranks : iterable of int, optional
+            The stated ranks; they count only where ``ties="rank"`` asks for them.
+        name : str
+            What results call the run.
+
+        Returns
+        -------
+        Run
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1], name="bm25").to_dict()
+        {'301': {'a': 2.5, 'b': 1.0}}
+        """
         return cls._of(
             named_columns.Columns.of(query_ids, doc_ids, scores, value_name="score", source=name, ranks=ranks), name
         )
@@ -57,52 +119,120 @@ class Run:
             pairs.reject_repeats("Keep one entry for each document.")
         return _run_with_ranks(name, pairs, score, table.ranks)
 
-    @property
-    def query_ids(self) -> tuple[str, ...]:
-        """The topics, in the order of their first document."""
-        return self.pairs.topics
-
     @cached_property
     def stated_rank(self) -> Ints | None:
-        """The rank that the file states for each document; None if it states none."""
+        """The rank that the file states for each document; None if it states none.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1], [1, 2]).stated_rank
+        array([1, 2])
+        """
         return self._read_ranks()
 
+    def __getitem__(self, query_id: str) -> list[tuple[str, float]]:
+        """``(doc_id, score)`` of one topic, best first: score down, then document id down, as trec_eval ranks."""
+        by_document = self._of_topic(query_id).items()
+        return sorted(by_document, key=lambda item: (item[1], item[0].encode("utf-8", "surrogateescape")), reverse=True)
+
+    def __eq__(self, other: object) -> bool:
+        """The same name, the same rows in the same order, and the same stated ranks?"""
+        if not isinstance(other, Run):
+            return NotImplemented
+        ours, theirs = self.stated_rank, other.stated_rank
+        same_ranks = ours is theirs if ours is None or theirs is None else np.array_equal(ours, theirs)
+        return self.name == other.name and same_ranks and super().__eq__(other)
+
+    __hash__ = None
+
     def take(self, rows: slice | Ints) -> Run:
-        """Some of the rows, in the order asked for."""
+        """Some of the rows, in the order asked for.
 
-        def ranks() -> Ints | None:
-            return None if self.stated_rank is None else self.stated_rank[rows]
+        Parameters
+        ----------
+        rows : slice or array of int
+            Which rows.
 
-        return Run(self.name, self.pairs.take(rows), self.score[rows], ranks)
+        Returns
+        -------
+        Run
+            Topics that lose all their rows are kept.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> run = rb.Run.from_columns(["301", "301", "302"], ["a", "b", "c"], [1.5, 2, 7])
+        >>> run.take(slice(0, 2)).to_dict()
+        {'301': {'a': 1.5, 'b': 2.0}, '302': {}}
+        """
+        return Run(self.name, self.pairs.take(rows), self.score[rows], lambda: self._ranks_of(rows))
 
     def renamed(self, name: str) -> Run:
-        """The same run under another name."""
-        return Run(name, self.pairs, self.score, self._read_ranks)
+        """The same run under another name.
 
-    def __len__(self) -> int:
-        return len(self.pairs)
+        Parameters
+        ----------
+        name : str
+            What results are to call it.
+
+        Returns
+        -------
+        Run
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.Run.from_columns(["301"], ["a"], [1.5]).renamed("bm25").name
+        'bm25'
+        """
+        return Run(name, self.pairs, self.score, self._read_ranks)
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self):,} documents, {len(self.query_ids):,} topics)"
 
-    def rows(self) -> Iterable[tuple[str, str, float]]:
-        """``(query_id, doc_id, score)``, in the order given."""
-        return self.pairs.rows(self.score)
-
-    def to_dict(self) -> dict[str, dict[str, float]]:
-        """``{query_id: {doc_id: score}}``."""
-        return self.pairs.nested(self.score)
-
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write as CSV, TSV or JSON lines where the name ends so (``.csv``, ``.tsv``, ``.jsonl``), else as TREC.
+        """Write the run to a file, in the format that its name asks for.
 
-        Without stated ranks, documents are numbered in the order given. Only TREC files hold the run's name.
+        Parameters
+        ----------
+        path : str or path
+            ``.csv``, ``.tsv`` and ``.jsonl`` are tables with names of columns, any other ending is a TREC file. Only
+            TREC files hold the run's name.
+
+        Notes
+        -----
+        Without stated ranks, documents are numbered in the order given.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> import os, tempfile
+        >>> run = rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1], [1, 2], name="bm25")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "run.txt")
+        ...     run.write(path)
+        ...     rb.read_run(path) == run
+        True
         """
         table = {"rank": self._ranks().tolist(), "score": self.score.tolist()}
         pair_files.write_pairs(path, self.pairs, table, self.trec_lines)
 
     def trec_lines(self) -> Iterable[str]:
-        """The lines of a TREC file of six columns; blanks in the run's name become underscores."""
+        r"""The lines of a TREC file of six columns.
+
+        Returns
+        -------
+        iterable of str
+            Blanks in the run's name become underscores; an error names the id, if there is one that such a file cannot
+            hold.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> list(rb.Run.from_columns(["301"], ["a"], [2.5], name="my run").trec_lines())
+        ['301 Q0 a 1 2.5 my_run\n']
+        """
         pair_files.reject_for_trec(self.pairs)
         tag = re.sub(r"[\x00-\x20]", "_", self.name) or "run"
         return (
@@ -111,11 +241,26 @@ class Run:
         )
 
     def text(self) -> str:
-        """The run as a TREC file has it."""
+        """The run as a TREC file has it.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> print(rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1]).text(), end="")
+        301 Q0 a 1 2.5 run
+        301 Q0 b 2 1.0 run
+        """
         return "".join(pair_files.recognisable(self.trec_lines(), "standard output"))
 
     def _ranks(self) -> Ints:
         return position_in_topic(self.pairs) if self.stated_rank is None else self.stated_rank
+
+    def _ranks_of(self, rows: slice | Ints) -> Ints | None:
+        return None if self.stated_rank is None else self.stated_rank[rows]
 
 
 def _run_with_ranks(name: str, pairs: Pairs, score: Floats, ranks: Ints | None) -> Run:

@@ -57,26 +57,28 @@ class JudgedRuns:
     def _joined(self, run: Run) -> tuple[list[Rankings], list[Rankings]]:
         """A run's rankings, and the same without documents that no subset of the judgments knows."""
         batches = list(join(run, self.facts, keep_judgments=True).batches)
-        return batches, [one.condensed() for one in batches]
+        return batches, [batch.condensed() for batch in batches]
 
     def scores(
         self, subsets: Sequence[Flags | None], measures: Sequence[Measure], *, progress: Progress | None = None
     ) -> Floats:
         """Values with axes subset, run, topic, measure; None stands for all judgments."""
-        facts = self._facts_of(subsets)
-        shape = (len(facts), len(self.facts.query_ids), len(measures))
+        facts_by_subset = self._facts_of(subsets)
+        shape = (len(facts_by_subset), len(self.facts.query_ids), len(measures))
 
         def score(rankings: tuple[list[Rankings], list[Rankings]]) -> Floats:
-            found = np.zeros(shape)
+            values = np.zeros(shape)
             whole, condensed = rankings
-            for at, some in enumerate(facts):
-                for lists, judged_only in ((whole, False), (condensed, True)):
-                    chosen = [(n, m) for n, m in enumerate(measures) if m.judged_only == judged_only]
-                    for one in lists if chosen else ():
-                        rejudged = one.rejudged(some)
-                        for number, measure in chosen:
-                            found[at, one.topic, number] = measure.value(rejudged)
-            return found
+            for subset, facts in enumerate(facts_by_subset):
+                for batches, judged_only in ((whole, False), (condensed, True)):
+                    chosen = [
+                        (place, measure) for place, measure in enumerate(measures) if measure.judged_only == judged_only
+                    ]
+                    for batch in batches if chosen else ():
+                        rejudged = batch.rejudged(facts)
+                        for place, measure in chosen:
+                            values[subset, batch.topic, place] = measure.value(rejudged)
+            return values
 
         results = []
         for result in in_threads(score, self._rankings, processors()):
@@ -92,11 +94,11 @@ class JudgedRuns:
         assumptions = Assumptions()
         facts = self._facts_of([kept])[0]
         low, high = (np.full((len(self.names), len(self.facts.query_ids)), np.nan) for _ in range(2))
-        for at in range(len(self.names)) if runs is None else runs:
-            for one in self._rankings[at][0]:
-                found = assumptions.low_high(measure, one.rejudged(facts))
-                if found is not None:
-                    low[at, one.topic], high[at, one.topic] = found
+        for run in range(len(self.names)) if runs is None else runs:
+            for batch in self._rankings[run][0]:
+                bounds = assumptions.low_high(measure, batch.rejudged(facts))
+                if bounds is not None:
+                    low[run, batch.topic], high[run, batch.topic] = bounds
         return low, high
 
     def _facts_of(self, subsets: Sequence[Flags | None]) -> list[TopicFacts]:

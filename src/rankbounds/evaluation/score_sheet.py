@@ -11,7 +11,8 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions, Cells
-from rankbounds.evaluation.scores import PARTS, RunNotes
+from rankbounds.evaluation.run_notes import RunNotes
+from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
 from rankbounds.measures.judged import Judged
 from rankbounds.rankings.join import join
@@ -85,16 +86,16 @@ class ScoreSheet:
         for rankings in compute():
             topic = rankings.topic
             self.judged[topic] = coverage.value(rankings)
-            found = self.cells(rankings)
-            self.value[topic], self.low[topic], self.high[topic] = found.value, found.low, found.high
-            if self.parts is not None and found.parts is not None:
-                self.parts[:, topic] = found.parts
+            cells = self.cells(rankings)
+            self.value[topic], self.low[topic], self.high[topic] = cells.value, cells.low, cells.high
+            if self.parts is not None and cells.parts is not None:
+                self.parts[:, topic] = cells.parts
             if rankings.tied is not None:
                 self.tied[topic] = rankings.tied.any(axis=-1)
                 if self.assumptions.bounds != "none":
                     self.tie_range[topic] = (
-                        found.parts[PARTS.index("residual_ties"), :, 0]
-                        if found.parts is not None and self.measures[0].has_residual
+                        cells.parts[PARTS.index("residual_ties"), :, 0]
+                        if cells.parts is not None and self.measures[0].has_residual
                         else self.assumptions.tie_range(self.measures[0], rankings)
                     )
             if self.observe:

@@ -1,268 +1,338 @@
-"""Scores: a tidy table of run, topic, measure, value, low and high."""
+"""Scores as people use them: chosen by run, topic and measure, sorted, printed, saved, and read back."""
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from rankbounds.arrays import Floats
 from rankbounds.collection.run import unique_names
-from rankbounds.errors import DataError
-from rankbounds.files import json_text
-from rankbounds.files.opening import read_text
-from rankbounds.files.writing import writing
-from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.parser import trec_name
-from rankbounds.tables import Table, json_of, number, plain, render_rows
-
-FIELDS = ("run", "query_id", "measure", "value", "low", "high")
-SAVED = "rankbounds scores 1"
-PARTS = ("residual_unjudged", "residual_tail", "residual_ties")
-"""What a residual is made of: unjudged documents retrieved, what lies beyond the list, the range over orders of ties.
-
-The first two make up ``high - low`` when bounds cover unjudged documents, the last when they cover ties, and all three
-when they cover both.
-"""
-ALL = "all"
-"""What the mean over topics has for a query id."""
+from rankbounds.errors import DataError, UnknownNameError, UsageError
+from rankbounds.evaluation import score_table
+from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
+from rankbounds.evaluation.score_arrays import PARTS
+from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.score_selection import MeasureName, Measures, Names, places_of_measures, places_of_names
+from rankbounds.evaluation.score_table import ALL
+from rankbounds.evaluation.tidy_scores import FIELDS, TidyScores
+from rankbounds.measures import Measure
+from rankbounds.tables import Table
 
 
-@dataclass(frozen=True)
-class RunNotes:
-    """What a reader of one run's scores must know."""
+class Scores(TidyScores):
+    """Values of runs, topics and measures, and between which bounds they could lie.
 
-    missing: Sequence[str] = ()
-    """Judged topics that the run lacks."""
-    unknown: Sequence[str] = ()
-    """Topics of the run that nobody judged."""
-    tied_topics: int = 0
-    tie_range: float | None = None
-    """How far the mean of the first measure moves between the worst and the best order of ties."""
+    Arrays have the axes run, topic, measure; NaN where a topic was left out, and in bounds where none are known. They
+    are read-only, and methods return new scores. ``low`` and ``high`` are bounds: what missing judgments (or ties)
+    leave open. Nothing is random in them.
 
+    Attributes
+    ----------
+    runs, query_ids : list of str
+        The names of the runs and of the topics.
+    measures : list of Measure
+        The measures.
+    value, low, high : array
+        The scores and their bounds.
+    judged : array
+        The share of the first 10 documents that are judged, by run and topic.
+    notes : list of RunNotes
+        For each run the topics that it lacks, those that nobody judged, and what ties do to it.
+    bounds : str
+        What the bounds cover: ``unjudged`` documents, ``ties``, ``both`` or ``none``.
+    without_relevant : list of str
+        Topics without relevant documents.
+    outer : list of Measure
+        Measures whose bounds hold, but may be wider than what can happen; those of all others are exact.
+    topics : str
+        Which topics the means are over: ``judged`` or ``shared``.
+    parts : array or None
+        An axis of ``PARTS`` before the others; NaN for measures that have no residual. None: no measure has.
 
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """Values with axes run, topic, measure; NaN where a topic was left out, and in bounds where none are known.
-
-    ``low`` and ``high`` are bounds: what missing judgments (or ties) leave open. Nothing is random in them.
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"301": {"a": 1, "b": 0}, "302": {"c": 1, "d": 0}}
+    >>> bm25 = {"301": {"a": 2, "b": 1}, "302": {"d": 2, "c": 1}}
+    >>> dense = {"301": {"b": 2, "x": 1}, "302": {"c": 2, "d": 1}}
+    >>> scores = rb.evaluate(qrels, {"bm25": bm25, "dense": dense}, ["AP", "P@1"])
+    >>> print(scores, end="")
+    run                AP     P@1  judged@10
+    bm25   0.7500 +0.0000  0.5000       100%
+    dense  0.5000 +0.1250  0.5000        75%
+    >>> len(scores), "AP" in scores
+    (8, True)
+    >>> scores["AP"].run("bm25").to_dict()
+    {'bm25': {'AP': {'301': 1.0, '302': 0.5}}}
+    >>> for row in scores["P@1"].topic("301"):
+    ...     print(row["run"], row["value"])
+    bm25 1.0
+    dense 0.0
     """
 
-    runs: list[str]
-    query_ids: list[str]
-    measures: list[Measure]
-    value: Floats
-    low: Floats
-    high: Floats
-    judged: Floats
-    """The share of the first 10 documents that are judged, by run and topic."""
-    notes: list[RunNotes] = field(default_factory=list)
-    bounds: str = "unjudged"
-    without_relevant: list[str] = field(default_factory=list)
-    outer: list[Measure] = field(default_factory=list)
-    """Measures whose bounds hold, but may be wider than what can happen; those of all others are exact."""
-    topics: str = "judged"
-    parts: Floats | None = None
-    """An axis of ``PARTS`` before the others; NaN for measures that have no residual. None: no measure has."""
+    def __getitem__(self, measures: MeasureName | Iterable[MeasureName]) -> Scores:
+        """The scores of one measure or several, by label, by any name that ``evaluate`` reads, as object or class."""
+        return self.filter(measure=measures)
 
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The columns of the tidy table."""
-        return FIELDS if self.parts is None else (*FIELDS, *PARTS)
+    def run(self, *names: str) -> Scores:
+        """The scores of one run or several.
 
-    def mean(self) -> Scores:
-        """The mean over topics (the sum, for counts): one topic called ``"all"``."""
-        counted = ~np.isnan(self.value)
-        number_of_topics = counted.sum(axis=1, keepdims=True)
-        sums = np.array([measure.total == "sum" for measure in self.measures])
-        divisor = np.where(sums, 1, np.maximum(number_of_topics, 1))
+        Parameters
+        ----------
+        *names : str
+            The runs, in the order wanted.
 
-        def total(array: Floats) -> Floats:
-            summed: Floats = np.where(counted, array, 0.0).sum(axis=-2, keepdims=True)
-            return np.where(number_of_topics > 0, summed / divisor, np.nan)
+        Returns
+        -------
+        Scores
 
-        seen = ~np.isnan(self.judged)
-        judged = np.where(seen, self.judged, 0.0).sum(axis=1, keepdims=True) / np.maximum(
-            seen.sum(axis=1, keepdims=True), 1
-        )
-        return replace(
-            self,
-            query_ids=[ALL],
-            value=total(self.value),
-            low=total(self.low),
-            high=total(self.high),
-            judged=judged,
-            parts=None if self.parts is None else total(self.parts),
-        )
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """A dict for each run, measure and topic, in that order; topics left out have no row.
-
-        Rows of measures with a residual name its parts too.
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> scores = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}, "dense": {"301": {"b": 1}}}, "P@1")
+        >>> scores.run("dense").to_dict()
+        {'dense': {'P@1': {'301': 0.0}}}
         """
-        for at_run, run in enumerate(self.runs):
-            for at, measure in enumerate(self.measures):
-                arrays = [self.value, self.low, self.high]
-                if self.parts is not None and measure.has_residual:
-                    arrays += list(self.parts)
-                names = (*FIELDS, *PARTS)[: 3 + len(arrays)]
-                columns = [array[at_run, :, at].tolist() for array in arrays]
-                label = str(measure)
-                for query, *numbers in zip(self.query_ids, *columns, strict=True):
-                    if numbers[0] == numbers[0]:
-                        yield dict(zip(names, (run, query, label, *map(plain, numbers)), strict=True))
+        return self.filter(run=names)
 
-    def __len__(self) -> int:
-        return int(np.count_nonzero(~np.isnan(self.value)))
+    def topic(self, *query_ids: str) -> Scores:
+        """The scores of one topic or several.
 
-    def columns(self) -> dict[str, list[Any]]:
-        """The tidy table as columns."""
-        rows = list(self.rows())
-        return {name: [row.get(name) for row in rows] for name in self.fields}
+        Parameters
+        ----------
+        *query_ids : str
+            The topics, in the order wanted.
 
-    def to_polars(self) -> Any:
-        """A polars data frame."""
-        import polars
+        Returns
+        -------
+        Scores
+            Means of it are over these topics.
 
-        schema = {name: polars.String if at < 3 else polars.Float64 for at, name in enumerate(self.fields)}
-        return polars.DataFrame(self.columns(), schema=schema)
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels, run = {"301": {"a": 1}, "302": {"b": 1}}, {"301": {"a": 1}, "302": {"c": 1}}
+        >>> rb.evaluate(qrels, {"bm25": run}, "P@1").topic("302").to_dict()
+        {'bm25': {'P@1': {'302': 0.0}}}
+        """
+        return self.filter(topic=query_ids)
 
-    def to_pandas(self) -> Any:
-        """A pandas data frame."""
-        import pandas
+    def filter(
+        self, *, run: Names | None = None, topic: Names | None = None, measure: Measures | None = None
+    ) -> Scores:
+        """The scores of some runs, topics and measures.
 
-        frame = pandas.DataFrame(self.columns())
-        return frame.astype(dict.fromkeys(self.fields[3:], "float64"))
+        Parameters
+        ----------
+        run, topic : str, iterable of str, or callable, optional
+            A name, several in the order wanted, or a function that says yes or no of a name.
+        measure : str, Measure, class, iterable of these, or callable, optional
+            By label or any other name of the measure, as object, or as class for all measures of the class; or a
+            function that says yes or no of a measure.
 
-    def to_arrow(self) -> Any:
-        """A pyarrow table."""
-        import pyarrow
+        Returns
+        -------
+        Scores
+            A new table. A name that is not there is an error (also a ``KeyError``).
 
-        types = [(name, pyarrow.string() if at < 3 else pyarrow.float64()) for at, name in enumerate(self.fields)]
-        return pyarrow.table(self.columns(), schema=pyarrow.schema(types))
+        Notes
+        -----
+        Notes of runs follow: topics missing are those among the topics chosen, and how far ties move the mean of the
+        first measure is forgotten where the topics or the first measure are others.
 
-    def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
-        """``{run: {measure: {query_id: value}}}``."""
-        nested: dict[str, dict[str, dict[str, float]]] = {run: {} for run in self.runs}
-        for row in self.rows():
-            nested[row["run"]].setdefault(row["measure"], {})[row["query_id"]] = row["value"]
-        return nested
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels, run = {"301": {"a": 1}, "402": {"b": 1}}, {"301": {"a": 1}, "402": {"c": 1}}
+        >>> scores = rb.evaluate(qrels, {"bm25": run}, ["P@1", "P@5", "AP"])
+        >>> scores.filter(topic=lambda name: name > "400", measure=rb.P).to_dict()
+        {'bm25': {'P@1': {'402': 0.0}, 'P@5': {'402': 0.0}}}
+        """
+        return self._at(
+            None if run is None else places_of_names(run, self.runs, "run"),
+            None if topic is None else places_of_names(topic, self.query_ids, "topic"),
+            None if measure is None else places_of_measures(measure, self.measures, self.runs),
+        )
+
+    def sort(self, by: MeasureName | None = None, *, worst_first: bool = False) -> Scores:
+        """The runs in the order of their means, the best first.
+
+        Parameters
+        ----------
+        by : str, Measure or class, optional
+            The measure; the first one, unless named. ``"run"`` sorts by the runs' names instead.
+        worst_first : bool
+            The other way round.
+
+        Returns
+        -------
+        Scores
+
+        Notes
+        -----
+        Where a measure counts effort (ESL), the lowest mean is the best. Runs whose means are equal but for rounding
+        stay in their order; runs without a score come last.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> runs = {"weak": {"301": {"b": 1}}, "strong": {"301": {"a": 1}}}
+        >>> scores = rb.evaluate({"301": {"a": 1}}, runs, ["P@1", "AP"])
+        >>> scores.sort(by="AP").runs
+        ['strong', 'weak']
+        """
+        if by == "run":
+            return self._at(runs=sorted(range(len(self.runs)), key=self.runs.__getitem__, reverse=worst_first))
+        chosen = self if by is None else self[by]
+        if by is not None and len(chosen.measures) != 1:
+            raise UsageError(f"Sort by one of these: {', '.join(map(str, chosen.measures))}.")
+        means = levelled(merit(chosen.mean().value[:, 0, 0], chosen.measures[0]))
+        return self._at(runs=np.argsort(means if worst_first else -means, kind="stable").tolist())
+
+    def __contains__(self, wanted: object) -> bool:
+        """Is there this measure (as in brackets), or this row (as iteration gives them)?"""
+        if isinstance(wanted, Mapping):
+            return any(row == wanted for row in self.rows())
+        try:
+            return isinstance(wanted, str | Measure | type) and bool(self[wanted].measures)
+        except UnknownNameError:
+            return False
 
     def to_latex(self) -> str:
-        """The table of means for a paper."""
+        r"""The table of means for a paper.
+
+        Returns
+        -------
+        str
+            A tabular with booktabs rules.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> print(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").to_latex(), end="")
+        \begin{tabular}{lrr}
+        \toprule
+        run & AP & judged@10 \\
+        \midrule
+        bm25 & 1.0000 & 100\% \\
+        \bottomrule
+        \end{tabular}
+        """
         return self.mean().table().latex()
 
     def render(self, kind: str, *, per_topic: bool = False, raw: bool = False) -> str:
-        """The scores in any text format of the command line: means, behind the topics' values if asked for."""
-        mean = self.mean()
-        if kind == "trec":
-            return "".join(_trec_lines(self, mean, per_topic))
-        if kind in ("json", "jsonl", "csv", "tsv"):
-            rows = [*self.rows(), *mean.rows()] if per_topic else mean.rows()
-            return render_rows(rows, kind, self.fields, raw=raw)
-        if per_topic:
-            topics, means = self.table(), mean.table()
-            lines = [*topics.rows, *([row[0], ALL, *row[1:]] for row in means.rows)]
-            header = [means.header[0], "topic", *means.header[1:]]  # only means have notes
-            filled = [[*row, *[""] * (len(header) - len(row))] for row in lines]
-            return Table(header, filled, topics.left | {at + 1 for at in means.left if at}).render(kind)
-        return mean.table().render(kind)
+        """The scores as text, as the command line writes them.
 
-    def write_parquet(self, path: str, *, per_topic: bool = False) -> None:
-        """The tidy table as a Parquet file."""
-        import polars
+        Parameters
+        ----------
+        kind : str
+            ``table``, ``markdown``, ``latex``, ``html``, ``json``, ``jsonl``, ``csv``, ``tsv`` or ``trec``.
+        per_topic : bool
+            The scores of topics too, not the means only.
+        raw : bool
+            In ``csv`` and ``tsv``, no apostrophe before text that a spreadsheet would compute.
 
-        try:
-            mean = self.mean().to_polars()
-            frame = polars.concat([self.to_polars(), mean]) if per_topic else mean
-        except UnicodeEncodeError as error:
-            raise DataError(
-                f"{path}: Parquet holds text in UTF-8 only, which {ascii(error.object)[:80]} is not. Choose csv or "
-                "trec, which keep bytes."
-            ) from None
-        content = io.BytesIO()
-        frame.write_parquet(content)
-        with writing(path, "wb") as out:
-            out.write(content.getbuffer())
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> print(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").render("csv"), end="")
+        run,query_id,measure,value,low,high
+        bm25,all,AP,1.0,1.0,1.0
+        """
+        return score_table.rendered(self, kind, per_topic=per_topic, raw=raw)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything that ``load`` needs, as JSON."""
-        arrays = {name: getattr(self, name).tolist() for name in ("value", "low", "high", "judged")}
-        content = {
-            "format": SAVED,
-            "runs": self.runs,
-            "query_ids": self.query_ids,
-            "measures": [str(measure) for measure in self.measures],
-            "bounds": self.bounds,
-            "topics": self.topics,
-            **arrays,
-        }
-        with writing(path) as out:
-            out.write(json_of(content))
+        """Write everything to a file, for ``load``.
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Scores:
-        """Read what ``save`` wrote."""
-        try:
-            content = json_text.parse(read_text(os.fspath(path)).tobytes(), os.fspath(path))
-            if content["format"] != SAVED:
-                raise KeyError
-            arrays: dict[str, Any] = {
-                name: np.array(content[name], dtype=float) for name in ("value", "low", "high", "judged")
-            }
-            measures = [parse_measure(label) for label in content["measures"]]
-        except DataError:
-            raise
-        except (ValueError, KeyError, TypeError, OverflowError):
-            raise DataError(f"{os.fspath(path)}: these are not scores that rankbounds saved.") from None
-        return cls(
-            content["runs"],
-            content["query_ids"],
-            measures,
-            **arrays,
-            notes=[RunNotes() for _ in content["runs"]],
-            bounds=content["bounds"],
-            topics=content["topics"],
-        )
+        Parameters
+        ----------
+        path : str or path
+            The file; what it holds is JSON.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> import os, tempfile
+        >>> scores = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, ["AP", "RBP(p=0.8)"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "scores.json")
+        ...     scores.save(path)
+        ...     rb.Scores.load(path) == scores
+        True
+        """
+        from rankbounds.evaluation import saved_scores
+
+        saved_scores.save(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Scores:
+        """Read scores that ``save`` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        Scores
+            Equal to those that were saved. Files of earlier versions do not say which bounds are exact; all that may
+            be wider than what can happen are then in ``outer``.
+
+        Examples
+        --------
+        See ``save``.
+        """
+        from rankbounds.evaluation import saved_scores
+
+        return saved_scores.load(path)
 
     def table(self) -> Table:
-        """The table for people: a row for each run (and topic), a column for each measure."""
-        topics = self.query_ids != [ALL]
-        noted = [_note(notes, self.measures[0]) if not topics else "" for notes in self.notes] or [""] * len(self.runs)
-        header = ["run", *(["topic"] if topics else []), *map(str, self.measures), "judged@10"]
-        cells = [
-            _cells(self.value[..., at], self.low[..., at], self.high[..., at], measure.total == "sum")
-            for at, measure in enumerate(self.measures)
-        ]
-        rows = []
-        for at_run, run in enumerate(self.runs):
-            for at_topic, query in enumerate(self.query_ids):
-                if np.isnan(self.value[at_run, at_topic]).all():
-                    continue
-                numbers = [column[at_run][at_topic] for column in cells]
-                rows.append([run, *([query] if topics else []), *numbers, f"{self.judged[at_run, at_topic]:.0%}"])
-                if any(noted):
-                    rows[-1].append(noted[at_run])
-        left = {0, 1} if topics else {0}
-        if any(noted):
-            header.append("notes")
-            left.add(len(header) - 1)
-        return Table(header, rows, frozenset(left))
+        """The table for people: a row for each run (and topic), a column for each measure.
+
+        Returns
+        -------
+        Table
+            With the methods ``text``, ``markdown``, ``latex`` and ``html``.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> print(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").table().markdown(), end="")
+        | run | topic | AP | judged@10 |
+        | :--- | :--- | ---: | ---: |
+        | bm25 | 301 | 1.0000 | 100% |
+        """
+        return score_table.table(self)
 
     def warnings(self) -> list[str]:
-        """What concerns several numbers, in sentences."""
-        told = topic_warnings(self.runs, self.notes, self.topics)
+        """What concerns several numbers, in sentences.
+
+        Returns
+        -------
+        list of str
+            On runs that lack topics, topics that nobody judged, and topics without relevant documents.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").warnings()
+        []
+        """
+        sentences = topic_warnings(self.runs, self.notes, self.topics) if self.notes else []
         if self.without_relevant:
-            one = len(self.without_relevant) == 1
-            told.append(
-                f"{len(self.without_relevant)} {'topic has' if one else 'topics have'} no relevant document "
-                f"({_some(self.without_relevant)}): AP, nDCG, recall and the like are 0 there."
+            have = "topic has" if len(self.without_relevant) == 1 else "topics have"
+            sentences.append(
+                f"{len(self.without_relevant)} {have} no relevant document ({some(self.without_relevant)}): AP, nDCG, "
+                "recall and the like are 0 there."
             )
-        return told
+        return sentences
 
     def __repr__(self) -> str:
         return self.mean().table().text()
@@ -272,94 +342,36 @@ class Scores:
 
 
 def joined(first: Scores, second: Scores) -> Scores:
-    """Two sets of scores as one; they must have the same topics and measures."""
+    """Two sets of scores as one, with the measures and topics of the second, which the first must have."""
     if set(first.query_ids) != set(second.query_ids):
         raise DataError("The two sets of scores are on different topics; they cannot be compared.")
-    lacking = [str(measure) for measure in second.measures if measure not in first.measures]
+    lacking = [measure for measure in second.measures if measure not in first.measures]
     if lacking:
         raise DataError(f"The saved scores lack {lacking[0]}. Save them again with this measure.")
-    topics = [first.query_ids.index(query) for query in second.query_ids]
-    measures = [first.measures.index(measure) for measure in second.measures]
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(first, name)[:, topics][:, :, measures], getattr(second, name)])
-        for name in ("value", "low", "high")
-    }
-    names = unique_names([*first.runs, *second.runs], ["saved"] * len(first.runs) + ["new"] * len(second.runs))
-    judged = np.concatenate([first.judged[:, topics], second.judged])
-    return replace(second, runs=names, judged=judged, notes=[*first.notes, *second.notes], **arrays)
-
-
-def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) -> list[str]:
-    """Which runs lack judged topics, and which have topics that nobody judged, in sentences."""
-    told = []
-    lacking = [(run, one.missing) for run, one in zip(runs, notes, strict=True) if one.missing]
-    if lacking:
-        what = "are scored as empty lists" if topics == "judged" else "are left out of its means"
-        told.append(
-            f"{_runs(len(lacking), len(runs))} judged topics, which {what} "
-            f"({lacking[0][0]}: {_some(lacking[0][1])}{'; ...' if len(lacking) > 1 else ''})."
+    if first.bounds != second.bounds:
+        raise DataError(
+            f"The saved scores have other bounds ({first.bounds}) than these ({second.bounds}). Save them again with "
+            f"--bounds {second.bounds}."
         )
-    extra = [(run, one.unknown) for run, one in zip(runs, notes, strict=True) if one.unknown]
-    if extra:
-        told.append(
-            f"{_runs(len(extra), len(runs), 'has', 'have')} topics without judgments, which are left out "
-            f"({extra[0][0]}: {_some(extra[0][1])}{'; ...' if len(extra) > 1 else ''})."
-        )
-    return told
+    aligned = first.filter(topic=second.query_ids, measure=second.measures)
+    both = (aligned, second)
+    parts = None
+    if any(scores.parts is not None for scores in both):
+        unknown = [np.full((len(PARTS), *scores.value.shape), np.nan) for scores in both]
+        parts = [blank if scores.parts is None else scores.parts for scores, blank in zip(both, unknown, strict=True)]
+    relevant_nowhere = {*aligned.without_relevant, *second.without_relevant}
+    return replace(
+        second,
+        runs=unique_names([*first.runs, *second.runs], ["saved"] * len(first.runs) + ["new"] * len(second.runs)),
+        value=np.concatenate([scores.value for scores in both]),
+        low=np.concatenate([scores.low for scores in both]),
+        high=np.concatenate([scores.high for scores in both]),
+        judged=np.concatenate([scores.judged for scores in both]),
+        notes=[*aligned.notes, *second.notes],
+        without_relevant=[name for name in second.query_ids if name in relevant_nowhere],
+        outer=[measure for measure in second.measures if any(measure in scores.outer for scores in both)],
+        parts=None if parts is None else np.concatenate(parts, axis=1),
+    )
 
 
-def _runs(some: int, number_of_runs: int, one: str = "lacks", many: str = "lack") -> str:
-    if number_of_runs == 1:
-        return f"The run {one}"
-    return f"{some} of {number_of_runs} runs {one if some == 1 else many}"
-
-
-def _some(names: Sequence[str], at_most: int = 5) -> str:
-    return ", ".join(names[:at_most]) + (f" and {len(names) - at_most} more" if len(names) > at_most else "")
-
-
-def _note(notes: RunNotes, measure: Measure) -> str:
-    parts = []
-    if notes.missing:
-        parts.append(f"{len(notes.missing)} topic{'s' * (len(notes.missing) > 1)} missing")
-    if notes.tie_range is not None and notes.tie_range >= 0.00005:
-        parts.append(f"ties move {measure} by {notes.tie_range:.4f}")
-    return ", ".join(parts)
-
-
-def _cells(value: Floats, low: Floats, high: Floats, counts: bool) -> list[list[str]]:
-    """A measure's column: ``0.3280 +0.5120`` where the value is the least possible, else ``0.3280 [low, high]``."""
-    digits = 0 if counts else 4
-    known = ~np.isnan(low)
-    with np.errstate(invalid="ignore"):  # a search that never ends has no finite bounds
-        above_low, width = (np.where(one == low, 0.0, one - low) for one in (value, high))
-    open_above_only = bool((np.abs(above_low)[known] < 1e-9).all())
-    nothing_open = open_above_only and bool((np.abs(width)[known] < 1e-12).all())
-
-    def cell(one: float, least: float, most: float) -> str:
-        text = number(one, digits)
-        if least != least or nothing_open:
-            return text
-        if open_above_only:
-            return f"{text} +{number(most - one, digits)}"
-        return f"{text} [{number(least, digits)}, {number(most, digits)}]"
-
-    return [
-        [cell(*numbers) for numbers in zip(*row, strict=True)]
-        for row in zip(value.tolist(), low.tolist(), high.tolist(), strict=True)
-    ]
-
-
-def _trec_lines(scores: Scores, mean: Scores, per_topic: bool) -> Iterator[str]:
-    """Lines as trec_eval prints them: for each topic its measures, then the means."""
-    names = [trec_name(measure) for measure in scores.measures]
-    whole = [measure.total == "sum" for measure in scores.measures]
-    for at_run, run in enumerate(scores.runs):
-        if len(scores.runs) > 1:
-            yield f"{'runid':<22}\t{ALL}\t{run}\n"
-        for part in (scores, mean) if per_topic else (mean,):
-            # trec_eval goes through topics in the order of their ids as text.
-            for query, values in sorted(zip(part.query_ids, part.value[at_run].tolist(), strict=True)):
-                for name, value, count in zip(names, values, whole, strict=True):
-                    if value == value:
-                        yield f"{name:<22}\t{query}\t{value:.0f}\n" if count else f"{name:<22}\t{query}\t{value:6.4f}\n"
+__all__ = ["ALL", "FIELDS", "PARTS", "RunNotes", "Scores", "joined", "topic_warnings"]

@@ -1,0 +1,237 @@
+"""What judgments and runs have in common as tables: a number for each pair of a query and a document."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.columns.pairs import Pairs
+from rankbounds.errors import UnknownNameError, did_you_mean
+from rankbounds.frames import Column, arrow_table, pandas_frame, polars_frame
+from rankbounds.tables import Table
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+Self = TypeVar("Self", bound="PairTable")
+
+ROWS_SHOWN = 5
+"""How many rows a notebook shows."""
+
+
+class PairTable:
+    """A table ``query_id, doc_id`` and a number. It never changes: arrays are read-only, methods return new tables."""
+
+    value_name: ClassVar[str]
+    """What the numbers are called."""
+    pairs: Pairs
+
+    @property
+    def _value(self) -> Floats:
+        """The column of numbers."""
+        raise NotImplementedError
+
+    def _taken(self: Self, pairs: Pairs, rows: Ints) -> Self:
+        """The table of these pairs, which stand on these rows."""
+        raise NotImplementedError
+
+    def _further_columns(self) -> dict[str, Column]:
+        """What frames hold beside the pairs and their numbers."""
+        return {}
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The topics, in the order of their first row.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.Qrels.from_columns(["302", "301", "302"], ["a", "b", "c"], [1, 0, 2]).query_ids
+        ('302', '301')
+        """
+        return self.pairs.topics
+
+    def rows(self) -> Iterator[tuple[str, str, float]]:
+        """Tuples of query, document and number, in the order given.
+
+        Returns
+        -------
+        iterator of tuple
+            ``(query_id, doc_id, relevance)`` of judgments, ``(query_id, doc_id, score)`` of runs. Iterating over the
+            object itself gives the same.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> list(rb.Qrels.from_columns(["301", "301"], ["a", "b"], [1, 0]).rows())
+        [('301', 'a', 1.0), ('301', 'b', 0.0)]
+        """
+        return self.pairs.rows(self._value)
+
+    def __iter__(self) -> Iterator[tuple[str, str, float]]:
+        return self.rows()
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __contains__(self, wanted: object) -> bool:
+        """Is there this topic, this ``(query_id, doc_id)``, or this row?"""
+        if not isinstance(wanted, tuple):
+            return _as_id(wanted) in self._rows_of
+        query, *rest = wanted
+        if _as_id(query) not in self._rows_of or not 1 <= len(rest) <= 2:
+            return False
+        of_topic = self._of_topic(query)
+        return _as_id(rest[0]) in of_topic and (len(rest) == 1 or of_topic[_as_id(rest[0])] == rest[1])
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Everything as plain dicts, ``{query_id: {doc_id: number}}``, which every function here reads too.
+
+        Returns
+        -------
+        dict
+            Topics and documents stand in the order given.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.Qrels.from_columns(["301", "301"], ["a", "b"], [1, 0]).to_dict()
+        {'301': {'a': 1.0, 'b': 0.0}}
+        """
+        return self.pairs.nested(self._value)
+
+    def filter(self: Self, topics: str | Iterable[str] | Callable[[str], bool]) -> Self:
+        """Some of the topics, with all their rows.
+
+        Parameters
+        ----------
+        topics : str, iterable of str, or callable
+            A topic, several, or a function that says yes or no of a topic. Those that are not here are passed over, so
+            that ``run.filter(qrels.query_ids)`` is what the run has of the judged topics.
+
+        Returns
+        -------
+        Qrels or Run
+            A new table in the same order.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = rb.Qrels.from_columns(["301", "302", "401"], ["a", "b", "c"], [1, 0, 2])
+        >>> qrels.filter(["302", "401"]).query_ids
+        ('302', '401')
+        >>> qrels.filter(lambda topic: topic < "400").to_dict()
+        {'301': {'a': 1.0}, '302': {'b': 0.0}}
+        """
+        if callable(topics):
+            names = {name for name in self.query_ids if topics(name)}
+        else:
+            names = {_as_id(name) for name in ([topics] if isinstance(topics, str | int) else topics)}
+        return self._taken(*self.pairs.of_topics(names))
+
+    def to_polars(self) -> polars.DataFrame:
+        """A polars data frame with a row for each pair, in the order given.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``query_id, doc_id, relevance`` of judgments; ``query_id, doc_id, score`` of runs, and ``rank`` where the
+            file states ranks. Every function here reads such frames too.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1]).to_polars().rows()
+        [('301', 'a', 2.5), ('301', 'b', 1.0)]
+        """
+        return polars_frame(self._columns())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas data frame, with the columns of ``to_polars``.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1]).to_pandas()
+          query_id doc_id  score
+        0      301      a    2.5
+        1      301      b    1.0
+        """
+        return pandas_frame(self._columns())
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A pyarrow table, with the columns of ``to_polars``.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1]).to_arrow().column_names
+        ['query_id', 'doc_id', 'score']
+        """
+        return arrow_table(self._columns())
+
+    def _columns(self) -> dict[str, Column]:
+        topic = self.pairs.topic.tolist()
+        return {
+            "query_id": [self.query_ids[number] for number in topic],
+            "doc_id": self.pairs.docs.to_list(),
+            self.value_name: self._value,
+            **self._further_columns(),
+        }
+
+    def __eq__(self, other: object) -> bool:
+        """The same rows in the same order?"""
+        if type(other) is not type(self):
+            return NotImplemented
+        ours, theirs = self.pairs, other.pairs
+        return (
+            len(ours) == len(theirs)
+            and ours.topics == theirs.topics
+            and np.array_equal(ours.topic, theirs.topic)
+            and np.array_equal(self._value, other._value)
+            and bool(ours.docs.equals(theirs.docs).all())
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # two that are equal may be large: nothing short stands for them
+
+    def _repr_html_(self) -> str:
+        first = self.pairs.take(slice(ROWS_SHOWN))
+        rows = [[query, doc, f"{value:g}"] for query, doc, value in first.rows(self._value[:ROWS_SHOWN])]
+        more = [] if len(self) <= ROWS_SHOWN else [["…", "…", "…"]]
+        table = Table(["query_id", "doc_id", self.value_name], rows + more, frozenset({0, 1}))
+        return f"<p>{html.escape(repr(self))}</p>\n{table.html()}"
+
+    @cached_property
+    def _rows_of(self) -> dict[str, Ints]:
+        """The rows of each topic, in the order given."""
+        ends = np.cumsum(np.bincount(self.pairs.topic, minlength=len(self.query_ids)))
+        return dict(zip(self.query_ids, np.split(self.pairs.rows_by_topic(), ends[:-1]), strict=True))
+
+    def _of_topic(self, query: Any) -> dict[str, float]:
+        """``{doc_id: number}`` of one topic, in the order given."""
+        name = _as_id(query)
+        if name not in self._rows_of:
+            known = list(self.query_ids)
+            raise UnknownNameError(f'There is no topic "{name}" here.{did_you_mean(str(name), known)}')
+        rows = self._rows_of[name]
+        return dict(zip(self.pairs.docs.take(rows).to_list(), self._value[rows].tolist(), strict=True))
+
+
+def _as_id(name: Any) -> Any:
+    """An id as text: whole numbers as they are written, as in tables that are read."""
+    return str(name) if isinstance(name, int | np.integer) and not isinstance(name, bool) else name

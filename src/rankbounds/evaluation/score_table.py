@@ -1,0 +1,99 @@
+"""Scores for people and for trec_eval's readers: tables of rounded numbers, and lines as trec_eval prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.parser import trec_name
+from rankbounds.tables import Table, number, render_rows
+
+if TYPE_CHECKING:
+    from rankbounds.evaluation.tidy_scores import TidyScores
+
+ALL = "all"
+"""What the mean over topics has for a query id."""
+
+
+def rendered(scores: TidyScores, kind: str, *, per_topic: bool, raw: bool) -> str:
+    """The scores in any text format of the command line: means, behind the topics' values if asked for."""
+    mean = scores.mean()
+    if kind == "trec":
+        return "".join(_trec_lines(scores, mean, per_topic))
+    if kind in ("json", "jsonl", "csv", "tsv"):
+        rows = [*scores.rows(), *mean.rows()] if per_topic else mean.rows()
+        return render_rows(rows, kind, scores.fields, raw=raw)
+    means = table(mean)
+    if not per_topic:
+        return means.render(kind)
+    topics = table(scores)
+    lines = [*topics.rows, *([row[0], ALL, *row[1:]] for row in means.rows)]
+    header = [means.header[0], "topic", *means.header[1:]]  # only means have notes
+    filled = [[*row, *[""] * (len(header) - len(row))] for row in lines]
+    return Table(header, filled, topics.left | {column + 1 for column in means.left if column}).render(kind)
+
+
+def table(scores: TidyScores) -> Table:
+    """The table for people: a row for each run (and topic), a column for each measure."""
+    by_topic = scores.query_ids != [ALL]
+    notes = [] if by_topic or not scores.measures else [noted.in_brief(scores.measures[0]) for noted in scores.notes]
+    header = ["run", *(["topic"] if by_topic else []), *map(str, scores.measures), "judged@10"]
+    cells = [
+        _cells(scores.value[..., place], scores.low[..., place], scores.high[..., place], measure.total == "sum")
+        for place, measure in enumerate(scores.measures)
+    ]
+    rows = []
+    for run_place, run in enumerate(scores.runs):
+        for topic_place, query in enumerate(scores.query_ids):
+            if np.isnan(scores.value[run_place, topic_place]).all():
+                continue
+            numbers = [column[run_place][topic_place] for column in cells]
+            judged = f"{scores.judged[run_place, topic_place]:.0%}"
+            note = [notes[run_place]] if any(notes) else []
+            rows.append([run, *([query] if by_topic else []), *numbers, judged, *note])
+    left = {0, 1} if by_topic else {0}
+    if any(notes):
+        header.append("notes")
+        left.add(len(header) - 1)
+    return Table(header, rows, frozenset(left))
+
+
+def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list[str]]:
+    """A measure's column: ``0.3280 +0.5120`` where the value is the least possible, else ``0.3280 [low, high]``."""
+    digits = 0 if counts else 4
+    known = ~np.isnan(low)
+    with np.errstate(invalid="ignore"):  # a search that never ends has no finite bounds
+        above_low, width = (np.where(numbers == low, 0.0, numbers - low) for numbers in (values, high))
+    open_above_only = bool((np.abs(above_low)[known] < 1e-9).all())
+    nothing_open = open_above_only and bool((np.abs(width)[known] < 1e-12).all())
+
+    def cell(value: float, least: float, most: float) -> str:
+        text = number(value, digits)
+        if least != least or nothing_open:
+            return text
+        if open_above_only:
+            return f"{text} +{number(most - value, digits)}"
+        return f"{text} [{number(least, digits)}, {number(most, digits)}]"
+
+    return [
+        [cell(*numbers) for numbers in zip(*row, strict=True)]
+        for row in zip(values.tolist(), low.tolist(), high.tolist(), strict=True)
+    ]
+
+
+def _trec_lines(scores: TidyScores, mean: TidyScores, per_topic: bool) -> Iterator[str]:
+    """Lines as trec_eval prints them: for each topic its measures, then the means."""
+    names = [trec_name(measure) for measure in scores.measures]
+    whole = [measure.total == "sum" for measure in scores.measures]
+    for place, run in enumerate(scores.runs):
+        if len(scores.runs) > 1:
+            yield f"{'runid':<22}\t{ALL}\t{run}\n"
+        for part in (scores, mean) if per_topic else (mean,):
+            # trec_eval goes through topics in the order of their ids as text.
+            for query, values in sorted(zip(part.query_ids, part.value[place].tolist(), strict=True)):
+                for name, value, count in zip(names, values, whole, strict=True):
+                    if value == value:
+                        yield f"{name:<22}\t{query}\t{value:.0f}\n" if count else f"{name:<22}\t{query}\t{value:6.4f}\n"
