@@ -157,9 +157,24 @@ def test_topic_set_size_design():
     assert power_of_t_test(0.25, 128) >= 0.8 > power_of_t_test(0.25, 127)
     assert minimum_detectable_effect(0.2, 128) == pytest.approx(0.05, abs=2e-4)
     assert minimum_detectable_effect(0.0, 10) == 0
+    assert minimum_detectable_effect(0.2, 2, alpha=1e-12) == np.inf
+    assert minimum_detectable_effect(0.2, 50, alpha=1e-320) == np.inf
     assert topics_needed(1.0, 0.0) == 2
     with pytest.raises(UsageError, match="0"):
         topics_needed(0.0, 0.2)
+
+
+def test_a_level_that_no_test_reaches_is_refused(tmp_path, command):
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n3 0 a 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 1 x\n2 Q0 b 1 1 x\n3 Q0 b 1 1 x\n")
+    (tmp_path / "other").write_text("1 Q0 b 1 1 y\n2 Q0 a 1 1 y\n3 Q0 a 1 1 y\n")
+    files = [tmp_path / name for name in ("qrels", "run", "other")]
+    for question in ("compare", "report"):
+        code, _, err = command(question, *files, "--alpha", "1e-320", "-o", tmp_path / "out")
+        assert (code, "alpha must be at least 1e-12" in err) == (2, True)
+        assert command(question, *files, "--alpha", "1e-12", "-o", tmp_path / "out")[0] == 0
+    with pytest.raises(UsageError, match="at least 1e-12"):
+        topics_needed(0.05, 0.2, alpha=1e-320)
 
 
 @pytest.mark.parametrize(("alpha", "power"), [(0.05, 0.8), (0.01, 0.9), (0.2, 0.5), (0.9, 0.8)])

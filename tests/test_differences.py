@@ -213,3 +213,14 @@ def test_no_probability_decides_for_a_run_that_is_hardly_judged():
     for one in pairs.values():
         assert 0 <= one.probability_a_better <= 1
         assert 0 <= one.probability_b_better <= 1
+
+
+def test_a_variance_that_is_nothing_but_rounding_is_none():
+    qrels = {"t0": {"d0": -1, "301": 1}}
+    runs = {
+        "tag": {"t0": {"true": 5.0, "d8": 4.0, "d1": 3.0, "301": 3.0, "d9": 2.0}},
+        "other": {"t0": {"d8": 0.8, "true": 0.7, "d9": 0.6, "301": 0.5, "d1": 0.1}},
+    }
+    (pair,) = rb.differences(qrels, runs).pairs
+    assert pair.difference == pytest.approx(0, abs=1e-9)
+    assert pair.sd > 0

@@ -342,6 +342,13 @@ def test_a_value_that_is_none_in_parquet_names_the_file_of_the_user(tmp_path, mo
     assert str(raised.value).startswith(str(run))
 
 
+def test_damage_in_what_parquet_says_beside_its_columns_changes_nothing(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    qrels, run = written(tmp_path, *lines(5), "parquet")
+    parquet.write_table(parquet.read_table(run).replace_schema_metadata({b"k\xff": b"v"}), run)
+    assert_same(streaming.evaluate(qrels, run, MEASURES), rb.evaluate(qrels, run, MEASURES))
+
+
 STOPPED = """
 import os, signal, sys
 from rankbounds.evaluation.engines import stream as streaming

@@ -11,6 +11,7 @@ import signal
 import stat
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,10 @@ import rankbounds as rb
 from rankbounds.cli import build_parser, main
 from rankbounds.commands import options as shared
 from rankbounds.commands.demo import DATA
-from rankbounds.errors import DataError, UsageError
+from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.files.opening import expand
 from rankbounds.files.writing import COPY_ENDING, writing
+from rankbounds.probability.models import read_probabilities
 from rankbounds.tables import Table, render_rows
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"
@@ -432,7 +434,37 @@ def test_messages_are_one_line_without_control_characters_and_not_too_long(comma
     _, _, err = command("measures")
     assert err.startswith(r"rankbounds: file: a\nb\x1b[31m\u2028xxx")
     assert err.endswith("xxx Do this.\n")
-    assert len(err) < 3000
+    assert len(err) < 1000
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+@pytest.mark.parametrize("query", ["a\rb", "a\nb", "a\r\n", 'a"\r', "a\x85b\u2028c\x0bd"])
+def test_a_row_stays_one_row_whatever_its_id_holds(query, kind):
+    text = render_rows([{"query_id": query, "value": 1.5}] * 2, kind, ["query_id", "value"])
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter="," if kind == "csv" else "\t"))
+    assert rows == [{"query_id": query, "value": "1.5"}] * 2
+    assert text.endswith("1.5\n")
+
+
+def test_a_cell_of_any_length_among_counts_is_told(command, tmp_path):
+    (tmp_path / "counts").write_text("[" * 200_000)
+    code, _, err = command("persistence", "--depths", tmp_path / "counts")
+    assert code == 3
+    assert err.startswith(f"rankbounds: {tmp_path / 'counts'}: ")
+    (tmp_path / "q.csv").write_text(f"run,probability\n{'x' * 200_000},0.5\n")
+    with pytest.raises(DataError, match=r"q\.csv"):
+        read_probabilities(str(tmp_path / "q.csv"))
+
+
+def test_a_message_of_many_codes_and_a_warning_are_not_too_long(command, monkeypatch):
+    def tell(_):
+        warnings.warn(RankboundsWarning("\U000e0001" * 500), stacklevel=1)
+        raise DataError("a \x1b" * 500)
+
+    monkeypatch.setattr("rankbounds.commands.measures.run", tell)
+    code, _, err = command("measures")
+    assert code == 3
+    assert [len(line) < 1000 for line in err.splitlines()] == [True, True]
 
 
 # ---- options ----

@@ -123,7 +123,7 @@ def _read_by(words: list[str], files: dict[str, bytes]) -> list[str]:
     return [
         one
         for one in files
-        if one in named or "." in named or (one == "q" and "link" in named) or (one.startswith("r") and "r*" in named)
+        if one in named or "." in words or (one == "q" and "link" in named) or (one.startswith("r") and "r*" in named)
     ]
 
 

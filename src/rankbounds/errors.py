@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import re
 
-LONGEST_WORD, LONGEST_SENTENCE = 1000, 4000
-_NOT_SHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+LONGEST_WORD, LONGEST_SENTENCE = 300, 900
+"""In characters: what a file holds may be far longer than anybody reads."""
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD},}}")
 
 
 def readable(message: object) -> str:
     """A message on one line, whatever ids and tokens stand in it: shortened, and without characters that act."""
-    text = _LONG_WORD.sub(lambda word: _shortened(word[0], 60), str(message))
-    if len(text) > LONGEST_SENTENCE:
-        text = _shortened(text, LONGEST_SENTENCE // 2)
-    return _NOT_SHOWN.sub(lambda character: _escaped(character[0]), text)
+    text = _LONG_WORD.sub(lambda word: _shortened(word[0], LONGEST_WORD), str(message))
+    text = _shortened(text, LONGEST_SENTENCE)
+    if text.isprintable():
+        return text
+    # Codes are longer than the characters that they stand for.
+    return _shortened("".join(map(_escaped, text)), LONGEST_SENTENCE)
 
 
-def _shortened(text: str, kept: int) -> str:
+def _shortened(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    kept = longest // 2 - 20
     return f"{text[:kept]}[{len(text) - 2 * kept:,} more characters]{text[-kept:]}"
 
 
 def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8
         return f"\\x{code - 0xDC00:02x}"

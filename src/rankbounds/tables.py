@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import html
-import io
 import json
 import math
 import re
@@ -184,8 +183,16 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
         return f"[\n{inner}\n]\n" if cleaned else "[]\n"
     if kind == "jsonl":
         return "".join(json_of(row) + "\n" for row in cleaned)
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fields, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
+    out = _Lines()
+    # A cell that holds a character of the line's end is quoted: name both, for a carriage return ends a row as well.
+    writer = csv.DictWriter(out, fields, delimiter="\t" if kind == "tsv" else ",", lineterminator="\r\n")
     writer.writeheader()
     writer.writerows(cleaned if raw else ({field: _as_text(value) for field, value in row.items()} for row in cleaned))
-    return out.getvalue()
+    return "".join(out)
+
+
+class _Lines(list[str]):
+    """Where a writer of CSV puts its rows, each with the end that lines have everywhere else."""
+
+    def write(self, row: str) -> None:
+        self.append(row.removesuffix("\r\n") + "\n")

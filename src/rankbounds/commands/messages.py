@@ -6,17 +6,12 @@ import os
 import sys
 from types import TracebackType
 
-LONGEST = 2000
-"""Of a message, in characters: what a file holds may be far longer."""
+from rankbounds.errors import readable
 
 
 def say(message: str) -> None:
     """One line, with nothing in it that steers a terminal, and not too long."""
-    text = message.strip()
-    if len(text) > LONGEST:
-        text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
-    text = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
-    print(f"rankbounds: {text}", file=sys.stderr, flush=True)
+    print(f"rankbounds: {readable(message.strip())}", file=sys.stderr, flush=True)
 
 
 def expect_interruption() -> None:

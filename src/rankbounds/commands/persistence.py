@@ -82,7 +82,10 @@ def _cell(name: str, value: Any) -> str:
 def _read_counts(file: str) -> list[tuple[str, str]]:
     """The rows of a CSV of ranks and counts; a first row that holds words is a header."""
     text = read_text(file).tobytes().decode("utf-8", "replace")
-    rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise DataError(f"{file}: cannot be read as ranks and counts ({error}).") from None
     if rows and not rows[0][0].strip().rstrip("+").isdigit():
         rows = rows[1:]
     for at, row in enumerate(rows, 1):

@@ -28,6 +28,10 @@ RESAMPLES = 10_000
 _CELLS_AT_ONCE = 1 << 22
 MOST_TOPICS = 1 << 40
 """More topics than that are not worth telling."""
+SMALLEST_LEVEL = 1e-12
+"""A stricter level is lost in the rounding of 1 - alpha / 2."""
+LARGEST_EFFECT = 1e4
+"""Of standardised effects: of larger ones the t distribution cannot be computed any more."""
 TABULATED = np.arange(10, 1500)
 """For many effects, those that are just found with so many topics are computed once, and the others looked up."""
 
@@ -312,6 +316,14 @@ def standardised_effect(differences: Floats) -> Floats:
     return np.where(np.isfinite(mean), _over_error(mean, deviation_of(differences), 1), np.nan)
 
 
+def check_level(alpha: float) -> None:
+    """Reject a significance level that is none, or that no test can reach in the numbers that computers have."""
+    if not 0 < alpha < 1:
+        raise UsageError(f"alpha must lie between 0 and 1, not {alpha}.")
+    if alpha < SMALLEST_LEVEL:
+        raise UsageError(f"No test reaches the level {alpha:g}: alpha must be at least {SMALLEST_LEVEL:g}.")
+
+
 def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0.05) -> Any:
     """How often a two-sided paired t test finds a true standardised effect, by the noncentral t distribution."""
     from scipy import stats
@@ -324,13 +336,18 @@ def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0
 
 
 def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """The mean difference that a two-sided paired t test finds with this power, given the deviation over topics."""
+    """The mean difference that a two-sided paired t test finds with this power, given the deviation over topics.
+
+    Infinite where so few topics find no difference of any size that often at so strict a level.
+    """
     from scipy import optimize
 
     if deviation == 0 or power_of_t_test(1e-9, topics, alpha) >= power:  # chance alone is found so often
         return 0.0
     most = 1.0
-    while power_of_t_test(most, topics, alpha) < power:
+    while not power_of_t_test(most, topics, alpha) >= power:
+        if most > LARGEST_EFFECT:
+            return np.inf
         most *= 2
     wanted = optimize.brentq(lambda effect: power_of_t_test(effect, topics, alpha) - power, 1e-9, most, xtol=1e-12)
     return float(wanted) * deviation
@@ -340,8 +357,9 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
     """How many topics a two-sided paired t test needs to find this mean difference with this power (Sakai's design)."""
     if difference == 0:
         raise UsageError("No number of topics can show a difference of 0.")
-    if not (0 < alpha < 1 and 0 < power < 1):
-        raise UsageError("alpha and power must lie between 0 and 1.")
+    check_level(alpha)
+    if not 0 < power < 1:
+        raise UsageError(f"power must lie between 0 and 1, not {power}.")
     effect = abs(difference) / deviation if deviation else np.inf
     needed = int(topics_for_effects(np.array([effect]), alpha, power)[0])
     if not needed:

@@ -208,7 +208,8 @@ class SharedHoles:
             float(one.weight @ self.chance[document]) for one, document in zip(self.holes, self.document, strict=True)
         ]
         between = self.slope[first] - self.slope[second]
-        estimation = np.einsum("ij,jk,ik->i", between, self.covariance, between)
+        # A variance of nothing may come out below 0 by a rounding.
+        estimation = np.maximum(np.einsum("ij,jk,ik->i", between, self.covariance, between), 0.0)
         # The positive parts of the net weights add up to half of (their sum plus the sum of their sizes).
         up = (opened[first] - opened[second] + apart) / 2
         down = up - (opened[first] - opened[second])

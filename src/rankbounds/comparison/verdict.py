@@ -14,6 +14,7 @@ from rankbounds.comparison.significance import (
     EXACT_TOPICS,
     Resampling,
     check_differences,
+    check_level,
     check_test,
     mean_interval,
     p_values,
@@ -179,9 +180,9 @@ def compare(
     """
     if len(scores.runs) < 2:
         raise DataError("A comparison needs at least two runs.")
-    for value, name in ((alpha, "alpha"), (confidence, "confidence")):
-        if not 0 < value < 1:
-            raise UsageError(f"{name} must lie between 0 and 1, not {value}.")
+    check_level(alpha)
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
     check_test(test, alternative)
     resampling = Resampling(resamples, seed)
     first, second = pairs_of(len(scores.runs))

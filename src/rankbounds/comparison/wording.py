@@ -97,10 +97,8 @@ def _topics(difference: float, differences: Floats, alpha: float) -> str:
     if deviation == 0:
         return "What would settle it? More topics: on these the difference is the same everywhere."
     smallest = minimum_detectable_effect(deviation, differences.size, alpha, POWER)
-    text = (
-        f"What would settle it? With {differences.size} topics a true difference of {smallest:.4f} is found "
-        f"{POWER:.0%} of the time (t test)"
-    )
+    what = f"a true difference of {smallest:.4f}" if np.isfinite(smallest) else "no difference of any size"
+    text = f"What would settle it? With {differences.size} topics {what} is found {POWER:.0%} of the time (t test)"
     if difference == 0:
         return text + "."
     needed = int(topics_for_effects(np.array([difference / deviation]), alpha, POWER)[0])

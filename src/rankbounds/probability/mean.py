@@ -388,7 +388,7 @@ def exact_score(holes: Holes, measure: Measure, model: RelevanceProbability) -> 
     estimation = 0.0
     if isinstance(model, Estimate):
         slope = model.slope(holes) / np.count_nonzero(holes.counted)
-        estimation = float(slope @ model.covariance @ slope)
+        estimation = max(float(slope @ model.covariance @ slope), 0.0)  # rounding may leave it below
     return UncertainScore(
         holes.run.name, measure, holes.facts.query_ids, holes.base, mean, variance, holes.low, holes.high,
         holes.topic, holes.weight, chance, estimation=estimation,

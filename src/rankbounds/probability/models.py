@@ -200,7 +200,11 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
     table: dict[str, float] = {}
     at, at_value = header.index(key), header.index(value)
     lines_of_text = text.tobytes().decode("utf-8", "surrogateescape").splitlines()[1:]
-    for number, row in enumerate(csv.reader(io.StringIO("\n".join(lines_of_text)), delimiter=separator), 2):
+    try:
+        rows = list(csv.reader(io.StringIO("\n".join(lines_of_text)), delimiter=separator))
+    except csv.Error as error:
+        raise DataError(f"{path}: cannot be read as a table ({error}).") from None
+    for number, row in enumerate(rows, 2):
         try:
             if row:
                 table[row[at].strip()] = float(row[at_value])
