@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from rankbounds.commands.input_options import add_inputs
@@ -66,7 +67,7 @@ def _scores(options: argparse.Namespace) -> Scores:
     if options.memory and engine not in ("auto", "stream"):
         raise UsageError("--memory goes with --engine stream only.")
     if engine == "auto":
-        engine = "stream" if options.memory or _too_large(options.runs) else "local"
+        engine = "stream" if options.memory or _too_large(list(named_files(options))) else "local"
     if engine == "local":
         return evaluate_from(options)
     if options.read_as or options.labels or options.columns:
@@ -84,15 +85,24 @@ def _scores(options: argparse.Namespace) -> Scores:
         return spark.evaluate_files(options.qrels, options.runs, measures, lenient=options.lenient, **assumptions)
     from rankbounds.evaluation.engines import stream as streaming
 
-    return streaming.evaluate(
+    files = named_files(options)
+    scores = streaming.evaluate(
         options.qrels,
-        [file for argument in options.runs for file in expand([name_and_path(argument)[1]])],
+        list(files),
         measures,
         memory=options.memory,
         lenient=options.lenient,
         progress=progress_on_terminal("parts scored"),
         **assumptions_from(options),
     )
+    return replace(scores, runs=[name or own for name, own in zip(files.values(), scores.runs, strict=True)])
+
+
+def named_files(options: argparse.Namespace) -> dict[str, str | None]:
+    """The files of the runs with the names that the user gave them, if any."""
+    return {
+        file: name for argument in options.runs for name, path in [name_and_path(argument)] for file in expand([path])
+    }
 
 
 def _too_large(runs: list[str]) -> bool:
