@@ -148,7 +148,7 @@ def test_quepid_ratings_and_snapshots(tmp_path):
     run = rb.read_run(snapshot)
     assert run.stated_rank.tolist() == [1, 2, 1]
     assert rb.read_qrels(snapshot).to_dict() == rb.read_qrels(ratings).to_dict()
-    assert rb.evaluate(ratings, snapshot, "RR").to_dict()["s.csv"]["RR"] == {"star, wars": 0.5, "cat": 0.0}
+    assert rb.evaluate(ratings, snapshot, "RR").to_dict()["s"]["RR"] == {"star, wars": 0.5, "cat": 0.0}
     with pytest.raises(rb.DataError, match="no column for the position"):
         rb.read_run(ratings)
 

@@ -95,7 +95,7 @@ def test_names_come_from_tags_and_are_made_unique_by_files(tmp_path):
     assert names == ["same (x)", "same (y)", "other"]
     assert rb.evaluate({"1": {"d": 1}}, tmp_path, "P@1").runs == names
     write(tmp_path / "three.txt", "1 d 1.0\n")
-    assert rb.read_run(tmp_path / "three.txt").name == "three.txt"
+    assert rb.read_run(tmp_path / "three.txt").name == "three"
 
 
 def test_folders_and_patterns(tmp_path):

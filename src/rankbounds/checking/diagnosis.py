@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.qrels import Qrels, as_qrels
-from rankbounds.collection.run import Run, read_run, unique_names
+from rankbounds.collection.inputs import RunToRead, judgments_from, runs_to_read
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run, unique_names
 from rankbounds.errors import DataError, RankboundsWarning
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import better, equal
 from rankbounds.files import formats, named_columns, trec
-from rankbounds.files.opening import STANDARD_INPUT, Text, expand, plain_name, read_text
+from rankbounds.files.opening import STANDARD_INPUT, Text, plain_name, read_text
 from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.rankings.order import ranked_rows
 from rankbounds.threads import in_threads, processors
@@ -147,16 +148,13 @@ def diagnose(
 
     A line that cannot be used does not stop the diagnosis: it is reported, and the rest of the file is looked at.
     """
-    judgments = None if qrels is None else as_qrels(qrels)
+    judgments = None if qrels is None else judgments_from(qrels)
     chosen = parse_measures(measures)
-    given = [runs] if isinstance(runs, str | os.PathLike | Run) else list(runs)
-    sources: list[Run | str] = []
-    for one in given:
-        sources += [one] if isinstance(one, Run) else list(expand([one]))
+    sources = runs_to_read(runs)
     if judgments is not None:
         judgments.pairs.index  # noqa: B018 (built once, before threads share it)
 
-    def look(source: Run | str) -> Diagnosis:
+    def look(source: RunToRead) -> Diagnosis:
         return _diagnose_one(source, judgments, chosen, examples)
 
     found = []
@@ -170,16 +168,17 @@ def diagnose(
     return [replace(one, run=name) for one, name in zip(found, names, strict=True)]
 
 
-def _diagnose_one(source: Run | str, qrels: Qrels | None, measures: list[Measure], examples: int) -> Diagnosis:
-    if isinstance(source, Run):
-        contents = _Contents(source, (), len(source))
-        file = source.pairs.source.name
+def _diagnose_one(source: RunToRead, qrels: Qrels | None, measures: list[Measure], examples: int) -> Diagnosis:
+    if source.path is None:
+        given = source.read()
+        contents = _Contents(given, (), len(given))
+        file = given.pairs.source.name
     else:
-        contents, file = _read(source), source
+        contents, file = _read(source.path, source.read), source.path
     run = contents.run
     if run is None:
-        return Diagnosis(plain_name(file), file, contents.lines, problems=contents.problems)
-    found = Diagnosis(run.name, file, contents.lines, len(run.query_ids), contents.problems)
+        return Diagnosis(source.name or plain_name(file), file, contents.lines, problems=contents.problems)
+    found = Diagnosis(source.name or run.name, file, contents.lines, len(run.query_ids), contents.problems)
     found = _with_ties(found, run)
     found = _with_contradictions(found, contents, run, examples)
     return found if qrels is None else _with_effects(found, run, qrels, measures)
@@ -217,11 +216,11 @@ class _Contents:
         return fields[trec.run_layout(fields, "").value].decode("utf-8", "replace")
 
 
-def _read(file: str) -> _Contents:
+def _read(file: str, read: Callable[[], Run]) -> _Contents:
     if file != STANDARD_INPUT and not os.path.exists(file):
         raise DataError(f"{file}: there is no such file.")
     try:
-        run = read_run(file)
+        run = read()
         run.stated_rank  # noqa: B018 (a rank that is no number is found here)
     except DataError as error:
         return _read_line_by_line(file, error)

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.collection.qrels import Qrels, as_qrels
-from rankbounds.collection.run import Run, as_run, position_in_topic
+from rankbounds.collection.inputs import judgments_from, run_from
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run, position_in_topic
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import ALL, Scores
@@ -81,7 +82,7 @@ def read_output(path: str | os.PathLike[str]) -> Printed:
 def explain(output: str | os.PathLike[str] | Printed, qrels: Any, run: Any) -> list[Explanation]:
     """Compare trec_eval's output with ours on the same files, and find out what makes each difference."""
     printed = output if isinstance(output, dict) else read_output(output)
-    judgments, ours = as_qrels(qrels), as_run(run)
+    judgments, ours = judgments_from(qrels), run_from(run)
     known: dict[str, Measure] = {}
     explained: dict[str, Explanation] = {}
     for name in dict.fromkeys(name for name, _ in printed):

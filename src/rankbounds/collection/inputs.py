@@ -1,19 +1,162 @@
-"""The one way in: judgments and runs from everything a user may hand us."""
+"""The one way in: judgments and runs from everything a user may hand us.
+
+Judgments and runs may be paths (runs also patterns and folders; ``"-"`` is standard input), our own ``Qrels`` and
+``Run``, ``{query: {document: value}}``, ``{query: [document, ...]}`` (of a run the order is the ranking, of judgments
+all that is listed is relevant), pandas, polars and pyarrow frames, rows ``(query, document, value)``, other packages'
+named tuples, ranx's objects. Several runs are a list of such, a dict by name, or a frame with a column ``run``.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import Qrels, as_qrels, read_qrels
-from rankbounds.collection.run import Run, as_run, read_run, unique_names
+from rankbounds.collection.run import Run, as_run, as_runs_of_table, read_run, with_unique_names
 from rankbounds.errors import UsageError
-from rankbounds.files.named_columns import is_table
+from rankbounds.files.formats import pair_of_names
+from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, is_column_wise, is_row, is_table, taken
 from rankbounds.files.opening import expand
 from rankbounds.threads import in_threads, processors
+
+Formats: TypeAlias = str | tuple[str | None, str | None]
+"""One format for all files, or that of the judgments and that of the runs."""
+
+
+@dataclass(frozen=True)
+class RunToRead:
+    """A run to score, read only when its turn comes so that memory holds few at a time."""
+
+    place: str
+    read: Callable[[], Run]
+    path: str | None = None
+    """The file that it is read from, if it is."""
+    name: str | None = None
+    """What the user calls it, if anything."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How judgments and runs are read: said once, and handed on as one thing.
+
+    ``formats`` and ``columns`` are needed where files and tables do not show by themselves what they are; ``labels``
+    says whose judgments to use; ``gain`` may name the words that judgments have for grades.
+    """
+
+    formats: Formats | None = None
+    labels: str | Sequence[str] | None = None
+    columns: Mapping[str, str] | None = None
+    lenient: bool = False
+    threads: int = 1
+    gain: GainRule = field(default_factory=GainRule)
+
+    def __post_init__(self) -> None:
+        pair_of_names(self.formats)  # whoever says what is not known hears of it before anything is read
+        _ = self._names
+
+    @property
+    def _names(self) -> ColumnNames:
+        return RUN_COLUMNS.renamed(self.columns)
+
+    def judgments(self, given: Any) -> Qrels:
+        """The judgments in anything that ``evaluate`` takes."""
+        if isinstance(given, Qrels):
+            return given
+        if not isinstance(given, str | os.PathLike):
+            return as_qrels(given, self.gain.grade_of, self.labels, self.columns)
+        return read_qrels(
+            given,
+            kind=pair_of_names(self.formats)[0],
+            labels=self.labels,
+            grade_of=self.gain.grade_of,
+            columns=self.columns,
+            lenient=self.lenient,
+            threads=self.threads,
+        )
+
+    def runs(self, given: Any) -> list[Run]:
+        """Every run in memory, under names that differ."""
+        jobs = self.runs_to_read(given)
+        read = list(in_threads(lambda job: job.read(), jobs, self.threads))
+        return with_unique_names(read, [job.place for job in jobs])
+
+    def run(self, given: Any) -> Run:
+        """The one run in what was given."""
+        jobs = self.runs_to_read(given)
+        if len(jobs) > 1:
+            raise UsageError(f"One run was expected, but {len(jobs)} were given.")
+        return jobs[0].read()
+
+    def runs_to_read(self, given: Any) -> list[RunToRead]:
+        """The runs in anything that ``evaluate`` takes: one run or several."""
+        if isinstance(given, str | os.PathLike | RunToRead):
+            given = [given]
+        if isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
+            return self._in_memory(given, "run")
+        if isinstance(given, Mapping):
+            return self._by_name(given)
+        if not isinstance(given, Iterable):
+            raise UsageError(f"No run was given: expected {taken(RUN_COLUMNS)}; got {type(given).__name__}.")
+        several = list(given)
+        if not several:
+            raise UsageError("No run was given.")
+        if is_row(several[0], self._names):
+            return self._in_memory(several, "run")
+        return self._in_list(several)
+
+    def _by_name(self, given: Mapping[Any, Any]) -> list[RunToRead]:
+        """``{query: ...}``, which is one run, or ``{name: run}``."""
+        if not given:
+            raise UsageError("No run was given.")
+        if all(map(_is_one_query, given.values())):
+            return self._in_memory(given, "run")
+        return [self._named(str(name), run) for name, run in given.items()]
+
+    def _named(self, name: str, given: Any) -> RunToRead:
+        if isinstance(given, RunToRead):
+            return RunToRead(given.place, lambda: given.read().renamed(name), given.path, name)
+        if isinstance(given, str | os.PathLike):
+            files = expand([given])
+            if len(files) > 1:
+                raise UsageError(
+                    f'The name "{name}" stands for one run, but {os.fspath(given)} are {len(files)} files.'
+                )
+            return self._in_file(files[0], 1, name)
+        return RunToRead(name, lambda: as_run(given, name, self.columns).renamed(name), name=name)
+
+    def _in_list(self, several: list[Any]) -> list[RunToRead]:
+        files = [run for run in several if isinstance(run, str | os.PathLike)]
+        alone = len(files) == len(several) and len(expand(files)) == 1
+        jobs: list[RunToRead] = []
+        for number, run in enumerate(several, 1):
+            if isinstance(run, RunToRead):
+                jobs.append(run)
+            elif isinstance(run, str | os.PathLike):
+                jobs += [self._in_file(path, self.threads if alone else 1) for path in expand([run])]
+            else:
+                jobs += self._in_memory(run, f"run{number}" if len(several) > 1 else "run")
+        return jobs
+
+    def _in_file(self, path: str, threads: int, name: str | None = None) -> RunToRead:
+        kind = pair_of_names(self.formats)[1]
+
+        def read() -> Run:
+            return read_run(path, name=name, kind=kind, columns=self.columns, lenient=self.lenient, threads=threads)
+
+        return RunToRead(path, read, path, name)
+
+    def _in_memory(self, given: Any, place: str) -> list[RunToRead]:
+        """A frame with a column ``run`` is read at once, because only its rows say how many runs it holds."""
+        if isinstance(given, Run):
+            return [RunToRead(place, lambda: given)]
+        if is_table(given) or is_column_wise(given, self._names):
+            return [RunToRead(place, lambda run=run: run) for run in as_runs_of_table(given, place, self.columns)]  # type: ignore[misc]
+        return [RunToRead(place, lambda: as_run(given, place, self.columns))]
 
 
 def judgments_from(
@@ -23,73 +166,39 @@ def judgments_from(
     rule: GainRule | None = None,
     kind: str | None = None,
     labels: str | Sequence[str] | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Qrels:
-    """Judgments from a path or anything else that ``evaluate`` takes."""
-    if isinstance(given, Qrels):
-        return given
-    grade_of = rule.grade_of if rule else None
-    if isinstance(given, str | os.PathLike):
-        return read_qrels(given, kind=kind, labels=labels, grade_of=grade_of, lenient=lenient, threads=threads)
-    return as_qrels(given, grade_of, labels)
+    """Judgments from anything that ``evaluate`` takes."""
+    return Reading(kind, labels, columns, lenient, threads, rule or GainRule()).judgments(given)
 
 
-@dataclass(frozen=True)
-class RunToRead:
-    """A run to score, read only when its turn comes so that memory holds few at a time."""
-
-    place: str
-    read: Callable[[], Run]
-
-
-def runs_to_read(runs: Any, lenient: bool = False, workers: int = 1, kind: str | None = None) -> list[RunToRead]:
+def runs_to_read(
+    runs: Any,
+    lenient: bool = False,
+    workers: int = 1,
+    kind: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> list[RunToRead]:
     """The runs in anything that ``evaluate`` takes: one run or several."""
-
-    def from_file(path: str, threads: int, name: str | None = None) -> RunToRead:
-        return RunToRead(path, lambda: read_run(path, kind=kind, lenient=lenient, threads=threads, name=name))
-
-    if isinstance(runs, str | os.PathLike):
-        runs = [runs]
-    if isinstance(runs, Run) or is_table(runs):
-        return [RunToRead("run", lambda: as_run(runs))]
-    if isinstance(runs, Mapping):
-        if not runs:
-            raise UsageError("No run was given.")
-        if all(_is_one_query(inner) for inner in runs.values()):
-            return [RunToRead("run", lambda: as_run(runs))]
-        return [
-            from_file(os.fspath(run), 1, str(name))
-            if isinstance(run, str | os.PathLike)
-            else RunToRead(str(name), lambda run=run, name=name: as_run(run, str(name)).renamed(str(name)))  # type: ignore[misc]
-            for name, run in runs.items()
-        ]
-    if not isinstance(runs, Iterable):
-        raise UsageError(f"No run was given, but something of the type {type(runs).__name__}.")
-    given = list(runs)
-    if not given:
-        raise UsageError("No run was given.")
-    if isinstance(given[0], tuple) and len(given[0]) >= 3 and not isinstance(given[0][1], Run):
-        return [RunToRead("run", lambda: as_run(given))]
-    jobs: list[RunToRead] = []
-    files = [one for one in given if isinstance(one, str | os.PathLike)]
-    alone = len(files) == len(given) and len(expand(files)) == 1
-    for number, one in enumerate(given, 1):
-        if isinstance(one, str | os.PathLike):
-            jobs += [from_file(path, workers if alone else 1) for path in expand([one])]
-        else:
-            place = f"run{number}" if len(given) > 1 else "run"
-            jobs.append(RunToRead(place, lambda one=one, place=place: as_run(one, place)))  # type: ignore[misc]
-    return jobs
+    return Reading(kind, None, columns, lenient, workers).runs_to_read(runs)
 
 
-def all_runs(runs: Any, *, lenient: bool = False, threads: int | None = None) -> list[Run]:
-    """Every run in whatever form ``evaluate`` takes them, read into memory, under names that differ."""
-    workers = threads or processors()
-    jobs = runs_to_read(runs, lenient, workers)
-    read = list(in_threads(lambda job: job.read(), jobs, workers))
-    names = unique_names([run.name for run in read], [job.place for job in jobs])
-    return [run if run.name == name else run.renamed(name) for run, name in zip(read, names, strict=True)]
+def all_runs(
+    runs: Any, *, lenient: bool = False, threads: int | None = None, columns: Mapping[str, str] | None = None
+) -> list[Run]:
+    """Every run in anything that ``evaluate`` takes, read into memory, under names that differ."""
+    return Reading(columns=columns, lenient=lenient, threads=threads or processors()).runs(runs)
+
+
+def run_from(given: Any, *, lenient: bool = False) -> Run:
+    """The one run in anything that ``evaluate`` takes."""
+    return Reading(lenient=lenient, threads=processors()).run(given)
 
 
 def _is_one_query(inner: Any) -> bool:
-    """Is this the ``{document: score}`` of one query, rather than a whole run?"""
-    return isinstance(inner, Mapping) and not isinstance(next(iter(inner.values()), None), Mapping | Sequence)
+    """Is this what one query retrieved, ``{document: score}`` or ``[document, ...]``, rather than a whole run?"""
+    if isinstance(inner, Mapping):
+        return not isinstance(next(iter(inner.values()), None), Mapping | list | tuple | set | frozenset | np.ndarray)
+    if isinstance(inner, list | tuple | np.ndarray):
+        return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic)
+    return False

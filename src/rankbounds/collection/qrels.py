@@ -170,21 +170,54 @@ def read_qrels(
     kind: str | None = None,
     labels: str | Sequence[str] | None = None,
     grade_of: Mapping[str, float] | None = None,
+    columns: Mapping[str, str] | None = None,
     lenient: bool = False,
     threads: int = 1,
 ) -> Qrels:
-    """Read judgments in any known format, recognised by its contents unless ``kind`` names it.
+    r"""Read judgments from a file.
 
-    ``"-"`` is standard input; ``"ir_datasets:ID"`` are the judgments of a data set that this package knows.
-    ``labels`` chooses by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has a label.
-    ``grade_of`` says which grades words stand for (``{"S": 3, "A": 2, "B": 1}``); words that it leaves out are then
-    judged non-relevant, with a warning.
-    ``lenient=True`` leaves out lines that cannot be used and warns with their number.
+    Parameters
+    ----------
+    path : path
+        A file in any known format; ``"-"`` is standard input, ``"ir_datasets:ID"`` a data set that this package knows.
+    kind : str, optional
+        The format, such as ``"trec"``, ``"csv"`` or ``"quepid"``, where the contents should not decide.
+    labels : str or sequence of str, optional
+        Whose labels to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
+    grade_of : mapping, optional
+        Which grades words stand for, ``{"S": 3, "A": 2, "B": 1}``; other words count as non-relevant, with a warning.
+    columns : mapping, optional
+        What a table calls its columns, where that is not known: ``{"query_id": "q", "doc_id": "d", "relevance": "r"}``.
+    lenient : bool, default False
+        Leave out lines that cannot be used, and warn with their number.
+    threads : int, default 1
+        How many threads may read.
+
+    Returns
+    -------
+    Qrels
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from rankbounds import read_qrels
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "qrels.txt")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("q1 0 a 1\nq1 0 b 0\n")
+    ...     read_qrels(path).to_dict()
+    {'q1': {'a': 1.0, 'b': 0.0}}
+
     """
     name = os.fspath(path)
     words = Words(grade_of or {}, "standard input" if name == "-" else name)
     found = formats.read(
-        name, named_columns.QRELS_COLUMNS, kind=kind, lenient=lenient, threads=threads, words=words if words else None
+        name,
+        named_columns.QRELS_COLUMNS.renamed(columns),
+        kind=kind,
+        lenient=lenient,
+        threads=threads,
+        words=words if words else None,
     )
     if isinstance(found, named_columns.Columns):
         return Qrels._of(words.put_into(found), labels)
@@ -238,14 +271,17 @@ class Words:
 
 
 def as_qrels(
-    given: Any, grade_of: Mapping[str, float] | None = None, labels: str | Sequence[str] | None = None
+    given: Any,
+    grade_of: Mapping[str, float] | None = None,
+    labels: str | Sequence[str] | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Qrels:
-    """Judgments from whatever a caller holds: a path, a dict of dicts, a frame, or rows of three."""
+    """Judgments from whatever a caller holds: a path, a dict, a frame, or rows of three."""
     if isinstance(given, Qrels):
         return given
     if isinstance(given, str | os.PathLike):
-        return read_qrels(given, grade_of=grade_of, labels=labels)
-    table = named_columns.of_object(given, named_columns.QRELS_COLUMNS, source="judgments")
+        return read_qrels(given, grade_of=grade_of, labels=labels, columns=columns)
+    table = named_columns.of_object(given, named_columns.QRELS_COLUMNS.renamed(columns), source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")
     return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), labels)

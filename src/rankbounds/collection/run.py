@@ -6,7 +6,7 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.columns.pairs import Pairs
-from rankbounds.errors import DataError, RankboundsWarning
+from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.files import formats, named_columns, pair_files, svmrank, trec
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.frames import Column
@@ -281,19 +281,56 @@ def read_run(
     *,
     name: str | None = None,
     kind: str | None = None,
+    columns: Mapping[str, str] | None = None,
     lenient: bool = False,
     threads: int = 1,
 ) -> Run:
-    """Read one run in any known format, recognised by its contents unless ``kind`` names it. ``"-"`` is standard input.
+    r"""Read one run from a file.
 
-    The run is called ``name``, else by its tag, else by its file. ``lenient=True`` leaves out lines that cannot be
-    used and warns with their number.
+    Parameters
+    ----------
+    path : path
+        A file in any known format; ``"-"`` is standard input.
+    name : str, optional
+        What to call the run; otherwise its tag, then its file's name without endings.
+    kind : str, optional
+        The format, such as ``"trec"``, ``"csv"`` or ``"quepid"``, where the contents should not decide.
+    columns : mapping, optional
+        What a table calls its columns, where that is not known: ``{"query_id": "q", "doc_id": "d", "score": "s"}``.
+    lenient : bool, default False
+        Leave out lines that cannot be used, and warn with their number.
+    threads : int, default 1
+        How many threads may read.
+
+    Returns
+    -------
+    Run
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from rankbounds import read_run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "run.txt")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("q1 Q0 a 1 2.5 bm25\nq1 Q0 b 2 1.5 bm25\n")
+    ...     run = read_run(path)
+    >>> run.name, run.to_dict()
+    ('bm25', {'q1': {'a': 2.5, 'b': 1.5}})
+
     """
     file = os.fspath(path)
-    lines = formats.read(file, named_columns.RUN_COLUMNS, kind=kind, lenient=lenient, threads=threads)
-    if isinstance(lines, named_columns.Columns):
-        return Run._of(lines, name or plain_name(file))
-    return of_lines(lines, file, name)
+    names = named_columns.RUN_COLUMNS.renamed(columns)
+    lines = formats.read(file, names, kind=kind, lenient=lenient, threads=threads)
+    if not isinstance(lines, named_columns.Columns):
+        return of_lines(lines, file, name)
+    tags = [] if lines.runs is None else lines.numbered_runs()[0]
+    if len(tags) > 1:
+        raise DataError(
+            f'{file}: this table holds {len(tags)} runs ("{tags[0]}", "{tags[1]}", ...). Write a file for each, or '
+            "hand it to Python as a frame."
+        )
+    return Run._of(lines, name or "".join(tags) or plain_name(file))
 
 
 def of_lines(lines: trec.TrecLines, file: str, name: str | None = None) -> Run:
@@ -325,14 +362,47 @@ def read_predictions(ltr: str | os.PathLike[str], path: str | os.PathLike[str], 
 
 
 def read_runs(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, kind: str | None = None, lenient: bool = False
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    kind: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    lenient: bool = False,
 ) -> list[Run]:
-    """Read every run that paths, globs and folders name."""
-    given = [paths] if isinstance(paths, str | os.PathLike) else paths
-    files = expand(given)
-    runs = [read_run(file, kind=kind, lenient=lenient) for file in files]
-    names = unique_names([run.name for run in runs], files)
-    return [run if run.name == unique else run.renamed(unique) for run, unique in zip(runs, names, strict=True)]
+    r"""Read every run that paths, globs and folders name.
+
+    Parameters
+    ----------
+    paths : path or iterable of paths
+        Files, patterns such as ``"runs/*.txt"``, and folders.
+    kind, columns, lenient
+        As for ``read_run``.
+
+    Returns
+    -------
+    list of Run
+        Under names that differ: those that repeat are told apart by their files.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from rankbounds import read_runs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("bm25", "dense"):
+    ...         with open(os.path.join(folder, f"{name}.txt"), "w") as file:
+    ...             _ = file.write(f"q1 Q0 a 1 2.5 {name}\n")
+    ...     [run.name for run in read_runs(os.path.join(folder, "*.txt"))]
+    ['bm25', 'dense']
+
+    """
+    files = expand([paths] if isinstance(paths, str | os.PathLike) else paths)
+    runs = [read_run(file, kind=kind, columns=columns, lenient=lenient) for file in files]
+    return with_unique_names(runs, files)
+
+
+def with_unique_names(runs: list[Run], places: list[str]) -> list[Run]:
+    """The runs under names that differ."""
+    names = unique_names([run.name for run in runs], places)
+    return [run if run.name == name else run.renamed(name) for run, name in zip(runs, names, strict=True)]
 
 
 def unique_names(names: list[str], files: list[str]) -> list[str]:
@@ -354,15 +424,34 @@ def unique_names(names: list[str], files: list[str]) -> list[str]:
     return unique
 
 
-def as_run(given: Any, name: str = "run") -> Run:
-    """A run from whatever a caller holds: a path, a dict of dicts, a frame, or rows of three."""
+def as_run(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> Run:
+    """One run from whatever a caller holds: a path, a dict, a frame, or rows of three."""
+    runs = as_runs_of_table(given, name, columns)
+    if len(runs) > 1:
+        raise UsageError(f"One run was expected, but this table holds {len(runs)}.")
+    return runs[0]
+
+
+def as_runs_of_table(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> list[Run]:
+    """The run, or the runs, in what a caller holds: a frame with a column ``run`` may hold several."""
     if isinstance(given, Run):
-        return given
+        return [given]
     if isinstance(given, str | os.PathLike):
-        return read_run(given)
+        return [read_run(given, columns=columns)]
     if type(given).__module__.partition(".")[0] == "ranx":
         name = given.name or name
-    table = named_columns.of_object(given, named_columns.RUN_COLUMNS, source=name)
+    table = named_columns.of_object(given, named_columns.RUN_COLUMNS.renamed(columns), source=name)
     if not table.topics:
         raise DataError(f"{name}: the run is empty.")
-    return Run._of(table, name)
+    if table.runs is None:
+        return [Run._of(table, name)]
+    pairs, score = table.checked()
+    tags, number = table.numbered_runs()
+    runs = []
+    for at, tag in enumerate(tags):
+        rows = np.flatnonzero(number == at)
+        own_pairs = pairs.take(rows).without_unused_topics()
+        own_pairs.reject_repeats("Keep one entry for each document.")
+        ranks = None if table.ranks is None else table.ranks[rows]
+        runs.append(_run_with_ranks(tag or name, own_pairs, score[rows], ranks))
+    return runs

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_inputs, reading_from, runs_from
+from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
+from rankbounds.commands.scoring_options import add_assumptions, add_measures, evaluate_from
 from rankbounds.errors import UsageError
 from rankbounds.tables import Table, number
 
@@ -17,14 +19,14 @@ FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    shared.add_inputs(parser)
-    shared.add_measures(parser)
+    add_inputs(parser)
+    add_measures(parser)
     parser.add_argument("--p", type=float, default=0.9, help="persistence of RBO (default 0.9)")
     parser.add_argument(
         "--against", metavar="QRELS", help="other judgments of the same topics, say of a shallower pool"
     )
-    shared.add_assumptions(parser)
-    shared.add_output(parser, FORMATS)
+    add_assumptions(parser)
+    add_output(parser, FORMATS)
     parser.set_defaults(bounds="none")
 
 
@@ -32,18 +34,16 @@ def run(options: argparse.Namespace) -> int:
     """Evaluate, correlate and print."""
     from rankbounds.comparison.agreement import FIELDS, agreement, check_persistence
 
-    shared.check_format(options)
+    check_format(options)
     check_persistence(options.p)
     if options.measures and len(set(options.measures)) < 2 and not options.against:
         raise UsageError("Agreement needs at least two measures, or other judgments (--against).")
-    scores = shared.evaluate_from(options)
-    against = None
-    if options.against:
-        options.qrels = options.against
-        against = shared.evaluate_from(options)
+    runs = reading_from(options).runs(runs_from(options)) if options.against else None
+    scores = evaluate_from(options, runs=runs)
+    against = evaluate_from(options, qrels=options.against, runs=runs) if options.against else None
     rows = agreement(scores, options.p, against)
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_rows(options, rows, FIELDS)
+        write_rows(options, rows, FIELDS)
         return 0
     cells = [
         [number(row[field]) if isinstance(row[field], float) else str(row[field]) for field in FIELDS] for row in rows
@@ -59,5 +59,5 @@ def run(options: argparse.Namespace) -> int:
         "swapped",
         "both p<.05",
     ]
-    shared.write_text(options, Table(header, cells, frozenset({0, 1})).render(options.format))
+    write_text(options, Table(header, cells, frozenset({0, 1})).render(options.format))
     return 0

@@ -17,9 +17,10 @@ from typing import cast
 import numpy as np
 
 from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounded, worst_difference
-from rankbounds.collection.run import Run, read_run
-from rankbounds.commands import options as shared
+from rankbounds.collection.run import Run
+from rankbounds.commands.input_options import add_reading, run_from
 from rankbounds.commands.messages import say
+from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.measures import parse_measures
 from rankbounds.rankings.order import Order, ranked_rows
@@ -42,13 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--order", default="trec", metavar="RULE", help=f"how to rank before banding: {', '.join(ORDERS)}"
     )
-    parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
+    add_reading(parser, judgments=False)
     parser.add_argument("--table", action="store_true", help="print the worst differences for each rho instead")
     parser.add_argument(
         "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
         help=f"with --table: RR, RBP, P@k or DCG@k; may be repeated (default: {', '.join(MEASURES)})",
     )  # fmt: skip
-    shared.add_output(parser, FORMATS)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("Say what to do with the run: one of --rho, --bits, --digits, --decimals.")
     if given == ["rho"]:
         exact_rho(options.rho)
-    original = read_run(options.run_file, lenient=options.lenient)
+    original = run_from(options, options.run_file)
     if given == ["rho"]:
         changed = banded(original, options.rho, order=cast(Order, options.order))
     else:
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         changed.write(options.output)
     else:
-        shared.write_text(options, changed.text())
+        write_text(options, changed.text())
     before, after = (np.count_nonzero(ranked_rows(one)[1]) for one in (original, changed))
     say(_told(changed, int(before), int(after)))
     return 0
@@ -89,7 +90,7 @@ def _told(run: Run, before: int, after: int) -> str:
 
 
 def _print_table(options: argparse.Namespace) -> int:
-    shared.check_format(options)
+    check_format(options)
     if options.run_file is not None:
         raise UsageError("--table needs no run.")
     measures = parse_measures(options.measures or MEASURES)
@@ -105,7 +106,7 @@ def _print_table(options: argparse.Namespace) -> int:
         for measure in measures
     ]
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_rows(options, rows, FIELDS)
+        write_rows(options, rows, FIELDS)
         return 0
     found = {(row["rho"], row["measure"]): row["difference"] for row in rows}
     lines = []
@@ -114,5 +115,5 @@ def _print_table(options: argparse.Namespace) -> int:
         numbers = [number(cast(float, found[exact, str(measure)])) for measure in measures]
         lines.append([rho, *numbers, "all" if depth is None else str(depth)])
     header = ["rho", *(f"{measure} loses at most" for measure in measures), "rank-safe to depth"]
-    shared.write_text(options, Table(header, lines, frozenset()).render(options.format))
+    write_text(options, Table(header, lines, frozenset()).render(options.format))
     return 0

@@ -11,9 +11,10 @@ from __future__ import annotations
 import argparse
 
 from rankbounds.checking.diagnosis import Diagnosis, diagnose, in_words, places
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_reading, add_runs, judgments_from, runs_from
+from rankbounds.commands.output_options import add_output, check_format, progress_on_terminal, write_rows, write_text
+from rankbounds.commands.scoring_options import add_measures
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.files.opening import expand
 from rankbounds.measures import parse_measures
 from rankbounds.tables import Table, number
 
@@ -22,37 +23,36 @@ FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument(
-        "runs", metavar="RUN", nargs="+", help="runs: files, patterns in quotes, or folders; - is stdin"
-    )
+    add_runs(parser)
     parser.add_argument("--qrels", metavar="QRELS", help="judgments: say also what ties do to the scores")
-    shared.add_measures(parser)
+    add_measures(parser)
     parser.add_argument("--strict", action="store_true", help="exit with 1 if anything is wrong (ties are not wrong)")
     parser.add_argument(
         "--examples", type=int, default=3, metavar="N", help="how many examples of each kind to show (default 3)"
     )
     parser.add_argument("--details", action="store_true", help="with json and jsonl: everything that was found")
-    shared.add_output(parser, FORMATS)
+    add_reading(parser, lenient=False)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Diagnose and print."""
-    shared.check_format(options)
+    check_format(options)
     found = diagnose(
-        expand(options.runs),
-        qrels=options.qrels,
+        runs_from(options),
+        qrels=None if options.qrels is None else judgments_from(options),
         measures=options.measures or DEFAULT_MEASURES,
         examples=max(0, options.examples),
-        progress=shared.progress_on_terminal("runs checked"),
+        progress=progress_on_terminal("runs checked"),
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
         rows = [_row(one, options) for one in found]
-        shared.write_rows(options, rows, list(rows[0]))
+        write_rows(options, rows, list(rows[0]))
     else:
         text = _table(found).render(options.format)
         if options.format == "table":
             text += "".join(f"\n{part}\n" for part in _remarks(found, options.examples) if part)
-        shared.write_text(options, text)
+        write_text(options, text)
     return 1 if options.strict and not all(one.sound for one in found) else 0
 
 

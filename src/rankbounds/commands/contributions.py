@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_reading, judgments_from, run_from
+from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
+from rankbounds.commands.scoring_options import add_gain, add_measures, add_ties
 from rankbounds.persistence.contributions import FIELDS, contributions
 from rankbounds.tables import Table
 
@@ -21,20 +23,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("qrels", metavar="QRELS", help="judgments")
     parser.add_argument("run_file", metavar="RUN", help="the run")
     parser.add_argument("--topic", required=True, metavar="ID", help="the topic to look at")
-    shared.add_measures(parser, DEFAULT_MEASURES)
+    add_measures(parser, DEFAULT_MEASURES)
     parser.add_argument("--depth", type=int, metavar="D", help="only the first D documents")
     parser.add_argument("--all", action="store_true", help="judged non-relevant documents too")
-    parser.add_argument("--gain", metavar="RULE", help='gains of grades: linear (default) or a table like "1=3,2=9"')
-    shared.add_ties(parser, lenient=False)
-    shared.add_output(parser, FORMATS)
+    add_gain(parser)
+    add_ties(parser)
+    add_reading(parser)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Attribute the score and print."""
-    shared.check_format(options)
+    check_format(options)
     rows = contributions(
-        options.qrels,
-        options.run_file,
+        judgments_from(options),
+        run_from(options, options.run_file),
         options.topic,
         options.measures or DEFAULT_MEASURES,
         ties=options.ties,
@@ -50,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         and (options.all or row["relevance"] is None or row["relevance"] > 0)
     ]
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_rows(options, shown, FIELDS)
+        write_rows(options, shown, FIELDS)
         return 0
     lines = []
     for at in range(0, len(shown), len(labels)):
@@ -59,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         lines.append([str(first["rank"]), first["doc_id"], grade, *cells])
     lines.append(["", "whole list", "", *(f"{totals[name]:.4f}" for name in labels)])
     table = Table(["rank", "document", "grade", *labels], lines, frozenset({1}))
-    shared.write_text(options, table.render(options.format))
+    write_text(options, table.render(options.format))
     return 0
 
 

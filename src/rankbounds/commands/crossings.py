@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_reading, judgments_from, run_from
+from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
+from rankbounds.commands.scoring_options import add_gain, add_ties
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measure
 from rankbounds.measures.rank_biased_precision import RBP
@@ -33,21 +35,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-q", "--per-topic", action="store_true", help="each topic too")
     parser.add_argument("--regions", action="store_true", help="in row formats: stretches of p instead of crossings")
-    parser.add_argument("--gain", metavar="RULE", help='gains of grades: linear (default) or a table like "1=3,2=9"')
-    shared.add_ties(parser, lenient=False)
-    shared.add_output(parser, FORMATS)
+    add_gain(parser)
+    add_ties(parser)
+    add_reading(parser)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Cut and print."""
-    shared.check_format(options)
+    check_format(options)
     measure = parse_measure(options.measure)
     if not isinstance(measure, RBP):
         raise UsageError(f"Crossings are found for RBP, not for {measure}.")
     found = regions(
-        options.a,
-        options.b,
-        options.qrels,
+        run_from(options, options.a),
+        run_from(options, options.b),
+        judgments_from(options),
         measure=measure,
         per_topic=options.per_topic,
         ties=options.ties,
@@ -56,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
         rows = [one.row() for one in found] if options.regions else crossings_of(found)
-        shared.write_rows(options, rows, REGION_FIELDS if options.regions else FIELDS)
+        write_rows(options, rows, REGION_FIELDS if options.regions else FIELDS)
         return 0
     cells = [
         [
@@ -69,5 +72,5 @@ def run(options: argparse.Namespace) -> int:
         for one in found
     ]
     table = Table(["topic", "p from", "to", "ahead", "given what is unjudged"], cells, frozenset({0, 3, 4}))
-    shared.write_text(options, table.render(options.format))
+    write_text(options, table.render(options.format))
     return 0

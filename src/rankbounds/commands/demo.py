@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.output_options import add_output, check_format, write_text
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.writing import make_empty_folder, make_folder, writing
@@ -28,19 +28,19 @@ What it says
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--write", metavar="FOLDER", help="copy the collection's files there, to try other commands on")
-    shared.add_output(parser, ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html"))
+    add_output(parser, ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html"))
 
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate the collection and explain the table."""
-    shared.check_format(options)
+    check_format(options)
     if options.write:
         copy_to(Path(options.write))
     scores = evaluate(DATA / "qrels.txt", DATA / "runs", ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"])
     text = scores.render(options.format, raw=options.raw)
     if options.format == "table":
         text = "$ rankbounds evaluate qrels.txt runs\n\n" + text + READING + "\n".join(findings(scores)) + "\n"
-    shared.write_text(options, text)
+    write_text(options, text)
     return 0
 
 

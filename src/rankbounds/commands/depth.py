@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_inputs, add_reading, judgments_from, runs_from
+from rankbounds.commands.output_options import add_output, check_format, numbers, write_rows, write_text
+from rankbounds.commands.scoring_options import add_ties
 from rankbounds.errors import UsageError
-from rankbounds.files.opening import expand
 from rankbounds.persistence.planning import expected_examined, judgments_needed, planned_depth, planned_persistence
 from rankbounds.tables import Table, number
 
@@ -21,24 +22,24 @@ DEFAULT_P = (0.5, 0.8, 0.95)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("qrels", metavar="QRELS", nargs="?", help="judgments made so far")
-    parser.add_argument("runs", metavar="RUN", nargs="*", help="runs: files, patterns in quotes, or folders")
+    add_inputs(parser, needed=False)
     parser.add_argument(
         "--p",
         metavar="P[,P...]",
         action="append",
-        type=shared.numbers,
+        type=numbers,
         help=f"persistence; several with commas (default {', '.join(map(str, DEFAULT_P))})",
     )
     parser.add_argument("--digits", type=int, default=4, help="decimal digits that the residual leaves (default 4)")
     parser.add_argument("--depth", type=int, metavar="D", help="the largest p that judging to this depth supports")
-    shared.add_ties(parser)
-    shared.add_output(parser, FORMATS)
+    add_ties(parser)
+    add_reading(parser)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Plan and print."""
-    shared.check_format(options)
+    check_format(options)
     if options.depth is not None and (options.p or options.qrels):
         raise UsageError("--depth asks for p: give neither --p nor files with it.")
     if options.qrels and not options.runs:
@@ -46,20 +47,19 @@ def run(options: argparse.Namespace) -> int:
     persistences = [p for several in options.p or [list(DEFAULT_P)] for p in several]
     if options.qrels:
         rows = judgments_needed(
-            options.qrels,
-            expand(options.runs),
+            judgments_from(options),
+            runs_from(options),
             persistences,
             options.digits,
             ties=options.ties,
             score_precision=options.score_precision,
-            lenient=options.lenient,
         )
     elif options.depth is not None:
         rows = [_row(planned_persistence(options.depth, options.digits), options.digits, options.depth)]
     else:
         rows = [_row(p, options.digits, planned_depth(p, options.digits)) for p in persistences]
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_rows(options, rows, list(rows[0]))
+        write_rows(options, rows, list(rows[0]))
         return 0
     words = {"expected_examined": "examined on average", "judgments": "judgments needed", "per_topic": "per topic",
              "most": "most for a topic", "too_short": "lists too short"}  # fmt: skip
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         for row in rows
     ]
     table = Table([words.get(name, name) for name in rows[0]], cells, frozenset())
-    shared.write_text(options, table.render(options.format))
+    write_text(options, table.render(options.format))
     return 0
 
 

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_inputs
+from rankbounds.commands.output_options import add_output, check_format, progress_on_terminal, write_rows, write_text
+from rankbounds.commands.scoring_options import (
+    add_assumptions,
+    add_measures,
+    add_resampling,
+    evaluate_from,
+    resampling_from,
+)
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
@@ -15,13 +23,13 @@ FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    shared.add_inputs(parser)
-    shared.add_measures(parser)
+    add_inputs(parser)
+    add_measures(parser)
     parser.add_argument("--alpha", type=float, action="append", help="significance level; may be repeated (0.05, 0.01)")
     parser.add_argument("--test", default="bootstrap", help="bootstrap (default), t, wilcoxon, sign or randomization")
-    shared.add_resampling(parser, resamples=1000)
-    shared.add_assumptions(parser)
-    shared.add_output(parser, FORMATS)
+    add_resampling(parser, resamples=1000)
+    add_assumptions(parser)
+    add_output(parser, FORMATS)
     parser.set_defaults(bounds="none")
 
 
@@ -29,18 +37,18 @@ def run(options: argparse.Namespace) -> int:
     """Evaluate, resample and print."""
     from rankbounds.comparison.discriminative_power import FIELDS, discriminative_power
 
-    shared.check_format(options)
-    resampling = shared.resampling_from(options)
-    scores = shared.evaluate_from(options)
+    check_format(options)
+    resampling = resampling_from(options)
+    scores = evaluate_from(options)
     found = discriminative_power(
         scores,
         options.alpha or (0.05, 0.01),
         options.test,
         resampling,
-        progress=shared.progress_on_terminal("measures resampled"),
+        progress=progress_on_terminal("measures resampled"),
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_rows(options, found.rows, FIELDS)
+        write_rows(options, found.rows, FIELDS)
         return 0
     rows = [
         [
@@ -54,5 +62,5 @@ def run(options: argparse.Namespace) -> int:
         for row in found.rows
     ]
     header = ["measure", "test", "alpha", "pairs separated", "power", "difference required"]
-    shared.write_text(options, Table(header, rows, frozenset({0, 1})).render(options.format))
+    write_text(options, Table(header, rows, frozenset({0, 1})).render(options.format))
     return 0

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_inputs
 from rankbounds.commands.messages import say
+from rankbounds.commands.output_options import add_output, check_format, progress_on_terminal, write_text
+from rankbounds.commands.run_names import name_and_path
+from rankbounds.commands.scoring_options import add_assumptions, add_measures, assumptions_from, evaluate_from
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.scores import Scores
@@ -26,10 +30,10 @@ LARGE_SHARE = 6
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    shared.add_inputs(parser)
-    shared.add_measures(parser)
+    add_inputs(parser)
+    add_measures(parser)
     parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
-    shared.add_assumptions(parser)
+    add_assumptions(parser)
     parser.add_argument(
         "--engine",
         default="auto",
@@ -38,12 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "auto (default) streams files that are too large for memory",
     )
     parser.add_argument("--memory", metavar="SIZE", help="with --engine stream: how much to hold (default 512M)")
-    shared.add_output(parser, FORMATS)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
-    shared.check_format(options)
+    check_format(options)
     scores = _scores(options)
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
@@ -51,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "parquet":
         scores.write_parquet(options.output, per_topic=options.per_topic)
     else:
-        shared.write_text(options, scores.render(options.format, per_topic=options.per_topic, raw=options.raw))
+        write_text(options, scores.render(options.format, per_topic=options.per_topic, raw=options.raw))
     return 0
 
 
@@ -63,11 +67,13 @@ def _scores(options: argparse.Namespace) -> Scores:
     if options.memory and engine not in ("auto", "stream"):
         raise UsageError("--memory goes with --engine stream only.")
     if engine == "auto":
-        engine = "stream" if options.memory or _too_large(options.runs) else "local"
+        engine = "stream" if options.memory or _too_large(list(named_files(options))) else "local"
     if engine == "local":
-        return shared.evaluate_from(options)
-    if options.read_as or options.labels:
-        raise UsageError(f"--from and --labels do not go with --engine {engine}: it reads TREC files and Parquet.")
+        return evaluate_from(options)
+    if options.read_as or options.labels or options.columns:
+        raise UsageError(
+            f"--from, --labels and --columns do not go with --engine {engine}: it reads TREC files and Parquet."
+        )
     measures = options.measures or DEFAULT_MEASURES
     if engine == "spark":
         try:
@@ -75,19 +81,28 @@ def _scores(options: argparse.Namespace) -> Scores:
         except ImportError:
             raise UsageError("This installation has no engine for Spark.") from None
 
-        assumptions = shared.assumptions_from(options)
+        assumptions = assumptions_from(options)
         return spark.evaluate_files(options.qrels, options.runs, measures, lenient=options.lenient, **assumptions)
     from rankbounds.evaluation.engines import stream as streaming
 
-    return streaming.evaluate(
+    files = named_files(options)
+    scores = streaming.evaluate(
         options.qrels,
-        expand(options.runs),
+        list(files),
         measures,
         memory=options.memory,
         lenient=options.lenient,
-        progress=shared.progress_on_terminal("parts scored"),
-        **shared.assumptions_from(options),
+        progress=progress_on_terminal("parts scored"),
+        **assumptions_from(options),
     )
+    return replace(scores, runs=[name or own for name, own in zip(files.values(), scores.runs, strict=True)])
+
+
+def named_files(options: argparse.Namespace) -> dict[str, str | None]:
+    """The files of the runs with the names that the user gave them, if any."""
+    return {
+        file: name for argument in options.runs for name, path in [name_and_path(argument)] for file in expand([path])
+    }
 
 
 def _too_large(runs: list[str]) -> bool:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_reading, judgments_from, run_from
+from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
@@ -24,24 +25,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("qrels", metavar="QRELS", help="the judgments that trec_eval was given")
     parser.add_argument("run_file", metavar="RUN", help="the run that trec_eval was given")
     parser.add_argument("--all", action="store_true", help="show measures that agree too")
-    parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
-    shared.add_output(parser, FORMATS)
+    add_reading(parser)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare and print."""
     from rankbounds.checking.explanation import explain
-    from rankbounds.collection.qrels import read_qrels
-    from rankbounds.collection.run import read_run
 
-    shared.check_format(options)
+    check_format(options)
     found = explain(
         options.trec_output,
-        read_qrels(options.qrels, lenient=options.lenient),
-        read_run(options.run_file, lenient=options.lenient),
+        judgments_from(options),
+        run_from(options, options.run_file),
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_rows(options, [asdict(one) for one in found], FIELDS)
+        write_rows(options, [asdict(one) for one in found], FIELDS)
         return 0
     known = [one for one in found if one.measure is not None]
     shown = [one for one in known if options.all or one.lines != one.equal]
@@ -64,5 +63,5 @@ def run(options: argparse.Namespace) -> int:
         unknown = [one.name for one in found if one.measure is None]
         if unknown:
             text += f"Not in rankbounds: {', '.join(unknown)}.\n"
-    shared.write_text(options, text)
+    write_text(options, text)
     return 0

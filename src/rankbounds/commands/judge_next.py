@@ -13,11 +13,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rankbounds.collection.qrels import read_qrels
-from rankbounds.collection.run import read_runs
-from rankbounds.commands import options as shared
-from rankbounds.errors import UsageError
-from rankbounds.files.opening import expand
+from rankbounds.commands.input_options import add_inputs, add_reading, collection_from
+from rankbounds.commands.output_options import add_output, check_format, write_text
+from rankbounds.commands.scoring_options import add_order, order
 from rankbounds.judging.next_judgments import FIELDS, STRATEGIES, JudgingPlan, judge_next
 from rankbounds.tables import Table, number, render_rows
 
@@ -26,33 +24,30 @@ FORMATS = ("table", "json", "jsonl", "csv", "tsv", "trec", "markdown", "latex", 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    shared.add_inputs(parser)
+    add_inputs(parser)
     parser.add_argument("--budget", type=int, default=20, metavar="N", help="how many documents (default 20)")
     parser.add_argument(
         "--for", dest="measure", default="RBP(p=0.8)", metavar="MEASURE", help="RBP, P or DCG (default RBP(p=0.8))"
     )
     parser.add_argument("--strategy", default="A", metavar="S", help=f"{', '.join(STRATEGIES)} (default A)")
     parser.add_argument("--compare", nargs=2, metavar=("ONE", "OTHER"), help="settle which of two runs is better")
-    shared.add_order(parser)
-    parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
-    shared.add_output(parser, FORMATS)
+    add_order(parser)
+    add_reading(parser)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Plan and print."""
-    shared.check_format(options)
-    if [options.qrels, *options.runs].count("-") > 1:
-        raise UsageError("Standard input (-) can be given once only.")
+    check_format(options)
     plan = judge_next(
-        read_qrels(options.qrels, lenient=options.lenient),
-        read_runs(expand(options.runs), lenient=options.lenient),
+        *collection_from(options),
         budget=options.budget,
         measure=options.measure,
         strategy=options.strategy.upper(),
         compare=tuple(options.compare) if options.compare else None,
-        order=shared.order(options),
+        order=order(options),
     )
-    shared.write_text(options, rendered(plan, options.format, raw=options.raw))
+    write_text(options, rendered(plan, options.format, raw=options.raw))
     print(summary(plan, options), file=sys.stderr)
     return 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import MISSING, fields
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
 from rankbounds.measures import REGISTRY, Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, written
@@ -20,21 +20,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "measure", metavar="MEASURE", nargs="?", help="a name, a label such as nDCG@10, or trec_eval's name"
     )
-    shared.add_output(parser, FORMATS)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the list or the explanation."""
-    shared.check_format(options)
+    check_format(options)
     if options.measure:
-        shared.write_text(options, explain(_kind(options.measure)))
+        write_text(options, explain(_kind(options.measure)))
         return 0
     rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_rows(options, rows, list(rows[0]))
+        write_rows(options, rows, list(rows[0]))
         return 0
     table = Table(list(rows[0]), [list(row.values()) for row in rows], frozenset(range(len(rows[0]))))
-    shared.write_text(options, table.render(options.format))
+    write_text(options, table.render(options.format))
     return 0
 
 

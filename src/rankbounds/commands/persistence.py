@@ -12,9 +12,11 @@ import csv
 import io
 from typing import Any
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_inputs, add_reading, collection_from
+from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
+from rankbounds.commands.scoring_options import add_measures, add_ties
 from rankbounds.errors import DataError, UsageError
-from rankbounds.files.opening import expand, read_text
+from rankbounds.files.opening import read_text
 from rankbounds.persistence.choosing import best_agreement, fit_persistence, persistence_agreement
 from rankbounds.tables import Table, number
 
@@ -24,20 +26,20 @@ DEFAULT_MEASURES = ("AP", "nDCG", "P@10")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("qrels", metavar="QRELS", nargs="?", help="judgments")
-    parser.add_argument("runs", metavar="RUN", nargs="*", help="runs: files, patterns in quotes, or folders")
+    add_inputs(parser, needed=False)
     parser.add_argument("--depths", metavar="FILE", help="sessions that ended at each rank, as CSV: rank,count")
     parser.add_argument("--examined", metavar="FILE", help="sessions that looked at each rank, as CSV: rank,count")
     parser.add_argument("--level", type=float, default=0.95, help="of the confidence interval (default 0.95)")
-    shared.add_measures(parser, DEFAULT_MEASURES)
+    add_measures(parser, DEFAULT_MEASURES)
     parser.add_argument("--all", action="store_true", help="every p of the grid, not the best alone")
-    shared.add_ties(parser)
-    shared.add_output(parser, FORMATS)
+    add_ties(parser)
+    add_reading(parser)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Fit and print."""
-    shared.check_format(options)
+    check_format(options)
     given = [name for name in ("depths", "examined", "qrels") if getattr(options, name)]
     if len(given) != 1:
         raise UsageError("Give one kind of evidence: --depths FILE, --examined FILE, or QRELS and runs.")
@@ -47,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         (kind,) = given
         rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, level=options.level)]
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        shared.write_rows(options, rows, list(rows[0]))
+        write_rows(options, rows, list(rows[0]))
         return 0
     words = {"expected_examined": "examined on average", "tau": "Kendall's tau", "p_from": "as good from",
              "p_to": "to", "ci_low": f"{options.level:.0%} from", "ci_high": "to",
@@ -55,18 +57,16 @@ def run(options: argparse.Namespace) -> int:
     header = [name for name in rows[0] if name != "level"]
     cells = [[_cell(name, row[name]) for name in header] for row in rows]
     table = Table([words.get(name, name) for name in header], cells, frozenset({0} if options.qrels else ()))
-    shared.write_text(options, table.render(options.format))
+    write_text(options, table.render(options.format))
     return 0
 
 
 def _agreement(options: argparse.Namespace) -> list[dict[str, Any]]:
     rows = persistence_agreement(
-        options.qrels,
-        expand(options.runs),
+        *collection_from(options),
         options.measures or DEFAULT_MEASURES,
         ties=options.ties,
         score_precision=options.score_precision,
-        lenient=options.lenient,
     )
     return rows if options.all else best_agreement(rows)
 

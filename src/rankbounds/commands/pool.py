@@ -13,23 +13,25 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, read_qrels
-from rankbounds.collection.run import Run, read_runs
-from rankbounds.commands import options as shared
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.run import Run
+from rankbounds.commands.input_options import add_reading, add_runs, judgments_from, reading_from, runs_from
+from rankbounds.commands.output_options import write_text
+from rankbounds.commands.scoring_options import add_order, order
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.judging import pools
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="runs: files, patterns in quotes, or folders")
+    add_runs(parser)
     parser.add_argument("--depth", type=int, metavar="D", help="how many documents of each run and topic are pooled")
     parser.add_argument("--budget", type=int, metavar="N", help="at most so many documents for each topic")
     parser.add_argument("--restrict", metavar="QRELS", help="the judgments to take grades from")
     parser.add_argument("--groups", metavar="FILE", help='which group a run belongs to: lines of "run group"')
     parser.add_argument("--without", metavar="GROUP", help="leave out documents that only this group found")
-    shared.add_order(parser)
-    parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
+    add_order(parser)
+    add_reading(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
 
 
@@ -41,18 +43,18 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             "--without GROUP takes documents out of judgments: name them with --restrict QRELS, and --depth."
         )
-    order = shared.order(options)
-    runs = read_runs(options.runs, lenient=options.lenient)
+    ranking = order(options)
+    runs = reading_from(options).runs(runs_from(options))
     if options.without is not None:
         written = _without_group(options, runs)
     else:
-        written = pools.pool(runs, depth=options.depth, budget=options.budget, order=order)
+        written = pools.pool(runs, depth=options.depth, budget=options.budget, order=ranking)
         if options.restrict is not None:
-            written = pools.restrict(read_qrels(options.restrict, lenient=options.lenient), written)
+            written = pools.restrict(judgments_from(options, options.restrict), written)
     if options.output:
         written.write(options.output)
     else:
-        shared.write_text(options, written.text())
+        write_text(options, written.text())
     print(_summary(written, len(runs)), file=sys.stderr)
     return 0
 
@@ -62,7 +64,7 @@ def _without_group(options: argparse.Namespace, runs: list[Run]) -> Qrels:
     if options.without not in groups.values():
         hint = did_you_mean(options.without, sorted(set(groups.values())))
         raise UsageError(f'{options.groups} has no group "{options.without}".{hint}')
-    qrels = read_qrels(options.restrict, lenient=options.lenient)
+    qrels = judgments_from(options, options.restrict)
     left = pools.without_group(qrels, runs, groups, options.without, depth=options.depth)
     print(f"{options.without} alone found {len(qrels) - len(left):,} of {len(qrels):,} documents.", file=sys.stderr)
     return left

@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rankbounds.collection.qrels import read_qrels
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_reading, judgments_from
+from rankbounds.commands.output_options import check_outputs, write_text
 from rankbounds.errors import UsageError
 from rankbounds.judging.pools import RATES, Reduction, only_pooled, subset
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep-pool", action="store_true", help="write what is not kept with grade -1 (pooled, not judged), for infAP"
     )
-    parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
+    add_reading(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="write there; {rate} in the name stands for the rate")
 
 
@@ -41,8 +41,8 @@ def run(options: argparse.Namespace) -> int:
     if options.seed < 0:
         raise UsageError(f"The seed must not be negative, but is {options.seed}.")
     targets = {rate: (options.output or "").replace("{rate}", f"{rate:g}") for rate in rates}
-    shared.check_outputs(options, list(filter(None, targets.values())))
-    qrels = read_qrels(options.qrels, lenient=options.lenient)
+    check_outputs(options, list(filter(None, targets.values())))
+    qrels = judgments_from(options)
     reduction = Reduction(qrels, options.seed, options.rel)
     reduced = {rate: reduction.kept(rate) for rate in rates}
     for rate, kept in reduced.items():
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         if options.output:
             sample.write(targets[rate])
         else:
-            shared.write_text(options, sample.text())
+            write_text(options, sample.text())
         relevant = int((qrels.grade[kept] >= options.rel).sum())
         print(
             f"rate {rate:g}%, seed {options.seed}: kept {int(kept.sum()):,} of {len(qrels):,} judgments "

@@ -10,32 +10,41 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_inputs, add_reading, collection_from
 from rankbounds.commands.messages import say
+from rankbounds.commands.output_options import check_format, progress_on_terminal, seed, write_text
+from rankbounds.commands.run_names import name_and_path
+from rankbounds.commands.scoring_options import add_gain, add_measures
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.tables import Table, render_rows
 
 if TYPE_CHECKING:
+    from rankbounds.collection.qrels import Qrels
+    from rankbounds.collection.run import Run
     from rankbounds.studies.folder import Study
 
 NEEDS = {"qrels": "judgments", "runs": "runs", "groups": "groups of runs (--groups)"}
 FIELDS = ("study", "question", "needs")
+READING = ("read_as", "labels", "columns", "lenient")
+"""Options that say how files are read."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("name", metavar="NAME", help='a study, "all" or "list"')
-    parser.add_argument("qrels", metavar="QRELS", nargs="?", help="judgments, for studies that need them")
-    parser.add_argument("runs", metavar="RUN", nargs="*", help="runs: files, patterns in quotes, or folders")
+    add_inputs(parser, needed=False)
     parser.add_argument("-o", "--output", metavar="FOLDER", default="studies", help="where to write (default studies)")
-    shared.add_measures(parser)
+    add_measures(parser)
     parser.add_argument("--groups", metavar="FILE", help="which group each run is from: lines of run and group")
-    parser.add_argument("--gain", metavar="RULE", help='gains of grades, like "1=3,2=9"')
-    parser.add_argument("--seed", type=shared.seed, default=0, help="seed of the random numbers (default 0)")
+    add_gain(parser)
+    add_reading(parser)
+    parser.add_argument("--seed", type=seed, default=0, help="seed of the random numbers (default 0)")
     parser.add_argument("--again", action="store_true", help="compute what is complete once more")
     parser.add_argument("--format", default="table", metavar="F", help="of the list: table (default), json")
 
@@ -46,14 +55,14 @@ def run(options: argparse.Namespace) -> int:
 
     options.formats = ("table", "json")
     options.output, folder = None, Path(options.output)
-    shared.check_format(options)
+    check_format(options)
     if options.name == "list":
-        shared.write_text(options, listed(list(known_studies().values()), options.format))
+        write_text(options, listed(list(known_studies().values()), options.format))
         return 0
     chosen = list(known_studies().values()) if options.name == "all" else [study_called(options.name)]
-    files = expand(options.runs)
+    files = expand(name_and_path(argument)[1] for argument in options.runs)
     if STANDARD_INPUT in [options.qrels, *files]:
-        raise UsageError("A study reads its files more than once: give files, not standard input (-).")
+        raise UsageError("A study remembers its files by their checksums: give files, not standard input (-).")
     given = {
         "qrels": options.qrels,
         "runs": files or None,
@@ -71,14 +80,17 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(f"The study {study.name} needs {' and '.join(lacking(study, given))}.")
     read = [path for path in (options.qrels, *files, options.groups) if path]
     sums = fingerprints(read) if read else {}
+    collection = cache(lambda: collection_from(options))  # read once, by the first study that is computed
     return max(
-        [do(study, given, sums, folder, options, at, len(ready)) for at, study in enumerate(ready, 1)], default=0
+        [do(study, given, collection, sums, folder, options, at, len(ready)) for at, study in enumerate(ready, 1)],
+        default=0,
     )
 
 
 def do(
     study: Study,
     given: dict[str, Any],
+    collection: Callable[[], tuple[Qrels, list[Run]]],
     sums: dict[str, str],
     folder: Path,
     options: argparse.Namespace,
@@ -92,6 +104,7 @@ def do(
     label = f"{number} of {total}: {study.name}" if total > 1 else study.name
     place = folder / study.name
     taken = {name: given[name] for name in ("measures", "gain", "seed", "first_seed") if name in study.parameters}
+    taken |= {name: getattr(options, name) for name in READING if getattr(options, name) and "qrels" in study.needs}
     made_from = {
         "files": sums if "qrels" in study.needs else {},
         "options": taken,
@@ -102,7 +115,8 @@ def do(
         return 0
     started = time.monotonic()
     try:
-        result = compute(study, given, shared.progress_on_terminal(f"steps of {study.name}"))
+        read = dict(zip(("qrels", "runs"), collection(), strict=True)) if "qrels" in study.needs else {}
+        result = compute(study, given | read, progress_on_terminal(f"steps of {study.name}"))
         write(study, result, place, made_from, command_line(study, options))
     except RankboundsError as error:
         if total == 1:
@@ -139,6 +153,10 @@ def command_line(study: Study, options: argparse.Namespace) -> str:
     words = ["rankbounds", "study", study.name]
     if "qrels" in study.needs:
         words += [options.qrels, *options.runs]
+        words += [f"--from={options.read_as}"] if options.read_as else []
+        words += [f"--labels={options.labels}"] if options.labels else []
+        words += ["--columns=" + ",".join(map("=".join, options.columns.items()))] if options.columns else []
+        words += ["--lenient"] if options.lenient else []
     for measure in options.measures or () if "measures" in study.parameters else ():
         words += ["-m", measure]
     for name in ("groups", "gain", "seed"):

@@ -13,11 +13,13 @@ from __future__ import annotations
 import argparse
 import os
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.input_options import add_inputs, add_reading, collection_from
 from rankbounds.commands.messages import say
+from rankbounds.commands.output_options import add_output, check_format, seed, write_text
+from rankbounds.commands.scoring_options import add_ranking
 from rankbounds.comparison.unjudged_differences import differences
 from rankbounds.errors import UsageError
-from rankbounds.files.opening import expand
+from rankbounds.measures import parse_measures
 from rankbounds.probability.estimates import KINDS
 from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
 
@@ -26,7 +28,7 @@ FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    shared.add_inputs(parser)
+    add_inputs(parser)
     parser.add_argument(
         "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
         help="RBP(p=0.8) (the default), P@10, DCG@20: exact; AP, nDCG@10 and others: by draws; may be repeated",
@@ -51,30 +53,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--difference", action="store_true", help="compare the runs in pairs")
     parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
     parser.add_argument("--samples", type=int, default=1000, help="draws for AP, nDCG and the like (default 1000)")
-    parser.add_argument("--seed", type=shared.seed, default=0, help="where the draws start (default 0)")
-    shared.add_ranking(parser)
-    shared.add_output(parser, FORMATS)
+    parser.add_argument("--seed", type=seed, default=0, help="where the draws start (default 0)")
+    add_ranking(parser)
+    add_reading(parser)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Compute and print."""
-    shared.check_format(options)
-    shared.check_inputs(options)
+    check_format(options)
     q = _probability(options.q)
-    # The same file twice is a run against itself, so that each argument is expanded alone.
-    files = [path for given in options.runs for path in expand([given])]
-    names = ("otherwise", "ties", "gain", "topics", "score_precision", "lenient")
-    reading = {"q": q} | {name: getattr(options, name) for name in names}
-    measures = options.measures or ["RBP(p=0.8)"]
+    names = ("otherwise", "ties", "gain", "topics", "score_precision")
+    assumed = {"q": q} | {name: getattr(options, name) for name in names}
     if options.difference:
         _reject_with_difference(options)
-        compared = differences(options.qrels, files, measures, **reading)
+    measures = parse_measures(options.measures or ["RBP(p=0.8)"])
+    # The same file twice is a run against itself.
+    judgments, runs = collection_from(options, repeated=True)
+    if options.difference:
+        compared = differences(judgments, runs, measures, **assumed)
         _tell(compared.notes())
-        shared.write_text(options, compared.render(options.format, raw=options.raw))
+        write_text(options, compared.render(options.format, raw=options.raw))
         return 0
     result = uncertainty(
-        options.qrels,
-        files,
+        judgments,
+        runs,
         measures,
         confidence=options.confidence,
         tail=options.tail,
@@ -82,10 +85,10 @@ def run(options: argparse.Namespace) -> int:
         interval=options.interval,
         samples=options.samples,
         seed=options.seed,
-        **reading,
+        **assumed,
     )
     _tell(result.notes())
-    shared.write_text(options, result.render(options.format, per_topic=options.per_topic, raw=options.raw))
+    write_text(options, result.render(options.format, per_topic=options.per_topic, raw=options.raw))
     return 0
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -27,6 +28,8 @@ Topics: TypeAlias = Literal["judged", "shared"]
 BOUNDS = ("unjudged", "ties", "both", "none")
 TOPICS = ("judged", "shared")
 PRECISIONS = ("double", "single")
+CHOICES = {"ties": TIE_RULES, "bounds": BOUNDS, "topics": TOPICS, "score_precision": PRECISIONS}
+"""What may be said, by the name of the argument."""
 
 
 @dataclass(frozen=True)
@@ -39,53 +42,94 @@ class Cells:
     parts: Floats | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Assumptions:
-    """Everything that is decided before a measure sees a ranking, and what its bounds are to cover."""
+    """Everything that is decided before a measure sees a ranking, and what its bounds are to cover.
 
-    ties: str = "trec"
-    unjudged: UnjudgedRule = field(default_factory=UnjudgedRule)
-    bounds: str = "unjudged"
-    gain: GainRule = field(default_factory=GainRule)
-    topics: Topics = "judged"
-    score_precision: Precision = "double"
-    tie_key: TieKey | None = None
+    Parameters
+    ----------
+    ties : str, default "trec"
+        How documents of equal score are ranked: ``"trec"`` (document id down, as trec_eval), ``"run"`` (line order,
+        scores ignored), ``"line"`` (line order among equal scores), ``"rank"`` (stated rank), ``"docid"`` (document id
+        up), ``"key"`` (rising value of ``ties_key``), ``"best"``, ``"worst"``, ``"expected"`` (mean over all orders).
+    unjudged : str or UnjudgedRule, default "nonrelevant"
+        What unjudged documents count for: ``"nonrelevant"``, ``"relevant"``, ``"condensed"`` (they are left out),
+        ``"expected"`` (relevant with the probability ``q``).
+    bounds : str, default "unjudged"
+        What ``low`` and ``high`` cover: ``"unjudged"`` documents, ``"ties"``, ``"both"``, or ``"none"``.
+    gain : str, mapping or GainRule, optional
+        What grades are worth: ``"linear"`` (the grade; default), a table like ``"1=3,2=9"`` or ``{1: 3, 2: 9}``, or one
+        that names the words that judgments have for grades, ``"S=3,A=2,B=1"``.
+    topics : str, default "judged"
+        ``"judged"`` scores every judged topic, one that a run lacks as an empty list; ``"shared"`` only those that the
+        run has.
+    score_precision : str, default "double"
+        Scores are compared in ``"double"`` or, as trec_eval 9 does, in ``"single"`` precision.
+    ties_key : mapping or path, optional
+        ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
+    q : float, optional
+        The probability that an unjudged document is relevant, with ``unjudged="expected"``.
 
-    def __post_init__(self) -> None:
-        for what, value, known in (
-            ("ties", self.ties, TIE_RULES),
-            ("bounds", self.bounds, BOUNDS),
-            ("topics", self.topics, TOPICS),
-            ("score precision", self.score_precision, PRECISIONS),
-        ):
-            if value not in known:
-                hint = did_you_mean(str(value), list(known))
-                raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
-        if (self.ties == "key") != (self.tie_key is not None):
-            raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
+    Examples
+    --------
+    >>> from rankbounds.evaluation.assumptions import Assumptions
+    >>> chosen = Assumptions(ties="expected", gain="1=1,2=3")
+    >>> chosen.bounds
+    'unjudged'
+    >>> str(chosen.gain)
+    '1=1,2=3'
+    >>> Assumptions(ties_key={"a": 1}).ties
+    'key'
 
-    @classmethod
-    def of(
-        cls,
+    """
+
+    ties: str
+    unjudged: UnjudgedRule
+    bounds: str
+    gain: GainRule
+    topics: Topics
+    score_precision: Precision
+    ties_key: TieKey | None
+
+    def __init__(
+        self,
         ties: str = "trec",
-        unjudged: str = "nonrelevant",
-        q: float | None = None,
+        unjudged: str | UnjudgedRule = "nonrelevant",
         bounds: str = "unjudged",
         gain: str | Mapping[Any, float] | GainRule | None = None,
         topics: str = "judged",
         score_precision: str = "double",
-        ties_key: Any = None,
+        ties_key: TieKey | Mapping[Any, Any] | str | os.PathLike[str] | None = None,
+        *,
+        q: float | None = None,
+    ) -> None:
+        decided = {
+            "ties": "key" if ties_key is not None and ties == "trec" else ties,
+            "unjudged": unjudged if isinstance(unjudged, UnjudgedRule) else UnjudgedRule(unjudged, q),
+            "bounds": bounds,
+            "gain": gain_rule(gain),
+            "topics": topics,
+            "score_precision": score_precision,
+            "ties_key": None if ties_key is None else as_tie_key(ties_key),
+        }
+        for name, value in decided.items():
+            object.__setattr__(self, name, value)
+        for name, known in CHOICES.items():
+            _reject_unknown(name, decided[name], known)
+        if (self.ties == "key") != (self.ties_key is not None):
+            raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
+
+    @classmethod
+    def of(
+        cls, ties: str = "trec", unjudged: str = "nonrelevant", q: float | None = None, **others: Any
     ) -> Assumptions:
-        """From the words of ``evaluate``."""
-        return cls(
-            "key" if ties_key is not None and ties == "trec" else ties,
-            UnjudgedRule(unjudged, q),
-            bounds,
-            gain_rule(gain),
-            cast(Topics, topics),
-            cast(Precision, score_precision),
-            None if ties_key is None else as_tie_key(ties_key),
-        )
+        """The constructor under its former name."""
+        return cls(ties, unjudged, q=q, **others)
+
+    @property
+    def tie_key(self) -> TieKey | None:
+        """``ties_key`` under its former name."""
+        return self.ties_key
 
     @property
     def order(self) -> Order:
@@ -228,6 +272,13 @@ class Assumptions:
     def tie_range(self, measure: Measure, rankings: Rankings) -> Floats:
         """How far each list's value moves over all orders of its ties; NaN where that is not known."""
         return _range_over_orders(measure, self.assumed(measure, rankings))
+
+
+def _reject_unknown(name: str, value: Any, known: Sequence[str]) -> None:
+    if value not in known:
+        hint = did_you_mean(str(value), list(known))
+        what = name.replace("_", " ")
+        raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
 
 
 def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:

@@ -12,13 +12,12 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule
-from rankbounds.collection.inputs import RunToRead, judgments_from, runs_to_read
+from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.run import unique_names
 from rankbounds.errors import RankboundsWarning
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.score_sheet import RunResult, score_run
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.formats import pair_of_names
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -41,41 +40,97 @@ def evaluate(
     topics: str = "judged",
     score_precision: str = "double",
     labels: str | Sequence[str] | None = None,
-    formats: str | tuple[str | None, str | None] | None = None,
+    formats: Formats | None = None,
+    columns: Mapping[str, str] | None = None,
     lenient: bool = False,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
-    """Score one run or many.
+    """Score one run or many against judgments.
 
-    ``qrels`` and ``runs`` may be paths (runs also globs and folders), ``Qrels`` and ``Run``, dicts of dicts, pandas,
-    polars or pyarrow frames, or rows ``(query, document, value)``. Several runs: a list of such, or a dict by name.
+    Parameters
+    ----------
+    qrels : path, Qrels, dict, frame or rows
+        The judgments: a file (``"-"`` is standard input, ``"ir_datasets:ID"`` a data set of that package), ``Qrels``,
+        ``{query: {document: grade}}``, ``{query: {document, ...}}`` (these are relevant), a pandas, polars or pyarrow
+        frame, rows ``(query, document, grade)``, or ranx's ``Qrels``.
+    runs : path, Run, dict, frame, rows, or several of them
+        A run: a file, ``Run``, ``{query: {document: score}}``, ``{query: [document, ...]}`` (the order is the ranking),
+        a frame, rows ``(query, document, score)``, or ranx's ``Run``. Several: patterns and folders, a list, a dict by
+        name, or a frame with a column ``run``.
+    measures : str, Measure, or iterable of them
+        Such as ``"nDCG@10"``, ``"RBP(p=0.8)"``, ``"map"`` (trec_eval's names), ``rb.AP()``.
+    ties : str, default "trec"
+        How documents of equal score are ranked: ``"trec"`` (document id down, as trec_eval), ``"run"`` (line order,
+        scores ignored), ``"line"`` (line order among equal scores), ``"rank"`` (stated rank), ``"docid"`` (document id
+        up), ``"key"`` (rising value of ``ties_key``), ``"best"``, ``"worst"``, ``"expected"`` (mean over all orders).
+    ties_key : mapping or path, optional
+        ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
+    unjudged : str, default "nonrelevant"
+        What unjudged documents count for: ``"nonrelevant"``, ``"relevant"``, ``"condensed"`` (they are left out),
+        ``"expected"`` (relevant with the probability ``q``).
+    q : float, optional
+        That probability.
+    bounds : str, default "unjudged"
+        What ``low`` and ``high`` cover: ``"unjudged"`` documents, ``"ties"``, ``"both"``, or ``"none"``.
+    gain : str or mapping, optional
+        What grades are worth: ``"linear"`` (the grade; default), a table like ``"1=3,2=9"`` or ``{1: 3, 2: 9}``, or one
+        that names the words that judgments have for grades, ``"S=3,A=2,B=1"``.
+    topics : str, default "judged"
+        ``"judged"`` scores every judged topic, one that a run lacks as an empty list; ``"shared"`` only those that the
+        run has.
+    score_precision : str, default "double"
+        Scores are compared in ``"double"`` or, as trec_eval 9 does, in ``"single"`` precision.
+    labels : str or sequence of str, optional
+        Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
+    formats : str or pair of str, optional
+        The format of all files, or of the judgments and of the runs, where their contents should not decide.
+    columns : mapping, optional
+        What tables call their columns, where that is not known: ``{"query_id": "q", "doc_id": "d", "score": "s",
+        "relevance": "grade"}``; also ``rank``, ``source`` and ``run``.
+    lenient : bool, default False
+        Leave out lines that cannot be used, and warn with their number.
+    threads : int, optional
+        How many threads to use; by default one for each processor.
+    progress : callable, optional
+        Called with the number of runs scored and that of all runs.
+    observe : callable, optional
+        Shown every batch of rankings with the number of its run, from several threads; whoever wants more of the lists
+        than scores need not read the runs a second time.
 
-    ``ties``: ``trec`` (score down, then document id down, as trec_eval), ``run`` (line order, scores ignored), ``line``
-    (line order among equal scores), ``rank`` (stated rank), ``docid`` (document id up), ``best``, ``worst``,
-    ``expected`` (mean over all orders), ``key`` (rising value of ``ties_key``, which is ``{document: value}`` or a file
-    of such lines, and which means ``key`` by itself).
-    ``unjudged``: ``nonrelevant``, ``relevant``, ``condensed`` (left out), ``expected`` (relevant with chance ``q``).
-    ``gain``: what grades are worth: ``linear`` (the grade), a table like ``"1=3,2=9"``, or one that names the words
-    that judgments have for grades, ``"S=3,A=2,B=1"``.
-    ``bounds``: what ``low`` and ``high`` cover: ``unjudged`` documents, ``ties``, ``both``, or ``none``.
-    ``topics``: ``judged`` scores every judged topic, one that a run lacks as an empty list; ``shared`` only topics that
-    the run has.
-    ``labels``: use judgments of this source only (``"human"``), or of the first that has one (``"human,llm"``).
-    ``formats``: the format of all files, or of judgments and of runs, where it should not be recognised by content.
-    ``observe`` is shown every batch of rankings with the number of its run, from several threads; whoever wants more
-    of the lists than scores need not read the runs a second time.
+    Returns
+    -------
+    Scores
+        A value, ``low`` and ``high`` for each run, topic and measure.
+
+    Notes
+    -----
+    Nothing that is handed in is changed. ``low`` and ``high`` are what missing judgments (or ties) leave open; nothing
+    is random in them. ``Scores.outer`` names measures whose bounds hold, but may be wider than what can happen.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
+    >>> runs = {"bm25": {"q1": ["b", "a"], "q2": ["c"]}, "dense": {"q1": ["a", "x"], "q2": ["x", "c"]}}
+    >>> scores = rb.evaluate(qrels, runs, ["RR", "P@2"])
+    >>> print(scores.render("csv"), end="")
+    run,query_id,measure,value,low,high
+    bm25,all,RR,0.75,0.75,0.75
+    bm25,all,P@2,0.5,0.5,0.5
+    dense,all,RR,0.75,0.75,1.0
+    dense,all,P@2,0.5,0.5,1.0
+
     """
-    assumptions = Assumptions.of(ties, unjudged, q, bounds, gain, topics, score_precision, ties_key)
+    assumptions = Assumptions(ties, unjudged, bounds, gain, topics, score_precision, ties_key, q=q)
     chosen = parse_measures(measures)
     assumptions.check(chosen)
     workers = threads or processors()
-    qrels_kind, run_kind = pair_of_names(formats)
-    judgments = judgments_from(qrels, lenient, workers, assumptions.gain, qrels_kind, labels)
+    reading = Reading(formats, labels, columns, lenient, workers, assumptions.gain)
     return score_runs(
-        TopicFacts(judgments, assumptions.gain),
-        runs_to_read(runs, lenient, workers, run_kind),
+        TopicFacts(reading.judgments(qrels), assumptions.gain),
+        reading.runs_to_read(runs),
         chosen,
         assumptions,
         threads=workers,

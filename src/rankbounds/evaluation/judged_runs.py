@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats
 from rankbounds.collection.gains import GainRule, gain_rule
-from rankbounds.collection.qrels import Qrels, as_qrels
-from rankbounds.collection.run import Run, as_run, read_runs
-from rankbounds.errors import UsageError
+from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
 from rankbounds.rankings.join import join
@@ -20,22 +20,6 @@ from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads, processors
 
 Progress = Callable[[int, int], None]
-
-
-def as_runs(given: Any) -> list[Run]:
-    """Runs from paths, globs and folders, from runs and tables, or from a dict of such by name."""
-    if isinstance(given, Mapping):
-        return [as_run(one, str(name)).renamed(str(name)) for name, one in given.items()]
-    if isinstance(given, Run):
-        return [given]
-    if given is None:
-        raise UsageError("No run was given.")
-    if isinstance(given, Iterable) and not isinstance(given, str):
-        several = list(given)
-        if not all(isinstance(one, str) or hasattr(one, "__fspath__") for one in several):
-            return [as_run(one, f"run{number}") for number, one in enumerate(several, 1)]
-        given = several
-    return read_runs(given)
 
 
 class JudgedRuns:
@@ -47,9 +31,9 @@ class JudgedRuns:
 
     def __init__(self, qrels: Any, runs: Any, *, gain: str | Mapping[Any, float] | GainRule | None = None) -> None:
         rule = gain_rule(gain)
-        self.qrels: Qrels = as_qrels(qrels, rule.grade_of)
+        self.qrels: Qrels = judgments_from(qrels, rule=rule)
         self.facts = TopicFacts(self.qrels, rule)
-        self.runs = as_runs(runs)
+        self.runs = all_runs(runs)
         self.names = [run.name for run in self.runs]
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         self._rankings = list(in_threads(self._joined, self.runs, processors()))

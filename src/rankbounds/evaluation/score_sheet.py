@@ -50,7 +50,7 @@ def score_run(
         order=assumptions.order,
         precision=assumptions.score_precision,
         topics=assumptions.topics,
-        tie_key=assumptions.tie_key,
+        tie_key=assumptions.ties_key,
     )
     sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
     sheet.fill(joined.slices, threads)

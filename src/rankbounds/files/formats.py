@@ -25,7 +25,7 @@ from rankbounds.files import (
     svmrank,
     trec,
 )
-from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
+from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns
 from rankbounds.files.opening import Text, format_ending, is_pipe, read_content
 from rankbounds.files.trec import TrecLines
 
@@ -75,7 +75,7 @@ def read(
     ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
     """
     found = _read(path, names, kind, lenient, threads, words)
-    if isinstance(found, Columns) and not (len(found) or (found.topics and names is RUN_COLUMNS)):
+    if isinstance(found, Columns) and not (len(found) or (found.topics and names.of_run)):
         raise DataError(f"{path}: there is no row in this file.")
     return found
 
@@ -98,7 +98,7 @@ def _read(
         return named_columns.read_parquet(content.name, names, content.tobytes())
     text = content.text()
     if kind is None:
-        kind = recognised(text, path)
+        kind = recognised(text, path, names)
     if kind in IN_JSON or kind == "json":
         return _from_json(text, None if kind == "json" else kind, names)
     if kind in IN_TEXT:
@@ -107,14 +107,14 @@ def _read(
         return named_columns.read_json_lines(text, names)
     if kind in ("csv", "tsv"):
         return named_columns.read_delimited(text, names)
-    layout = trec.qrels_layout if names is QRELS_COLUMNS else trec.run_layout
+    layout = trec.qrels_layout if names.of_judgments else trec.run_layout
     return trec.read_lines(text, layout, lenient=lenient, threads=threads, words=words)
 
 
 def is_parquet(path: str, names: ColumnNames) -> bool:
     """Is this file Parquet, or, for judgments, a folder of such files? A pipe is not looked into."""
     if os.path.isdir(path):
-        return names is QRELS_COLUMNS and any(name.endswith(".parquet") for name in os.listdir(path))
+        return names.of_judgments and any(name.endswith(".parquet") for name in os.listdir(path))
     try:
         if not os.path.isfile(path):
             return False
@@ -124,19 +124,19 @@ def is_parquet(path: str, names: ColumnNames) -> bool:
         return False  # whoever reads the file next says what is wrong
 
 
-def recognised(text: Text, path: str) -> str:
+def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
     """The format of this text; ``"json"`` where the whole of it must be parsed to tell."""
     ending = format_ending(path)
     start = text.buffer[text.begin : min(text.begin + 65536, text.end)].tobytes().lstrip()
     if start[:1] in (b"{", b"["):
-        return "jsonl" if ending in (".jsonl", ".ndjson") or _is_row(start) else "json"
+        return "jsonl" if ending in (".jsonl", ".ndjson") or _is_row(start, names) else "json"
     for name, module in IN_TEXT.items():
         if module.recognises(text):
             return name
-    return "csv" if named_columns.has_header(text) or ending == ".csv" else "trec"
+    return "csv" if named_columns.has_header(text, names) or ending == ".csv" else "trec"
 
 
-def _is_row(start: bytes) -> bool:
+def _is_row(start: bytes, names: ColumnNames) -> bool:
     """Is the first line by itself a JSON object with the columns of a table?"""
     try:
         first = json_text.parse(start.split(b"\n")[0], "")
@@ -144,8 +144,8 @@ def _is_row(start: bytes) -> bool:
         return False
     return (
         isinstance(first, dict)
-        and named_columns.find_column(first, named_columns.QUERY_NAMES) is not None
-        and named_columns.find_column(first, named_columns.DOC_NAMES) is not None
+        and named_columns.find_column(first, names.query) is not None
+        and named_columns.find_column(first, names.doc) is not None
     )
 
 
@@ -168,7 +168,7 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
 
 def _by_module(module: ModuleType, name: str, names: ColumnNames, source: str = "") -> Any:
     """The function of a format that reads judgments, or runs; an error where it holds none."""
-    wanted = "judgments" if names is QRELS_COLUMNS else "run"
+    wanted = "judgments" if names.of_judgments else "run"
     found = getattr(module, wanted, None)
     if found is None:
         place = f"{source}: " if source else ""

@@ -9,7 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from rankbounds.arrays import Bytes, Floats, Ints
 from rankbounds.columns.decimals import finite_numbers, whole_numbers
 from rankbounds.columns.ids import BLANKS, Ids
 from rankbounds.columns.pairs import Pairs, Source
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.files import json_text
 from rankbounds.files.opening import Text
 
@@ -27,14 +27,56 @@ DOC_NAMES = ("doc_id", "docno", "corpus-id", "corpus_id", "doc-id", "docid", "pi
 RANK_NAMES = ("rank",)
 SOURCE_NAMES = ("source",)
 """Who or what made a label: people, a language model, clicks."""
+RUN_NAMES = ("run", "run_id", "system", "tag")
+"""Which run a row belongs to, in a table of several."""
 
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """Under which names the value of a pair is known; earlier names win."""
+    """Under which names the columns of a table are known; earlier names win."""
 
     value: tuple[str, ...]
     what: str
+    query: tuple[str, ...] = QUERY_NAMES
+    doc: tuple[str, ...] = DOC_NAMES
+    rank: tuple[str, ...] = RANK_NAMES
+    source: tuple[str, ...] = SOURCE_NAMES
+    run: tuple[str, ...] = RUN_NAMES
+    called: str = ""
+    """What the value is to us, where a user's table has a name of its own for it."""
+
+    @property
+    def value_name(self) -> str:
+        """What the value is called in messages, and in objects with fields."""
+        return self.called or self.value[0]
+
+    @property
+    def of_judgments(self) -> bool:
+        """Is this a table of judgments?"""
+        return self.what == "judgments"
+
+    @property
+    def of_run(self) -> bool:
+        """Is this a table of a run?"""
+        return self.what == "run"
+
+    def renamed(self, columns: Mapping[str, str] | None) -> ColumnNames:
+        """With a user's own names, ``{"query_id": "q", "doc_id": "d", "score": "s", "relevance": "grade"}``."""
+        if not columns:
+            return self
+        known = [*CANONICAL, "score", "relevance"]
+        for name in columns:
+            if name not in known:
+                hint = did_you_mean(str(name), known)
+                raise UsageError(f'There is no column "{name}" to be named.{hint} Known: {_listed(known)}.')
+        own = {field: (str(columns[name]).lower(),) for name, field in CANONICAL.items() if name in columns}
+        if self.value_name in columns:
+            own["value"] = (str(columns[self.value_name]).lower(),)
+        return replace(self, **own, called=self.value_name)  # type: ignore[arg-type]
+
+
+CANONICAL = {"query_id": "query", "doc_id": "doc", "rank": "rank", "source": "source", "run": "run"}
+"""Our own names of columns, beside those of the value, and which names of a table they are."""
 
 
 RUN_COLUMNS = ColumnNames(value=("score", "sim", "similarity"), what="run")
@@ -56,6 +98,8 @@ class Columns:
     """Who made each label, where the table says so."""
     distinct: bool = False
     """Is it known that no pair stands twice?"""
+    runs: Any = None
+    """Which run each row belongs to, where the table says so."""
 
     @classmethod
     def of(
@@ -68,6 +112,7 @@ class Columns:
         source: str,
         ranks: Iterable[Any] | None = None,
         label_sources: Sequence[Any] | None = None,
+        runs: Any = None,
         unit: str = "row",
         before: int = 0,
         names: tuple[str, str] | None = None,
@@ -86,7 +131,9 @@ class Columns:
         if _holds_lists(docs):
             rows = np.repeat(np.arange(len(docs)), [_length(one) for one in docs])
             docs = [doc for several in docs if several is not None for doc in several]
-            numbers, stated, label_sources = (_spread(one, rows, source) for one in (numbers, stated, label_sources))
+            numbers, stated, label_sources, runs = (
+                _spread(column, rows, source) for column in (numbers, stated, label_sources, runs)
+            )
         checked = Ids.checked(queries, _place_of(where, "query id", names and names[0]))
         topics, topic = checked.codes(checked.hashes())
         return cls(
@@ -98,10 +145,19 @@ class Columns:
             where,
             None if stated is None else _whole(stated, rank_name, where),
             label_sources,
+            runs=runs,
         )
 
     def __len__(self) -> int:
         return len(self.docs)
+
+    def numbered_runs(self) -> tuple[list[str], Ints]:
+        """The names of the runs in the order of their first row, and the number of each row's run."""
+        ids = self.runs
+        if not isinstance(ids, Ids):
+            ids = Ids.of(["" if name is None else str(name) for name in self.runs])
+        names, number = ids.codes(ids.hashes())
+        return [name.decode("utf-8", "surrogateescape") for name in names], number
 
     def checked(self) -> tuple[Pairs, Floats]:
         """Pairs and finite values, or an error that names the first row that has none."""
@@ -173,9 +229,9 @@ def _whole(values: Any, column: str, source: Source) -> Ints:
     return numbers
 
 
-def has_header(text: Text) -> bool:
+def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
     """Does the first line name the columns?"""
-    return header_separator(text) is not None and find_column(header(text), QUERY_NAMES) is not None
+    return header_separator(text) is not None and find_column(header(text), names.query) is not None
 
 
 def header(text: Text) -> list[str]:
@@ -265,10 +321,10 @@ def of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> Columns:
 
 def read_delimited(text: Text, names: ColumnNames) -> Columns:
     """Read CSV or TSV with a header line."""
-    if not has_header(text):
+    if not has_header(text, names):
         raise DataError(
-            f"{text.name}: the first line must name the columns: one of {_listed(QUERY_NAMES)}, one of "
-            f"{_listed(DOC_NAMES)} and one of {_listed(names.value)}."
+            f"{text.name}: the first line must name the columns: one of {_listed(names.query)}, one of "
+            f"{_listed(names.doc)} and one of {_listed(names.value)}."
         )
     wanted_columns(header(text), names, text.name)
     return _of_columns(delimited_columns(text), names, text.name)
@@ -357,6 +413,9 @@ def of_object(given: Any, names: ColumnNames, *, source: str, before: int = 0) -
         given = given.collect()
     elif package == "pyarrow" and hasattr(given, "read_all"):
         given = given.read_all()
+    if is_column_wise(given, names):
+        lists = {str(column): list(values) for column, values in given.items()}
+        return _of_columns({name: lists[name] for name in wanted_columns(list(lists), names, source)}, names, source)
     if isinstance(given, Mapping):
         return _of_nested(given, names, source)
     columns = getattr(given, "column_names", None)
@@ -372,17 +431,51 @@ def of_object(given: Any, names: ColumnNames, *, source: str, before: int = 0) -
             return of_records(listed, names, source)
         rows = [_row(row, names) for row in listed]
     except (TypeError, IndexError, KeyError, AttributeError):
-        raise DataError(
-            f"{source}: expected a path, a dict of dicts, a data frame, or rows (query, document, value); "
-            f"got {type(given).__name__}."
-        ) from None
+        raise DataError(f"{source}: expected {taken(names)}; got {type(given).__name__}.") from None
     queries, docs, values = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
-    return Columns.of(queries, docs, values, value_name=names.value[0], source=source)
+    return Columns.of(queries, docs, values, value_name=names.value_name, source=source)
+
+
+def taken(names: ColumnNames) -> str:
+    """What judgments, or a run, may be made from, for a message."""
+    lists = "{query: {document, ...}}" if names.of_judgments else "{query: [document, ...]}"
+    value, ours = names.value_name, "Qrels" if names.of_judgments else "a Run"
+    return (
+        f"a path, {{query: {{document: {value}}}}}, {lists}, a pandas, polars or pyarrow frame, rows (query, document, "
+        f"{value}), or {ours} of rankbounds or ranx"
+    )
+
+
+def is_row(given: Any, names: ColumnNames) -> bool:
+    """Is this one row of a table: (query, document, value), an object with such fields, or a dict of columns?"""
+    if hasattr(given, "query_id") and hasattr(given, "doc_id"):
+        return True
+    if isinstance(given, Mapping):
+        return len(given) <= _MOST_COLUMNS and all(
+            find_column(map(str, given), known) for known in (names.query, names.doc)
+        )
+    if isinstance(given, list | tuple | np.ndarray):
+        return len(given) >= 3 and all(isinstance(part, _SCALARS) for part in given[:3])
+    return False
+
+
+def is_column_wise(given: Any, names: ColumnNames) -> bool:
+    """Is this a dict of whole columns, rather than one of queries?"""
+    return (
+        isinstance(given, Mapping)
+        and len(given) <= _MOST_COLUMNS
+        and all(find_column(map(str, given), known) for known in (names.query, names.doc))
+        and not any(isinstance(column, Mapping | str) for column in given.values())
+    )
+
+
+_MOST_COLUMNS = 50
+_SCALARS = (str, bytes, int, float, np.generic)
 
 
 def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
     if hasattr(row, "query_id") and hasattr(row, "doc_id"):
-        return row.query_id, row.doc_id, getattr(row, names.value[0])
+        return row.query_id, row.doc_id, getattr(row, names.value_name)
     if isinstance(row, str) or len(row) < 3:
         raise TypeError
     return row[0], row[1], row[2]
@@ -391,28 +484,44 @@ def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
 def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
     where = Source(source)
     topics = Ids.checked(list(given), _place_of(where, "query id")).to_list()
+    of_query = [_with_values(query, inner, names, source) for query, inner in given.items()]
     values: list[Any] = []
-    counts = []
-    for query, inner in given.items():
-        if not isinstance(inner, Mapping):
-            raise DataError(
-                f'{source}: expected {{query: {{document: value}}}}, but the entry of "{query}" is a '
-                f"{type(inner).__name__}."
-            )
+    for inner in of_query:
         values.extend(inner.values())
-        counts.append(len(inner))
+    counts = [len(inner) for inner in of_query]
     topic = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     if len(set(topics)) < len(topics):
         raise DataError(f"{source}: two query ids have the same text; ids are compared as text.")
     ids: Ids | None = None
     with contextlib.suppress(TypeError, AttributeError, UnicodeEncodeError):
-        ids = Ids.of_lines("\n".join("\n".join(inner) for inner in given.values() if inner), len(values))
+        ids = Ids.of_lines("\n".join("\n".join(inner) for inner in of_query if inner), len(values))
     distinct = ids is not None
     if ids is None or not ids.length.all():  # an id holds a newline, is not text, or is none
-        docs = [doc for inner in given.values() for doc in inner]
+        docs = [doc for inner in of_query for doc in inner]
         ids = Ids.checked(docs, _place_of(where, "document id"))
         distinct = set(map(type, docs)) <= {str}  # of others, two may have the same text
-    return Columns(topics, topic, ids, values, names.value[0], where, distinct=distinct)
+    return Columns(topics, topic, ids, values, names.value_name, where, distinct=distinct)
+
+
+def _with_values(query: Any, inner: Any, names: ColumnNames, source: str) -> Mapping[Any, Any]:
+    """``{document: value}`` of one query; of a list, the order says the score, and all that is listed is relevant."""
+    if isinstance(inner, Mapping):
+        return inner
+    listed = (list, tuple, np.ndarray) + ((set, frozenset) if names.of_judgments else ())
+    try:
+        if not isinstance(inner, listed):
+            raise TypeError
+        docs = inner.tolist() if isinstance(inner, np.ndarray) else list(inner)
+        values: dict[Any, float] = {}
+        for place, doc in enumerate(docs):
+            if doc in values:
+                raise DataError(f'{source}: document "{doc}" of topic "{query}" is listed twice. Keep one.')
+            values[doc] = 1.0 if names.of_judgments else float(len(docs) - place)
+    except TypeError:
+        raise DataError(
+            f'{source}: expected {taken(names)}; but the entry of "{query}" is a {type(inner).__name__}.'
+        ) from None
+    return values
 
 
 def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[str]:
@@ -420,8 +529,10 @@ def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[
     return [name for name in _found_columns(columns, names, source) if name is not None]
 
 
-def _found_columns(columns: list[str], names: ColumnNames, source: str) -> tuple[str, str, str, str | None, str | None]:
-    """The columns of the query, the document, the value, the rank and the label's source."""
+def _found_columns(
+    columns: list[str], names: ColumnNames, source: str
+) -> tuple[str, str, str, str | None, str | None, str | None]:
+    """The columns of the query, the document, the value, the rank, the label's source and the run."""
 
     def needed(known: tuple[str, ...], what: str) -> str:
         found = find_column(columns, known)
@@ -435,17 +546,18 @@ def _found_columns(columns: list[str], names: ColumnNames, source: str) -> tuple
         return found
 
     return (
-        needed(QUERY_NAMES, "query id"),
-        needed(DOC_NAMES, "document id"),
-        needed(names.value, names.value[0]),
-        find_column(columns, RANK_NAMES) if names is RUN_COLUMNS else None,
-        find_column(columns, SOURCE_NAMES) if names is QRELS_COLUMNS else None,
+        needed(names.query, "query id"),
+        needed(names.doc, "document id"),
+        needed(names.value, names.value_name),
+        find_column(columns, names.rank) if names.of_run else None,
+        find_column(columns, names.source) if names.of_judgments else None,
+        find_column(columns, names.run) if names.of_run else None,
     )
 
 
 def _of_columns(table: Mapping[str, Any], names: ColumnNames, source: str, before: int = 0) -> Columns:
     """From columns by their names: those of a frame, of any package, or our own."""
-    query, doc, value, rank, label = _found_columns(list(table), names, source)
+    query, doc, value, rank, label, run = _found_columns(list(table), names, source)
     return Columns.of(
         _id_column(table[query]),
         _id_column(table[doc]),
@@ -454,6 +566,7 @@ def _of_columns(table: Mapping[str, Any], names: ColumnNames, source: str, befor
         source=source,
         ranks=None if rank is None else _number_column(table[rank]),
         label_sources=None if label is None else _listed_values(table[label]),
+        runs=None if run is None else _id_column(table[run]),
         before=before,
         names=(query, doc),
         rank_name=rank or "rank",

@@ -20,6 +20,10 @@ from rankbounds.threads import in_threads
 
 STANDARD_INPUT = "-"
 _COMPRESSIONS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+_ENDINGS = frozenset(
+    (".txt", ".trec", ".run", ".res", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".parq")
+)
+"""Of files of runs; whatever else stands behind a point may be a part of the run's name."""
 _SKIPPABLE_FRAME = b"\x2a\x4d\x18"
 """Behind its first byte: what parallel writers of zstandard put before their frames."""
 _PIECE_BYTES = 1 << 24
@@ -62,12 +66,14 @@ def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
 
 
 def plain_name(path: str) -> str:
-    """The file's name without folder and compression ending: what to call a run that has no tag."""
+    """The file's name without its folder and known endings: what to call a run that has no tag."""
     if path == STANDARD_INPUT:
         return "stdin"
     name = os.path.basename(path)
-    stem, ending = os.path.splitext(name)
-    return stem if ending.lower() in _COMPRESSIONS.values() and stem else name
+    for endings in (_COMPRESSIONS.values(), _ENDINGS):
+        stem, ending = os.path.splitext(name)
+        name = stem if ending.lower() in endings and stem else name
+    return name
 
 
 def format_ending(path: str) -> str:

@@ -71,7 +71,7 @@ class RankboundsProvider(theirs.Provider):  # type: ignore[misc]
 
     def __init__(self, assumptions: Assumptions | None = None) -> None:
         super().__init__()
-        self.assumptions = assumptions or Assumptions.of(bounds="none", topics="shared")
+        self.assumptions = assumptions or Assumptions(bounds="none", topics="shared")
 
     def supports(self, measure: Any) -> bool:
         """Is this one of our measures, or one that we have too, with these parameters?"""
@@ -135,7 +135,7 @@ def _ours(given: Any) -> Measure | None:
 def provider(ties: str = "trec", unjudged: str = "nonrelevant", score_precision: str = "double") -> RankboundsProvider:
     """A provider with these rules for ties and unjudged documents."""
     return RankboundsProvider(
-        Assumptions.of(ties, unjudged, bounds="none", topics="shared", score_precision=score_precision)
+        Assumptions(ties, unjudged, bounds="none", topics="shared", score_precision=score_precision)
     )
 
 

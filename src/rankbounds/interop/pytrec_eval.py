@@ -64,7 +64,7 @@ class RelevanceEvaluator:
         self.measures = [_at_level(one, relevance_level) for one in named.values()]
         if judged_docs_only_flag:
             self.measures = [one if one.as_retrieved else Condensed(one) for one in self.measures]
-        self._assumptions = Assumptions.of(ties, bounds="none", topics="shared", score_precision=score_precision)
+        self._assumptions = Assumptions(ties, bounds="none", topics="shared", score_precision=score_precision)
         self._facts = TopicFacts(as_qrels(query_relevance))
         self._topics = set(self._facts.query_ids)
         self._facts.qrels.pairs.index  # noqa: B018 (built once, for all runs)

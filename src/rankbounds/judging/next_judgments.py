@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
+from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import evaluate
-from rankbounds.evaluation.judged_runs import as_runs
 from rankbounds.evaluation.scores import Scores
 from rankbounds.judging.pools import Candidates, collect
 from rankbounds.measures import Measure, RankWeighted, parse_measure
@@ -82,7 +82,7 @@ def judge_next(
         raise UsageError(f"The budget must be at least 1, not {budget}.")
     if strategy not in STRATEGIES:
         raise UsageError(f'There is no strategy "{strategy}". Known: {", ".join(STRATEGIES)}.')
-    judgments, systems = as_qrels(qrels), as_runs(runs)
+    judgments, systems = judgments_from(qrels), all_runs(runs)
     if compare is not None:
         systems = _two_of(systems, compare)
     facts = TopicFacts(judgments)

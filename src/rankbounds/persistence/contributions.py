@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.gains import gain_rule
-from rankbounds.collection.inputs import judgments_from
-from rankbounds.collection.run import as_run
+from rankbounds.collection.inputs import judgments_from, run_from
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure, Normalised, RankWeighted, parse_measures
@@ -44,9 +42,9 @@ def contributions(
     """
     if ties not in ORDERS:
         raise UsageError(f'Contributions need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
-    chosen = Assumptions(ties, gain=gain_rule(gain), score_precision=score_precision)
-    facts = TopicFacts(judgments_from(qrels), chosen.gain)
-    whole = as_run(run)
+    chosen = Assumptions(ties, gain=gain, score_precision=score_precision)
+    facts = TopicFacts(judgments_from(qrels, rule=chosen.gain), chosen.gain)
+    whole = run_from(run)
     query = str(query_id)
     if query not in whole.query_ids or query not in facts.query_ids:
         where = "judgments" if query in whole.query_ids else f'run "{whole.name}"'

@@ -16,9 +16,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.gains import gain_rule
-from rankbounds.collection.inputs import judgments_from
-from rankbounds.collection.run import as_run
+from rankbounds.collection.inputs import judgments_from, run_from
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scores import ALL
@@ -113,8 +111,8 @@ def regions(
     else:
         if ties not in ORDERS:
             raise UsageError(f'Crossings need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
-        chosen = Assumptions(ties, gain=gain_rule(gain), score_precision=score_precision)
-        facts = TopicFacts(judgments_from(qrels), chosen.gain)
+        chosen = Assumptions(ties, gain=gain, score_precision=score_precision)
+        facts = TopicFacts(judgments_from(qrels, rule=chosen.gain), chosen.gain)
         lists = [_from_run(one, facts, chosen, template) for one in (a, b)]
         query_ids, largest = list(facts.query_ids), template.max_grade or facts.max_gain
     if lists[0].name == lists[1].name:
@@ -143,7 +141,7 @@ def _from_gains(name: str, given: Any, template: RBP) -> _Lists:
 
 
 def _from_run(given: Any, facts: TopicFacts, chosen: Assumptions, template: RBP) -> _Lists:
-    run = as_run(given)
+    run = run_from(given)
     batches = list(join(run, facts, order=chosen.order, precision=chosen.score_precision).batches)
     shape = (len(facts.query_ids), max(batch.width for batch in batches))
     gain, holes = np.zeros(shape), np.zeros(shape, dtype=np.int64)

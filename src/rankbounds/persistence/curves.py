@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import judgments_from, runs_to_read
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions, Cells
@@ -77,9 +76,9 @@ def _scores_of_family(
         raise UsageError(f'Over a grid, ties may be {", ".join(ORDERS)} or expected, not "{ties}".')
     family = list(dict.fromkeys(family))
     measures: list[Measure] = [*family]
-    chosen = Assumptions(ties, gain=gain_rule(gain), topics=topics, score_precision=score_precision)
+    chosen = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
     workers = threads or processors()
-    facts = TopicFacts(judgments_from(qrels, lenient, workers), chosen.gain)
+    facts = TopicFacts(judgments_from(qrels, lenient, workers, chosen.gain), chosen.gain)
     return score_runs(
         facts,
         runs_to_read(runs, lenient, workers),

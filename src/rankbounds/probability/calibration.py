@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
+from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import DataError
 
 
@@ -40,7 +41,7 @@ def label_probabilities(labels: Any, truth: Any, rel: float = 1.0) -> LabelProba
     ``labels`` and ``truth`` are judgments, such as two entries of ``read_qrels_by_source``. A grade that never meets a
     trusted judgment is an error: nothing is known of what it means.
     """
-    told, trusted = as_qrels(labels), as_qrels(truth)
+    told, trusted = judgments_from(labels), judgments_from(truth)
     rows, grade, relevant = _met(told, trusted, rel)
     judged = told.grade != POOLED_NOT_JUDGED
     rates = {}

@@ -20,12 +20,10 @@ from typing import Any, cast
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.gains import gain_rule
-from rankbounds.collection.inputs import all_runs
-from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.collection.run import Run
 from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
-from rankbounds.evaluation.assumptions import Assumptions, Topics
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scores import ALL, RunNotes, topic_warnings
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
@@ -33,7 +31,6 @@ from rankbounds.probability.estimates import KINDS, Estimate, RetrievedDocuments
 from rankbounds.probability.models import RelevanceProbability, as_relevance_probability
 from rankbounds.probability.unjudged_documents import Holes, find_holes, joined_run
 from rankbounds.rankings.join import join
-from rankbounds.rankings.order import Precision
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.tables import Table, number, render_rows
@@ -293,9 +290,7 @@ def prepare(
     qrels: Any, runs: Any, measures: Any, *, ties: str, gain: Any, topics: str, score_precision: str, lenient: bool
 ) -> tuple[TopicFacts, list[Run], list[Measure], Assumptions]:
     """Read what was given, and reject measures that have no uncertainty of this kind."""
-    assumptions = Assumptions(
-        ties, gain=gain_rule(gain), topics=cast(Topics, topics), score_precision=cast(Precision, score_precision)
-    )
+    assumptions = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
     chosen = parse_measures(measures)
     for measure in chosen:
         if measure.judged_only or measure.as_retrieved:
@@ -304,7 +299,7 @@ def prepare(
             raise UsageError(f"{measure} is a count, not a mean over topics.")
         if assumptions.ties not in ORDERS and not isinstance(measure, RankWeighted):
             raise UsageError(f'{measure} is drawn in one order of tied documents. Use ties="trec".')
-    facts = TopicFacts(as_qrels(qrels), assumptions.gain)
+    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
     read = all_runs(runs, lenient=lenient)
     joined = [join(run, facts) for run in read]
     notes = [RunNotes(missing=one.missing, unknown=one.unknown) for one in joined]

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import judgments_from
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, read_run, unique_names
@@ -34,7 +33,6 @@ from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.ties import ORDERS
-from rankbounds.rankings.unjudged import UnjudgedRule
 from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
 from rankbounds.report.summary import sentences
 from rankbounds.tables import as_json, plain
@@ -84,8 +82,7 @@ class Choices:
 
     def assumptions(self) -> Assumptions:
         """The part of the choices that is settled before a measure sees a ranking."""
-        rule = UnjudgedRule(self.unjudged, self.q)
-        return Assumptions(self.ties, rule, self.bounds, gain_rule(self.gain), score_precision=self.score_precision)  # type: ignore[arg-type]
+        return Assumptions(**{name: getattr(self, name) for name in ASSUMPTIONS})
 
 
 @dataclass

@@ -20,13 +20,12 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.checking.bands import Rho, banded, rounded, worst_difference
-from rankbounds.collection.qrels import as_qrels
-from rankbounds.collection.run import Run, as_run, read_run, unique_names
+from rankbounds.collection.inputs import judgments_from, runs_to_read
+from rankbounds.collection.run import unique_names
 from rankbounds.comparison.significance import t_statistic
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.score_differences import differences
-from rankbounds.files.opening import expand
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.order import Order
 from rankbounds.studies import Result
@@ -89,19 +88,18 @@ def measure_changes(
     order: Order = "trec",
 ) -> Changes:
     """Score every run as it is, in bands for each rho, and with its scores rounded to bits and to digits."""
-    judgments = as_qrels(qrels)
+    judgments = judgments_from(qrels)
     chosen = parse_measures(measures)
     labels = [f"{BANDS}{rho}" for rho in rhos]
     labels += [f"{one} bits" if str(one).isdigit() else str(one) for one in bits] + [f"{one} digits" for one in digits]
     if not labels:
         raise UsageError("Name at least one rho, number of bits or number of digits.")
-    given = [runs] if isinstance(runs, str | Run) else list(runs)
-    sources = [source for one in given for source in ([one] if not isinstance(one, str) else expand([one]))]
+    jobs = runs_to_read(runs)
     names, before, after = [], [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # topics missing or without relevant documents count as 0
-        for source in sources:
-            run = read_run(source) if isinstance(source, str) else as_run(source)
+        for job in jobs:
+            run = job.read()
             treated = [banded(run, rho, order=order) for rho in rhos]
             treated += [rounded(run, bits=one) for one in bits] + [rounded(run, digits=one) for one in digits]
             names.append(run.name)
@@ -109,7 +107,7 @@ def measure_changes(
             after.append(evaluate(judgments, treated, chosen, ties="expected", bounds="none").value)
     if before[0].shape[0] < 2:
         raise UsageError("A t-test needs at least two topics.")
-    unique = unique_names(names, [one if isinstance(one, str) else "run" for one in sources])
+    unique = unique_names(names, [job.place for job in jobs])
     return Changes(labels, unique, chosen, np.stack(before), np.stack(after, axis=1))
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.judged_runs import Progress, as_runs
+from rankbounds.evaluation.judged_runs import Progress
 from rankbounds.judging.next_judgments import STRATEGIES, weights_by_rank
 from rankbounds.judging.pools import collect
 from rankbounds.measures import RankWeighted, parse_measure
@@ -47,7 +47,7 @@ def run(
         raise UsageError(f"{chosen} is no sum of fixed weights over relevant documents. Use RBP or P.")
     from scipy.sparse import csr_array
 
-    judgments, systems = as_qrels(qrels), as_runs(runs)
+    judgments, systems = judgments_from(qrels), all_runs(runs)
     deepest = max(max(depths), int(np.count_nonzero(chosen.weights(DEEPEST) >= NEGLIGIBLE)))
     candidates = collect(systems, depth=deepest)
     held = np.isin(candidates.topics, list(judgments.query_ids))[candidates.topic[candidates.document]]

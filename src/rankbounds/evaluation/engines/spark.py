@@ -39,6 +39,7 @@ from rankbounds.files.named_columns import (
     QUERY_NAMES,
     RANK_NAMES,
     RUN_COLUMNS,
+    RUN_NAMES,
     SOURCE_NAMES,
     ColumnNames,
     find_column,
@@ -54,7 +55,6 @@ DRIVER_BYTES = 1 << 26
 TABLE_ENDINGS = (".parquet", ".parq")
 WRITTEN_BY_SPARK = "_SUCCESS"
 """The file that Spark leaves in a folder when all parts of a table are written."""
-RUN_NAMES = ("run", "run_id", "system", "tag")
 
 
 def evaluate(
@@ -263,10 +263,10 @@ def _rows_of_files(
 
 
 def _decided(assumptions: dict[str, Any]) -> Assumptions:
-    decided = Assumptions.of(**assumptions)
+    decided = Assumptions(**assumptions)
     if decided.ties in ("run", "line"):
         raise UsageError('Rows have no order on Spark, so that line order has no meaning there. Use "rank" or "trec".')
-    if decided.tie_key is not None or decided.gain.grade_of:
+    if decided.ties_key is not None or decided.gain.grade_of:
         raise UsageError("A key of your own for ties, and words for grades, are known to the local engines only.")
     return decided
 

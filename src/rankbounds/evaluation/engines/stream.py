@@ -60,7 +60,7 @@ def evaluate(
     always: the largest topic, the scores (24 bytes for each run, topic and measure, 48 where any has a residual), and
     some 100 bytes for each topic.
     """
-    decided = Assumptions.of(**assumptions)
+    decided = Assumptions(**assumptions)
     chosen = parse_measures(measures)
     decided.check(chosen)
     budget = memory_bytes(memory)
@@ -240,7 +240,7 @@ class _Stream:
             met[topic[topic >= 0]] = True
             seen.unknown += [run.query_ids[number] for number in np.flatnonzero(topic < 0).tolist()]
             chosen = self.assumptions
-            slices = slices_of(run, facts, topic, chosen.order, chosen.score_precision, chosen.tie_key)
+            slices = slices_of(run, facts, topic, chosen.order, chosen.score_precision, chosen.ties_key)
             sheet.fill(slices, self.threads)
         absent = np.flatnonzero(~met)
         if self.assumptions.topics == "judged" and absent.size:

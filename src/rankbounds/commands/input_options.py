@@ -1,0 +1,128 @@
+"""What the options of commands say of judgments and runs: which files, and how to read them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rankbounds.collection.gains import gain_rule
+from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
+from rankbounds.commands.output_options import FILES_READ
+from rankbounds.commands.run_names import name_and_path
+from rankbounds.errors import UsageError
+from rankbounds.files.formats import NAMES as FORMAT_NAMES
+from rankbounds.files.opening import STANDARD_INPUT, expand
+from rankbounds.threads import processors
+
+RUNS_HELP = "runs: files, patterns in quotes, or folders; name=FILE gives a run a name; - is stdin"
+
+
+def add_inputs(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
+    """The judgments and the runs."""
+    parser.add_argument(
+        "qrels",
+        metavar="QRELS",
+        nargs=None if needed else "?",
+        help="judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin",
+    )
+    add_runs(parser, needed=needed)
+
+
+def add_runs(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
+    """The runs."""
+    parser.add_argument("runs", metavar="RUN", nargs="+" if needed else "*", help=RUNS_HELP)
+
+
+def add_reading(parser: argparse.ArgumentParser, *, judgments: bool = True, lenient: bool = True) -> None:
+    """How to read the files."""
+    both = "; two with a comma between them are that of the judgments and that of the runs" if judgments else ""
+    parser.add_argument(
+        "--from",
+        dest="read_as",
+        metavar="FORMAT",
+        help=f"format of the files, where their contents should not decide: {', '.join(FORMAT_NAMES)}{both}",
+    )
+    if judgments:
+        parser.add_argument(
+            "--labels",
+            metavar="SOURCE",
+            help='use judgments with this value in the column "source"; of several (human,llm) the first that has one',
+        )
+    parser.add_argument(
+        "--columns",
+        type=columns,
+        metavar="NAMES",
+        help="what tables call their columns, where that is not known: query_id=q,doc_id=d,score=s,relevance=r",
+    )
+    if lenient:
+        add_lenient(parser)
+
+
+def add_lenient(parser: argparse.ArgumentParser) -> None:
+    """What to do with lines that cannot be read."""
+    parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
+
+
+def columns(text: str) -> dict[str, str]:
+    """Names of columns, ours and the table's: ``query_id=q,doc_id=d``."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(ours.strip() and theirs.strip() for ours, _, theirs in pairs):
+        raise argparse.ArgumentTypeError(f'columns are named like query_id=q,doc_id=d, not "{text}"')
+    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+
+
+def reading_from(options: argparse.Namespace) -> Reading:
+    """How the options say that files are read; standard input given twice is rejected."""
+    check_inputs(options)
+    given: dict[str, Any] = vars(options)
+    return Reading(
+        given.get("read_as"),
+        given.get("labels"),
+        given.get("columns"),
+        given.get("lenient", False),
+        processors(),
+        gain_rule(given.get("gain")),
+    )
+
+
+def check_inputs(options: argparse.Namespace) -> None:
+    """Reject standard input where it is given twice."""
+    given = (getattr(options, name, None) for name in FILES_READ)
+    files = [file for several in given for file in (several if isinstance(several, list) else [several])]
+    if files.count(STANDARD_INPUT) > 1:
+        raise UsageError("Standard input (-) can be given once only.")
+
+
+def runs_from(options: argparse.Namespace, *, repeated: bool = False) -> list[RunToRead]:
+    """The runs that the options name, each to be read when its turn comes.
+
+    A file that patterns and folders name again is one run, unless ``repeated``.
+    """
+    reading = reading_from(options)
+    given: list[str | RunToRead] = []
+    for argument in options.runs:
+        name, path = name_and_path(argument)
+        if name is not None:
+            given += reading.runs_to_read({name: path})
+        else:
+            given += [file for file in expand([path]) if repeated or file not in given]
+    return reading.runs_to_read(given)
+
+
+def run_from(options: argparse.Namespace, given: str) -> Run:
+    """One run that an argument names."""
+    name, path = name_and_path(given)
+    return reading_from(options).run(path if name is None else {name: path})
+
+
+def judgments_from(options: argparse.Namespace, given: str | None = None) -> Qrels:
+    """The judgments that the options name, or those of another file, read in the same way."""
+    return reading_from(options).judgments(options.qrels if given is None else given)
+
+
+def collection_from(options: argparse.Namespace, *, repeated: bool = False) -> tuple[Qrels, list[Run]]:
+    """The judgments and the runs that the options name, every file read once."""
+    judgments = judgments_from(options)
+    return judgments, reading_from(options).runs(runs_from(options, repeated=repeated))

@@ -1,0 +1,145 @@
+"""What the options of commands say of scores: which measures, and what is decided before they are computed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from rankbounds.commands.input_options import add_lenient, add_reading, runs_from
+from rankbounds.commands.output_options import progress_on_terminal
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, PRECISIONS, TOPICS
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
+from rankbounds.evaluation.scores import Scores
+from rankbounds.rankings.order import Order
+from rankbounds.rankings.ties import ORDERS
+from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
+
+if TYPE_CHECKING:
+    from rankbounds.comparison.significance import Resampling
+
+
+def add_measures(parser: argparse.ArgumentParser, default: Sequence[str] = DEFAULT_MEASURES) -> None:
+    """Which measures."""
+    parser.add_argument(
+        "-m",
+        "--measure",
+        dest="measures",
+        metavar="MEASURE",
+        action="append",
+        help=f"RBP(p=0.8), nDCG@10, a trec_eval name, ...; may be repeated (default: {', '.join(default)})",
+    )
+
+
+def add_ties(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """How to rank tied documents, and what is a tie."""
+    parser.add_argument(
+        "--ties",
+        default="trec",
+        metavar="RULE",
+        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), line (line "
+        f"order among equal scores), rank (stated rank), docid (docno up){more}",
+    )
+    parser.add_argument(
+        "--score-precision",
+        default="double",
+        metavar="WHICH",
+        help=f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
+    )
+
+
+def add_assumptions(parser: argparse.ArgumentParser, *, reading: bool = True) -> None:
+    """How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
+    parser.add_argument(
+        "--unjudged",
+        default="nonrelevant",
+        metavar="RULE",
+        help=f"unjudged documents: {', '.join(UNJUDGED_RULES)} (default nonrelevant; condensed leaves them out)",
+    )
+    parser.add_argument("--q", type=float, help="with --unjudged expected: the probability that one is relevant")
+    parser.add_argument("--bounds", default="unjudged", metavar="WHAT", help=f"low and high cover: {', '.join(BOUNDS)}")
+    add_ranking(parser)
+    parser.add_argument(
+        "--ties-key",
+        metavar="FILE",
+        help="rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
+        "smallest first",
+    )
+    if reading:
+        add_reading(parser)
+    else:
+        add_lenient(parser)
+
+
+def add_ranking(parser: argparse.ArgumentParser) -> None:
+    """How runs become rankings: ties, gains, missing topics, the precision of scores."""
+    add_ties(parser, ", best, worst, expected (mean over all orders)")
+    add_gain(parser)
+    parser.add_argument(
+        "--topics",
+        default="judged",
+        metavar="WHICH",
+        help=f"{' or '.join(TOPICS)}: score judged topics that a run lacks as empty lists (default), or leave them out",
+    )
+
+
+def add_gain(parser: argparse.ArgumentParser) -> None:
+    """What grades are worth."""
+    parser.add_argument(
+        "--gain",
+        metavar="RULE",
+        help='gains of grades: linear (default), or a table like "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
+    )
+
+
+def add_order(parser: argparse.ArgumentParser) -> None:
+    """How documents of equal score are ordered, where one order is needed."""
+    parser.add_argument(
+        "--ties",
+        default="trec",
+        metavar="RULE",
+        help="tied documents: trec (docno down; default), run (line order, scores ignored), line (line order among "
+        "equal scores), rank (stated rank), docid (docno up)",
+    )
+
+
+def order(options: argparse.Namespace) -> Order:
+    """The order that was asked for."""
+    if options.ties not in ORDERS:
+        hint = did_you_mean(options.ties, list(ORDERS))
+        raise UsageError(f'There is no order "{options.ties}" of tied documents.{hint} Known: {", ".join(ORDERS)}.')
+    return cast(Order, options.ties)
+
+
+def add_resampling(parser: argparse.ArgumentParser, resamples: int) -> None:
+    """How often and from which seed tests resample."""
+    parser.add_argument("--resamples", type=int, default=resamples, help=f"how many resamples (default {resamples})")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random numbers (default 0)")
+
+
+def resampling_from(options: argparse.Namespace) -> Resampling:
+    """The resampling that the options ask for."""
+    from rankbounds.comparison.significance import Resampling
+
+    return Resampling(options.resamples, options.seed)
+
+
+def assumptions_from(options: argparse.Namespace) -> dict[str, Any]:
+    """What ``add_assumptions`` declared, by the names that ``evaluate`` has for it."""
+    return {name: getattr(options, name) for name in ASSUMPTIONS}
+
+
+def evaluate_from(options: argparse.Namespace, *, qrels: Any = None, runs: Any = None) -> Scores:
+    """Run ``evaluate`` as the options say, on other judgments or runs where they are given."""
+    return evaluate(
+        options.qrels if qrels is None else qrels,
+        runs_from(options) if runs is None else runs,
+        options.measures or DEFAULT_MEASURES,
+        **assumptions_from(options),
+        labels=options.labels,
+        formats=options.read_as,
+        columns=options.columns,
+        lenient=options.lenient,
+        progress=progress_on_terminal("runs scored"),
+    )
