@@ -77,7 +77,7 @@ def _scores(options: argparse.Namespace) -> Scores:
 
         assumptions = shared.assumptions_from(options)
         return spark.evaluate_files(options.qrels, options.runs, measures, lenient=options.lenient, **assumptions)
-    from rankbounds.evaluation.engines import stream as streaming
+    from rankbounds.evaluation.engines import streaming
 
     return streaming.evaluate(
         options.qrels,

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
+from rankbounds.commands.output import FILES_READ as FILES_READ
+from rankbounds.commands.output import FILES_WRITTEN as FILES_WRITTEN
+from rankbounds.commands.output import add_output as add_output
+from rankbounds.commands.output import check_format as check_format
+from rankbounds.commands.output import check_outputs as check_outputs
+from rankbounds.commands.output import write_rows as write_rows
+from rankbounds.commands.output import write_text as write_text
+from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, PRECISIONS, TOPICS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import expand
-from rankbounds.files.writing import not_utf8, reject_inputs, writing
 from rankbounds.rankings.order import Order
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
-from rankbounds.tables import render_rows
 
 if TYPE_CHECKING:
     from rankbounds.comparison.significance import Resampling
-
-FILES_READ = (
-    "qrels", "runs", "run_file", "a", "b", "trec_output", "against", "baseline", "restrict", "groups", "ties_key",
-    "depths", "examined", "documents", "q",
-)  # fmt: skip
-"""Under which names the options of commands hold files to read."""
-FILES_WRITTEN = ("output", "save", "figure")
-"""Under which names they hold files to write."""
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -167,22 +162,6 @@ def order(options: argparse.Namespace) -> Order:
     return cast(Order, options.ties)
 
 
-def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...]) -> None:
-    """Where results go, and how they look."""
-    parser.add_argument(
-        "--format", default=formats[0], metavar="F", help=f"{', '.join(formats)} (default {formats[0]})"
-    )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
-    if "csv" in formats:
-        parser.add_argument(
-            "--raw",
-            action="store_true",
-            help="csv and tsv: leave ids that begin with = + - @ as they are; without it a ' before them tells "
-            "spreadsheets that they are text",
-        )
-    parser.set_defaults(formats=formats)
-
-
 def add_resampling(parser: argparse.ArgumentParser, resamples: int) -> None:
     """How often and from which seed tests resample."""
     parser.add_argument("--resamples", type=int, default=resamples, help=f"how many resamples (default {resamples})")
@@ -194,58 +173,6 @@ def resampling_from(options: argparse.Namespace) -> Resampling:
     from rankbounds.comparison.significance import Resampling
 
     return Resampling(options.resamples, options.seed)
-
-
-def check_format(options: argparse.Namespace) -> None:
-    """Reject an unknown format before any work is done."""
-    if options.format not in options.formats:
-        hint = did_you_mean(options.format, list(options.formats))
-        raise UsageError(f'There is no format "{options.format}".{hint} Known: {", ".join(options.formats)}.')
-    if options.format == "parquet" and not options.output:
-        raise UsageError("Parquet is not text: name a file with -o.")
-
-
-def check_outputs(options: argparse.Namespace, outputs: Sequence[str] | None = None) -> None:
-    """Reject, before any work is done, results that would replace a file that is read."""
-    if outputs is None:
-        written = (getattr(options, name, None) for name in FILES_WRITTEN)
-        outputs = [name for name in written if isinstance(name, str)]
-    reject_inputs(outputs, _files_read(options) if any(map(os.path.isfile, outputs)) else ())
-
-
-def _files_read(options: argparse.Namespace) -> list[str]:
-    found: list[str] = []
-    for name in FILES_READ:
-        given = getattr(options, name, None)
-        for one in given if isinstance(given, list) else [given]:
-            if isinstance(one, str):
-                with contextlib.suppress(RankboundsError):  # the command tells of what is not there
-                    found += expand([one])
-    return found
-
-
-def write_rows(options: argparse.Namespace, rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> None:
-    """Rows in the format asked for, to where it was asked for."""
-    write_text(options, render_rows(rows, options.format, fields, raw=options.raw))
-
-
-def write_text(options: argparse.Namespace, text: str) -> None:
-    """To the file asked for, or to standard output."""
-    if options.output:
-        with writing(options.output) as out:
-            out.write(text)
-        return
-    if sys.stdout is None:
-        raise DataError("Standard output is closed. Name a file with -o.")
-    try:
-        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise DataError(f"Standard output cannot be written ({error.strerror or error}).") from None
-    except UnicodeEncodeError as error:
-        raise DataError(not_utf8(error)) from None
 
 
 def check_inputs(options: argparse.Namespace) -> None:
