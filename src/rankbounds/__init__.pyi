@@ -95,4 +95,5 @@ from rankbounds.published.vectors import enumerate_vectors as enumerate_vectors
 from rankbounds.published.vectors import greedy_vectors as greedy_vectors
 from rankbounds.published.vectors import significant_ranks as significant_ranks
 
+__all__: list[str]
 __version__: str

@@ -25,3 +25,5 @@ from rankbounds.plots.uncertainty import rbp_uncertainty as rbp_uncertainty
 from rankbounds.plots.uncertainty import reliability as reliability
 from rankbounds.plots.uncertainty import score_distribution as score_distribution
 from rankbounds.plots.uncertainty import urn_contours as urn_contours
+
+__all__: list[str]
