@@ -42,6 +42,7 @@ MOVED = {
     "rankbounds.residuals": "rankbounds.persistence.curves",
     "rankbounds.run_differences": "rankbounds.comparison.unjudged_differences",
     "rankbounds.runs": "rankbounds.collection.run",
+    "rankbounds.score_differences": "rankbounds.evaluation.score_differences",
     "rankbounds.score_distribution": "rankbounds.probability.distribution",
     "rankbounds.scores": "rankbounds.evaluation.scores",
     "rankbounds.simulated_collections": "rankbounds.probability.simulated_collections",
