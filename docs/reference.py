@@ -1,20 +1,41 @@
-"""The pages on measures and on the command line, made from the registry and the parser whenever the site is built."""
+"""Pages made whenever the site is built: measures (registry), command line (parser), public names (docstrings)."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import inspect
 from typing import Any
 
+import rankbounds
 from rankbounds.cli import DESCRIPTION, build_parser
 from rankbounds.commands.measures import describe, explain
 from rankbounds.measures import REGISTRY
+
+PYTHON = {
+    "collection": "Judgments and runs",
+    "measures": "Measures as Python objects",
+    "evaluation": "Evaluation",
+    "persistence": "Persistence",
+    "published": "Published scores",
+    "probability": "Probabilities",
+    "judging": "What to judge",
+    "checking": "Checks",
+    "comparison": "Comparison",
+    "interop": "Other tools' interfaces",
+    "plots": "Figures",
+    "errors": "Errors and warnings",
+}
+"""Titles of the pages on public names, by the room (or module of the ground floor) that the names come from."""
 
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages (called by MkDocs)."""
     from mkdocs.structure.files import File
 
-    for name, text in (("measures.md", measures_page()), ("commands.md", commands_page())):
+    pages = {"measures.md": measures_page(), "commands.md": commands_page()}
+    pages |= {f"python-{room}.md": python_page(room) for room in PYTHON}
+    for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
 
@@ -42,6 +63,35 @@ def commands_page() -> str:
         if shown:
             parts.append(_table(["argument", "meaning"], [[_usage(one), _help(one)] for one in shown]))
     return "\n".join(parts)
+
+
+def python_page(room: str) -> str:
+    """The public names of one room; mkdocstrings puts in what their docstrings say."""
+    module = importlib.import_module(f"rankbounds.{room}")
+    parts = [f"# {PYTHON[room]}\n\n{_text(inspect.getdoc(module) or '')}\n"]
+    parts += [_directive(name, value) for name, value in public_names(room).items()]
+    return "\n".join(parts)
+
+
+def public_names(room: str) -> dict[str, Any]:
+    """What a room adds to ``rankbounds``, by the name that users write."""
+    if room == "plots":
+        return {f"rankbounds.plots.{name}": getattr(rankbounds.plots, name) for name in rankbounds.plots.__all__}
+    values = {name: getattr(rankbounds, name) for name in rankbounds.__all__ if name not in ("__version__", "plots")}
+    return {f"rankbounds.{name}": value for name, value in values.items() if _home(value).split(".")[1] == room}
+
+
+def _home(value: Any) -> str:
+    return value.__name__ if inspect.ismodule(value) else value.__module__
+
+
+def _directive(name: str, value: Any) -> str:
+    """What mkdocstrings reads; of a public module, its functions are shown."""
+    members = ""
+    if inspect.ismodule(value):
+        functions = [own for own, one in vars(value).items() if inspect.isfunction(one) and _home(one) == _home(value)]
+        members = f"      members: [{', '.join(own for own in functions if not own.startswith('_'))}]\n"
+    return f"\n::: {name}\n    options:\n      toc_label: {name.rpartition('.')[2]}\n{members}"
 
 
 def _usage(action: argparse.Action) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import rankbounds as rb
-from rankbounds.evaluation.engines import stream as streaming
+from rankbounds.evaluation.engines import streaming
 
 MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10")
 SMALL = 1 << 16

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 import rankbounds as rb
 import test_golden
 import test_laws
-from rankbounds.evaluation.engines import stream as streaming
+from rankbounds.evaluation.engines import streaming
 from rankbounds.files.opening import expand
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors

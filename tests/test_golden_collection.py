@@ -12,7 +12,7 @@ import pytest
 import rankbounds as rb
 from golden import make
 from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.engines import stream as streaming
+from rankbounds.evaluation.engines import streaming
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import rankbounds
 
 HOUSE = Path(rankbounds.__file__).parent
+ROOT = Path(__file__).resolve().parents[1]
 GROUND = ""
 """What belongs to no room: errors, arrays, threads, tables, the version."""
 ROOMS = (
@@ -85,3 +87,16 @@ def test_the_fast_part_needs_numpy_alone():
 def test_names_say_what_a_module_holds():
     nothing = {"utils", "util", "common", "helpers", "helper", "base", "manager", "misc"}
     assert not [name for name in FILES if set(name.split(".")) & nothing]
+
+
+def test_the_map_of_the_house_names_every_room_in_order():
+    page = (ROOT / "docs" / "concepts.md").read_text("utf-8")
+    table = page.partition("## The map of the house")[2].partition("| room |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| (?:`(\w+)`|\(ground\)) \| .+ \|$", table, re.M) == list(ROOMS)
+
+
+def test_files_that_the_documentation_names_are_there():
+    documents = [ROOT / "docs" / "concepts.md", ROOT / "CONTRIBUTING.md"]
+    for document in documents:
+        for name in re.findall(r"`(?:src/rankbounds/)?((?:\w+/)+[\w.]*)`", document.read_text("utf-8")):
+            assert (HOUSE / name).exists() or (ROOT / name).exists(), f"{document.name}: {name}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import rankbounds as rb
 from rankbounds.cli import build_parser
 from rankbounds.measures import REGISTRY
 
@@ -39,8 +41,21 @@ def test_commands_page_has_every_command_and_option(reference):
     assert "%(" not in page
 
 
+def test_every_public_name_stands_on_one_page(reference):
+    names = [f"rankbounds.{name}" for name in rb.__all__ if name not in ("__version__", "plots")]
+    names += [f"rankbounds.plots.{name}" for name in rb.plots.__all__]
+    pages = {room: re.findall(r"^::: (.+)$", reference.python_page(room), re.M) for room in reference.PYTHON}
+    assert sorted(name for page in pages.values() for name in page) == sorted(names)
+    assert all(pages.values())
+    listed = (ROOT / "mkdocs.yml").read_text()
+    assert re.findall(r"^ +- (.+): python-(\w+)\.md$", listed, re.M) == [
+        (title, room) for room, title in reference.PYTHON.items()
+    ]
+
+
 def test_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("mkdocs", reason="the site is built by MkDocs: pip install mkdocs")
+    pytest.importorskip("mkdocstrings", reason="docstrings are shown by mkdocstrings: pip install mkdocstrings-python")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
         cwd=ROOT, capture_output=True, text=True, check=False,
@@ -49,6 +64,7 @@ def test_site_builds_without_a_warning(tmp_path):
     assert "WARNING" not in done.stderr
     pages = {page.name for page in (tmp_path / "site").glob("*.html")}
     assert {"index.html", "measures.html", "commands.html", "report.html", "studies.html", "errata.html"} <= pages
+    assert 'id="rankbounds.compare"' in (tmp_path / "site" / "python-comparison.html").read_text()
     written = (tmp_path / "site" / "index.html").read_text()
     assert 'src="http' not in written
     assert 'rel="stylesheet" href="http' not in written

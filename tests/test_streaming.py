@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.evaluation.engines import stream as streaming
+from rankbounds.evaluation.engines import streaming
 from rankbounds.files.scratch import remove_abandoned, scratch_folder
 from rankbounds.files.topic_batches import LargeFile
 from same_outcome import assert_same_outcome, split, streamed
@@ -351,7 +351,7 @@ def test_damage_in_what_parquet_says_beside_its_columns_changes_nothing(tmp_path
 
 STOPPED = """
 import os, signal, sys
-from rankbounds.evaluation.engines import stream as streaming
+from rankbounds.evaluation.engines import streaming
 def stop(done, of):
     assert os.listdir(sys.argv[3])
     os.kill(os.getpid(), getattr(signal, sys.argv[4]))
@@ -382,7 +382,7 @@ def test_no_scratch_stays_behind(tmp_path, name):
 
 MEASURED = """
 import resource, sys
-from rankbounds.evaluation.engines import stream as streaming
+from rankbounds.evaluation.engines import streaming
 streaming.evaluate(sys.argv[1], sys.argv[2], ["AP", "RBP(p=0.8)"], memory="16M", threads=1)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """

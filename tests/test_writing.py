@@ -384,7 +384,7 @@ def test_an_interruption_while_loading_is_one_line(tmp_path):
         check=False,
     )
     assert done.stderr == "rankbounds: interrupted\n"
-    assert done.returncode == -signal.SIGINT  # 130 in a shell
+    assert done.returncode in (130, -signal.SIGINT)  # in a shell both are 130
 
 
 def test_an_interruption_while_a_command_is_loaded(command, monkeypatch):

@@ -26,7 +26,7 @@ from fuzzing.collection import (
     random_collection,
 )
 from fuzzing.damage import damaged
-from rankbounds.evaluation.engines import stream as streaming
+from rankbounds.evaluation.engines import streaming
 
 OTHER_MEASURES = ("nDCG@5", "nDCG(gain=exp)", "AP", "ERR", "RR", "RBP(p=0.9,graded=true)", "DCG@3", "bpref")
 SMALLEST_MEMORY = 1 << 16

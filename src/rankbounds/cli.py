@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
-import os
-import sys
-import warnings
-from collections.abc import Collection, Sequence
-from pathlib import Path
-from typing import Any, NoReturn
+from rankbounds.commands.messages import expect_interruption, say
 
-from rankbounds import commands
-from rankbounds.commands.messages import say
-from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError
-from rankbounds.files.opening import keeping_streams
+expect_interruption()  # before anything that takes time to load
+
+import argparse  # noqa: E402
+import contextlib  # noqa: E402
+import importlib  # noqa: E402
+import os  # noqa: E402
+import sys  # noqa: E402
+import warnings  # noqa: E402
+from collections.abc import Collection, Sequence  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any, NoReturn  # noqa: E402
+
+from rankbounds import commands  # noqa: E402
+from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError  # noqa: E402
 
 DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
 EPILOGUE = (
@@ -76,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             given = sys.argv[1:] if arguments is None else arguments
             options = build_parser(given[:1]).parse_args(given)
             check_outputs(options)
-            with keeping_streams():
+            with _streams_kept():
                 code = options.run(options)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -103,6 +106,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "with the command; RANKBOUNDS_TRACEBACK=1 before the command shows where it happened."
         )
         return 70
+
+
+def _streams_kept() -> contextlib.AbstractContextManager[None]:
+    """Pipes can be read again while a command runs; a command that reads nothing need not load what reads."""
+    opening = sys.modules.get("rankbounds.files.opening")
+    return opening.keeping_streams() if opening else contextlib.nullcontext()
 
 
 def _too_much(error: BaseException) -> str:

@@ -36,7 +36,24 @@ def _escaped(character: str) -> str:
 
 
 class RankboundsError(ValueError):
-    """A mistake in what was asked or given; the command line prints it without a traceback."""
+    """A mistake in what was asked or given; the command line prints it without a traceback.
+
+    Every error that rankbounds raises for a user's mistake is one, and a ``ValueError`` too.
+
+    Parameters
+    ----------
+    message : object
+        What is wrong, where, and what to do, in one sentence. Characters that would steer a terminal are escaped.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> try:
+    ...     rb.parse_measure("nDGC@10")
+    ... except rb.RankboundsError as error:
+    ...     print(type(error).__name__, error.exit_code)
+    UsageError 2
+    """
 
     exit_code = 2
 
@@ -45,7 +62,20 @@ class RankboundsError(ValueError):
 
 
 class UsageError(RankboundsError):
-    """An option, measure or parameter that does not exist or cannot be combined."""
+    """An option, measure or parameter that does not exist or cannot be combined.
+
+    Parameters
+    ----------
+    message : object
+        What is wrong and what to do, in one sentence.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.RBP(p=1.5)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    rankbounds.errors.UsageError: ...
+    """
 
     exit_code = 2
 
@@ -68,7 +98,27 @@ class UnknownNameError(UsageError, KeyError):
 
 
 class RankboundsWarning(UserWarning):
-    """Something was repaired or left out, and counted."""
+    """Something was repaired or left out, and counted.
+
+    Parameters
+    ----------
+    message : object
+        What was done, how often, and what follows from it, in one sentence.
+
+    Examples
+    --------
+    Whoever would rather stop than go on makes them errors:
+
+    >>> import warnings
+    >>> import rankbounds as rb
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", rb.RankboundsWarning)
+    ...     try:
+    ...         scores = rb.evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}}, "AP")
+    ...     except rb.RankboundsWarning:
+    ...         print("a topic is missing")
+    a topic is missing
+    """
 
     def __init__(self, message: object = "") -> None:
         super().__init__(readable(message))

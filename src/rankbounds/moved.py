@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-import warnings
-from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
+from importlib import import_module
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from warnings import warn
+
+TYPE_CHECKING = False  # the module typing takes longer to load than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
 
 MOVED = {
     "rankbounds.banding": "rankbounds.checking.bands",
@@ -40,12 +42,13 @@ MOVED = {
     "rankbounds.residuals": "rankbounds.persistence.curves",
     "rankbounds.run_differences": "rankbounds.comparison.unjudged_differences",
     "rankbounds.runs": "rankbounds.collection.run",
+    "rankbounds.score_differences": "rankbounds.evaluation.score_differences",
     "rankbounds.score_distribution": "rankbounds.probability.distribution",
     "rankbounds.scores": "rankbounds.evaluation.scores",
     "rankbounds.simulated_collections": "rankbounds.probability.simulated_collections",
     "rankbounds.spark": "rankbounds.evaluation.engines.spark",
     "rankbounds.spark_tasks": "rankbounds.evaluation.engines.spark_tasks",
-    "rankbounds.streaming": "rankbounds.evaluation.engines.stream",
+    "rankbounds.streaming": "rankbounds.evaluation.engines.streaming",
     "rankbounds.tie_key": "rankbounds.collection.tie_key",
     "rankbounds.tied_groups": "rankbounds.rankings.tied_groups",
     "rankbounds.ties": "rankbounds.rankings.ties",
@@ -54,9 +57,41 @@ MOVED = {
 }
 """Old paths and the modules that took their place. A module that was divided has the part with its main name."""
 
+DIVIDED = {
+    "rankbounds.judging": {
+        "FIELDS": "rankbounds.judging.next_judgments",
+        "JudgingPlan": "rankbounds.judging.next_judgments",
+        "STRATEGIES": "rankbounds.judging.next_judgments",
+        "judge_next": "rankbounds.judging.next_judgments",
+        "weights_by_rank": "rankbounds.judging.next_judgments",
+    },
+    "rankbounds.persistence": {
+        "BINARY": "rankbounds.published.score",
+        "METHODS": "rankbounds.published.transfer",
+        "Meeting": "rankbounds.published.comparison",
+        "Published": "rankbounds.published.score",
+        "PublishedComparison": "rankbounds.published.comparison",
+        "Transferred": "rankbounds.published.transfer",
+        "compare_published": "rankbounds.published.comparison",
+        "interval": "rankbounds.published.transfer",
+        "relaxed_range": "rankbounds.published.transfer",
+        "transfer": "rankbounds.published.transfer",
+        "transferred": "rankbounds.published.transfer",
+    },
+    "rankbounds.rankings": {
+        "Joined": "rankbounds.rankings.join",
+        "Rankings": "rankbounds.rankings.rankings",
+        "TopicFacts": "rankbounds.rankings.topic_facts",
+        "ranked": "rankbounds.rankings.order",
+        "ranked_rows": "rankbounds.rankings.order",
+        "ranks": "rankbounds.rankings.order",
+    },
+}
+"""Modules that are rooms now, and the modules that took their names."""
 
-class _Moved(MetaPathFinder, Loader):
-    """Asked only for modules that nobody else finds."""
+
+class _Moved:
+    """Finds and loads old paths; asked only for modules that nobody else finds."""
 
     def __init__(self) -> None:
         self._own: dict[str, ModuleSpec | None] = {}
@@ -65,15 +100,11 @@ class _Moved(MetaPathFinder, Loader):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         del path, target
-        return ModuleSpec(fullname, self) if fullname in MOVED else None
+        return ModuleSpec(fullname, self) if fullname in MOVED else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        warnings.warn(
-            f"{spec.name} has moved to {MOVED[spec.name]}; the old path goes away with the next release.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        module = importlib.import_module(MOVED[spec.name])
+        _tell(spec.name, MOVED[spec.name])
+        module = import_module(MOVED[spec.name])
         self._own[spec.name] = module.__spec__
         return module
 
@@ -84,6 +115,24 @@ class _Moved(MetaPathFinder, Loader):
 
 
 def keep_old_paths() -> None:
-    """Let ``import rankbounds.spark`` and the like find what has moved."""
+    """Let ``import rankbounds.scores`` and the like find what has moved."""
     if not any(isinstance(finder, _Moved) for finder in sys.meta_path):
         sys.meta_path.append(_Moved())
+
+
+def old_names(room: str) -> Callable[[str], object]:
+    """The ``__getattr__`` of a room that was a module: ``from rankbounds.rankings import TopicFacts`` works."""
+    places = DIVIDED[room]
+
+    def attribute(name: str) -> object:
+        if name not in places:
+            raise AttributeError(f"module {room!r} has no attribute {name!r}")
+        _tell(f"{room}.{name}", f"{places[name]}.{name}")
+        return getattr(import_module(places[name]), name)
+
+    return attribute
+
+
+def _tell(old: str, new: str) -> None:
+    """Warn of an old path at the line that imports it (the frames of the import system do not count)."""
+    warn(f"{old} has moved to {new}; the old path goes away with the next release.", DeprecationWarning, stacklevel=3)

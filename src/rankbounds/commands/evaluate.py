@@ -83,7 +83,7 @@ def _scores(options: argparse.Namespace) -> Scores:
 
         assumptions = assumptions_from(options)
         return spark.evaluate_files(options.qrels, options.runs, measures, lenient=options.lenient, **assumptions)
-    from rankbounds.evaluation.engines import stream as streaming
+    from rankbounds.evaluation.engines import streaming
 
     files = named_files(options)
     scores = streaming.evaluate(

@@ -354,7 +354,34 @@ def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05
 
 
 def topics_needed(difference: float, deviation: float, alpha: float = 0.05, power: float = 0.8) -> int:
-    """How many topics a two-sided paired t test needs to find this mean difference with this power (Sakai's design)."""
+    """How many topics a two-sided paired t test needs to find this mean difference with this power (Sakai's design).
+
+    Parameters
+    ----------
+    difference : float
+        The mean difference between two systems that should be found, of either sign.
+    deviation : float
+        The standard deviation of the differences over topics.
+    alpha : float, default 0.05
+        The level of the test.
+    power : float, default 0.8
+        How often the difference should be found.
+
+    Returns
+    -------
+    int
+        The least number of topics, at least 2.
+
+    Notes
+    -----
+    Computed from the noncentral t distribution: exact where differences over topics are normally distributed.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.topics_needed(0.05, 0.2)
+    128
+    """
     if difference == 0:
         raise UsageError("No number of topics can show a difference of 0.")
     check_level(alpha)

@@ -1,0 +1,44 @@
+"""Names of a package that are loaded when first used: those that the stub beside its ``__init__`` lists.
+
+The stub is what type checkers and editors read (SPEC 1 of scientific Python), and the only list. Its lines say
+``from MODULE import NAME as NAME``; MODULE may be a package and NAME one of its modules.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+TYPE_CHECKING = False  # the module typing takes longer to load than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def names_of_stub(package: str) -> dict[str, tuple[str, str]]:
+    """Where each public name of a package comes from: the module, and what it is called there."""
+    module = sys.modules[package]
+    assert module.__spec__ is not None
+    assert module.__file__ is not None
+    stub: bytes = module.__spec__.loader.get_data(module.__file__ + "i")  # type: ignore[union-attr]
+    lines = (line.split() for line in stub.decode("utf-8").splitlines() if line.startswith("from "))
+    return {public: (source, own) for _from, source, _import, own, _as, public in lines}
+
+
+def load_when_used(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """The ``__getattr__``, ``__dir__`` and ``__all__`` of a package with a stub."""
+    places = names_of_stub(package)
+
+    def attribute(name: str) -> object:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+        module, own = places[name]
+        value = None if module == package else getattr(import_module(module), own, None)
+        if value is None:
+            value = import_module(f"{module}.{own}")
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*places, *vars(sys.modules[package])})
+
+    return attribute, names, sorted(places)

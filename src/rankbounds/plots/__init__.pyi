@@ -1,0 +1,29 @@
+"""The figures: a name a line, loaded when first used. Type checkers, editors and the package read it."""
+
+from rankbounds.plots.comparison import leaderboard as leaderboard
+from rankbounds.plots.comparison import significance_curve as significance_curve
+from rankbounds.plots.comparison import topic_differences as topic_differences
+from rankbounds.plots.incomplete import agreement_by_judgment_rate as agreement_by_judgment_rate
+from rankbounds.plots.incomplete import agreement_by_measure as agreement_by_measure
+from rankbounds.plots.incomplete import change_by_leaving_a_group_out as change_by_leaving_a_group_out
+from rankbounds.plots.incomplete import residual_by_judging_strategy as residual_by_judging_strategy
+from rankbounds.plots.incomplete import score_by_judgment_rate as score_by_judgment_rate
+from rankbounds.plots.incomplete import score_by_pool_depth as score_by_pool_depth
+from rankbounds.plots.persistence import bounds_by_depth as bounds_by_depth
+from rankbounds.plots.persistence import bounds_by_persistence as bounds_by_persistence
+from rankbounds.plots.persistence import contribution_of_ranks as contribution_of_ranks
+from rankbounds.plots.persistence import recall_precision as recall_precision
+from rankbounds.plots.persistence import residual_parts as residual_parts
+from rankbounds.plots.persistence_transfer import draw_range as draw_range
+from rankbounds.plots.persistence_transfer import range_over_persistence as range_over_persistence
+from rankbounds.plots.persistence_transfer import range_panel as range_panel
+from rankbounds.plots.persistence_transfer import range_with_residual as range_with_residual
+from rankbounds.plots.ties import changes_by_banding as changes_by_banding
+from rankbounds.plots.ties import p_values_by_banding as p_values_by_banding
+from rankbounds.plots.ties import ranges_by_ties as ranges_by_ties
+from rankbounds.plots.uncertainty import rbp_uncertainty as rbp_uncertainty
+from rankbounds.plots.uncertainty import reliability as reliability
+from rankbounds.plots.uncertainty import score_distribution as score_distribution
+from rankbounds.plots.uncertainty import urn_contours as urn_contours
+
+__all__: list[str]

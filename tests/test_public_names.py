@@ -1,0 +1,271 @@
+"""What `import rankbounds as rb` offers: loaded late, typed, documented with examples that run, and never shadowed."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import json
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+import rankbounds as rb
+from rankbounds.measures import REGISTRY
+from rankbounds.moved import DIVIDED, MOVED
+
+SOURCE = Path(rb.__file__).parents[1]
+NAMES = [name for name in rb.__all__ if name != "__version__"]
+FIGURES = rb.plots.__all__
+DOCUMENTED = [*NAMES, *(f"plots.{name}" for name in FIGURES)]
+
+
+def public(name: str) -> object:
+    """What stands behind `rb.name`."""
+    value: object = rb
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def python(code: str, *arguments: str) -> str:
+    """What a fresh interpreter prints."""
+    return subprocess.run(
+        [sys.executable, *arguments, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+
+
+# Loaded when first used
+
+
+def test_importing_loads_next_to_nothing():
+    loaded = python("import sys; import rankbounds; print(*sys.modules)").split()
+    assert {name for name in loaded if name.startswith("rankbounds.")} == {
+        "rankbounds.loading", "rankbounds.moved", "rankbounds.version",
+    }  # fmt: skip
+    assert not {"numpy", "polars", "scipy", "typing", "ast", "re"} & set(loaded)
+
+
+@pytest.mark.parametrize(
+    ("command", "unneeded"),
+    [
+        ("--version", {"numpy", "rankbounds.tables"}),
+        ("--help", {"numpy", "rankbounds.tables"}),
+        ("transfer 0.4321 --p 0.95 --to 0.8", {"polars", "rankbounds.evaluation", "rankbounds.files.opening"}),
+    ],
+)
+def test_a_command_loads_only_what_it_needs(command, unneeded):
+    tell = "import atexit, sys; atexit.register(lambda: print(*sys.modules))"
+    loaded = python(f"{tell}\nfrom rankbounds.cli import main\nmain({command.split()!r})").splitlines()[-1].split()
+    assert "rankbounds.cli" in loaded
+    assert not unneeded & set(loaded)
+
+
+def test_no_module_shadows_a_public_name():
+    rooms = {module.name for module in pkgutil.iter_modules(rb.__path__)}
+    assert rooms & set(NAMES) == {"plots"}
+    figures = {module.name for module in pkgutil.iter_modules(rb.plots.__path__)}
+    assert not figures & set(FIGURES)
+    told = python(
+        "import importlib, pkgutil, rankbounds as rb\n"
+        "for module in pkgutil.walk_packages(rb.__path__, 'rankbounds.'):\n"
+        "    if not module.name.endswith('__main__'): importlib.import_module(module.name)\n"
+        "for name in rb.__all__: print(name, type(getattr(rb, name)).__name__)"
+    )
+    after_all = dict(line.split() for line in told.splitlines())
+    assert after_all == {name: type(public(name)).__name__ for name in rb.__all__}
+    assert {name for name, kind in after_all.items() if kind == "module"} == {"plots", "pools", "spark", "streaming"}
+
+
+def test_names_are_listed_and_nothing_else_is_found():
+    assert set(rb.__all__) == {*NAMES, "__version__"} <= set(dir(rb))
+    assert set(rb.plots.__all__) == set(FIGURES) <= set(dir(rb.plots))
+    with pytest.raises(AttributeError, match="no attribute 'evalute'"):
+        _ = rb.evalute
+    names: dict[str, object] = {}
+    exec("from rankbounds import *", names)
+    assert set(rb.__all__) <= set(names)
+
+
+def test_every_measure_is_a_public_name():
+    ours = {kind.__name__: kind for kind in REGISTRY.values() if kind.__module__.startswith("rankbounds.")}
+    missing = set(ours) - set(NAMES)
+    assert not missing, f"add a line for each to src/rankbounds/__init__.pyi: {sorted(missing)}"
+    assert all(public(name) is kind for name, kind in ours.items())
+
+
+def test_every_figure_is_a_public_name():
+    modules = [f"rankbounds.plots.{module.name}" for module in pkgutil.iter_modules(rb.plots.__path__)]
+    drawing = {
+        name
+        for module in modules
+        for name, value in vars(importlib.import_module(module)).items()
+        if inspect.isfunction(value) and value.__module__ == module and not name.startswith("_")
+    }
+    of_the_room = {"fresh_axes", "save", "by_rate"}
+    assert drawing - of_the_room == set(FIGURES)
+
+
+# Old paths
+
+
+@pytest.mark.parametrize("old", sorted(MOVED))
+def test_old_modules_are_found_with_a_warning(old):
+    sys.modules.pop(old, None)
+    with pytest.warns(DeprecationWarning, match=re.escape(f"{old} has moved to {MOVED[old]};")) as told:
+        module = importlib.import_module(old)
+    assert module is importlib.import_module(MOVED[old])
+    assert module.__name__ == module.__spec__.name == MOVED[old]
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(("room", "name"), [(room, name) for room in sorted(DIVIDED) for name in DIVIDED[room]])
+def test_names_of_modules_that_became_rooms_are_found_with_a_warning(room, name):
+    names: dict[str, object] = {"__name__": "user"}
+    with pytest.warns(DeprecationWarning, match=re.escape(f"{room}.{name} has moved")) as told:
+        exec(compile(f"from {room} import {name}", "user.py", "exec"), names)
+    assert names[name] is getattr(importlib.import_module(DIVIDED[room][name]), name)
+    assert {warning.filename for warning in told} == {"user.py"}
+
+
+def test_rooms_have_no_other_old_names():
+    for room in DIVIDED:
+        assert not hasattr(importlib.import_module(room), "nothing_of_this_name")
+
+
+def test_public_modules_are_found_without_a_warning():
+    told = python("from rankbounds import plots, pools, spark, streaming; print(spark.__name__)", "-Werror")
+    assert told.split() == ["rankbounds.evaluation.engines.spark"]
+
+
+# Types, as a user's checker sees them
+
+EXPECTED = {
+    'rb.evaluate("qrels", "run")': "Scores",
+    'rb.compare(rb.evaluate("qrels", "run"))': "Comparison",
+    'rb.read_qrels("qrels")': "Qrels",
+    'rb.read_run("run")': "Run",
+    'rb.read_runs("runs/*")[0]': "Run",
+    "rb.RBP(p=0.8)": "RBP",
+    "rb.nDCG(cutoff=10)": "nDCG",
+    "rb.Assumptions()": "Assumptions",
+    "rb.streaming.evaluate('qrels', 'run')": "Scores",
+    "rb.transfer(0.4321, 0.95, 0.8)": "Transferred",
+}
+MISTAKES = ("rb.RBP(q=3)", "rb.evalute", "rb.plots.leaderbord", 'rb.AP(cutoff="ten")')
+MODULES = {name for name in NAMES if inspect.ismodule(public(name))}
+REVEALED = [*EXPECTED, *(f"rb.{name}" for name in DOCUMENTED if name not in MODULES)]
+
+
+@pytest.fixture
+def user_script(tmp_path):
+    """One expression a line, behind the import."""
+    lines = ["import rankbounds as rb", *(f"reveal_type({expression})" for expression in REVEALED), *MISTAKES]
+    path = tmp_path / "user_script.py"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def check_what_a_checker_says(types: dict[int, str], errors: set[int]) -> None:
+    """Types and errors by line: nothing is Any, types are those expected, and mistakes (only they) are errors."""
+    assert errors == set(range(len(REVEALED) + 2, len(REVEALED) + len(MISTAKES) + 2))
+    told = {expression: types[line] for line, expression in enumerate(REVEALED, 2)}
+    assert {expression: told[expression].rpartition(".")[2] for expression in EXPECTED} == EXPECTED
+    assert not [expression for expression, kind in told.items() if kind in ("Any", "Unknown")]
+
+
+def test_mypy_knows_every_public_name(user_script):
+    pytest.importorskip("mypy", reason="types are checked by mypy: pip install mypy")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--no-incremental", user_script.name],
+        cwd=user_script.parent, env=os.environ | {"MYPYPATH": str(SOURCE)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    told = re.findall(r'^user_script\.py:(\d+): (note|error): (?:Revealed type is "(.*)"|.*)$', done.stdout, re.M)
+    types = {int(line): kind for line, what, kind in told if what == "note" and kind}
+    check_what_a_checker_says(types, {int(line) for line, what, _ in told if what == "error"})
+
+
+def test_pyright_knows_every_public_name(user_script):
+    pytest.importorskip("pyright", reason="types are checked by pyright too: pip install pyright")
+    settings = {"extraPaths": [str(SOURCE)], "include": [user_script.name], "typeCheckingMode": "standard"}
+    (user_script.parent / "pyrightconfig.json").write_text(json.dumps(settings))
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable],
+        cwd=user_script.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if not done.stdout.startswith("{"):
+        pytest.skip("pyright cannot be started: it needs Node.js, which it fetches when it is first run")
+    told = [(one["range"]["start"]["line"] + 1, one) for one in json.loads(done.stdout)["generalDiagnostics"]]
+    types = {
+        line: re.fullmatch(r'Type of ".*" is "(.*)"', one["message"], re.S)[1].replace("type[", "").rstrip("]")
+        for line, one in told
+        if one["severity"] == "information"
+    }
+    check_what_a_checker_says(types, {line for line, one in told if one["severity"] == "error"})
+
+
+# Documentation: numpydoc, and examples that run
+
+
+def sections(text: str) -> dict[str, str]:
+    """The parts of a numpydoc docstring by heading; what stands before the first one has the heading ''."""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.cleandoc(text), flags=re.M)
+    return {"": parts[0].strip()} | dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def documented_parameters(section: str) -> list[str]:
+    """The names that a section of parameters explains, without stars."""
+    lines = [line for line in section.splitlines() if line and not line.startswith(" ")]
+    return [name.strip().lstrip("*") for line in lines for name in line.partition(" :")[0].split(",")]
+
+
+def problems(name: str) -> list[str]:
+    """What is missing of a public name's documentation."""
+    value = public(name)
+    text = sections((vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__) or "")
+    summary = text[""].partition("\n\n")[0]
+    missing = [] if summary.endswith((".", "?", ":")) else ["a summary that is a sentence"]
+    if inspect.ismodule(value):
+        return missing
+    parameters = inspect.signature(value).parameters
+    expected = [parameter for parameter in parameters if parameter != "self"]
+    told = documented_parameters(text.get("Parameters", ""))
+    more_allowed = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    if [one for one in told if one in expected] != expected or (set(told) - set(expected) and not more_allowed):
+        missing.append(f"Parameters: {', '.join(expected)} (documented: {', '.join(told)})")
+    if not inspect.isclass(value) and not {"Returns", "Yields"} & set(text):
+        missing.append("Returns")
+    if ">>> " not in text.get("Examples", ""):
+        missing.append("Examples")
+    return missing
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_a_public_name_is_documented(name):
+    assert not problems(name)
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_examples_of_a_public_name_run(name, tmp_path, monkeypatch):
+    value = public(name)
+    examples = [test for test in doctest.DocTestFinder().find(value, name, globs={}) if test.examples]
+    if inspect.ismodule(value) and not examples:
+        return
+    if name.startswith("plots"):
+        pytest.importorskip("matplotlib", reason="figures are drawn by matplotlib: pip install 'rankbounds[report]'")
+    monkeypatch.chdir(tmp_path)
+    told: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for test in examples:
+            runner.run(test, out=told.append)
+    assert not runner.failures, "".join(told)
+    assert runner.tries, "there is no example"
