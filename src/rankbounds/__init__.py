@@ -33,6 +33,7 @@ LATER = {
     "contributions": "rankbounds.persistence.contributions",
     "count_vectors": "rankbounds.published.vectors",
     "crossings": "rankbounds.persistence.crossings",
+    "crossings_of_gains": "rankbounds.persistence.crossings",
     "diagnose": "rankbounds.checking.diagnosis",
     "differences": "rankbounds.comparison.unjudged_differences",
     "enumerate_vectors": "rankbounds.published.vectors",

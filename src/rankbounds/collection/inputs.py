@@ -93,3 +93,12 @@ def all_runs(runs: Any, *, lenient: bool = False, threads: int | None = None) ->
 def _is_one_query(inner: Any) -> bool:
     """Is this the ``{document: score}`` of one query, rather than a whole run?"""
     return isinstance(inner, Mapping) and not isinstance(next(iter(inner.values()), None), Mapping | Sequence)
+
+
+def so_many_runs(runs: Any, number: int, *, lenient: bool = False) -> list[Run]:
+    """Every run, of which there must be so many."""
+    read = all_runs(runs, lenient=lenient)
+    if len(read) != number:
+        wanted = {1: "one run is", 2: "two runs are"}.get(number, f"{number} runs are")
+        raise UsageError(f"Exactly {wanted} wanted here, but {len(read)} were given.")
+    return read

@@ -45,9 +45,8 @@ def run(options: argparse.Namespace) -> int:
     if not isinstance(measure, RBP):
         raise UsageError(f"Crossings are found for RBP, not for {measure}.")
     found = regions(
-        options.a,
-        options.b,
         options.qrels,
+        [options.a, options.b],
         measure=measure,
         per_topic=options.per_topic,
         ties=options.ties,

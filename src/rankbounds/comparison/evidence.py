@@ -142,7 +142,7 @@ def _other_persistences(inputs: Inputs, measure: RBP) -> str | None:
 
     if inputs.ties not in ("trec", "run", "line", "rank", "docid"):
         return None
-    rows = crossings(inputs.runs[0], inputs.runs[1], inputs.qrels, measure=measure, **inputs.ranking())
+    rows = crossings(inputs.qrels, inputs.runs[:2], measure=measure, **inputs.ranking())
     changes = [row for row in rows if row["change"] == "winner"]
     if not changes:
         return "Does it hold for other p? Yes: as judged, the same run leads at every p."
