@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         measure=options.measure,
         strategy=options.strategy.upper(),
         compare=tuple(options.compare) if options.compare else None,
-        order=shared.order(options),
+        ties=shared.order(options),
     )
     shared.write_text(options, rendered(plan, options.format, raw=options.raw))
     print(summary(plan, options), file=sys.stderr)

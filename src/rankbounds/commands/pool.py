@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if options.without is not None:
         written = _without_group(options, runs)
     else:
-        written = pools.pool(runs, depth=options.depth, budget=options.budget, order=order)
+        written = pools.pool(runs, depth=options.depth, budget=options.budget, ties=order)
         if options.restrict is not None:
             written = pools.restrict(read_qrels(options.restrict, lenient=options.lenient), written)
     if options.output:

@@ -14,7 +14,8 @@ import sys
 from rankbounds.collection.qrels import read_qrels
 from rankbounds.commands import options as shared
 from rankbounds.errors import UsageError
-from rankbounds.judging.pools import RATES, Reduction, only_pooled, subset
+from rankbounds.judging.reduction import RATES, Reduction
+from rankbounds.judging.subsets import only_pooled, subset
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -162,8 +162,8 @@ def _to_judge(inputs: Inputs, measure: RBP) -> str | None:
         budget=JUDGMENTS,
         measure=measure,
         compare=(inputs.names[0], inputs.names[1]),
-        order=inputs.ties,  # type: ignore[arg-type]
-        precision=inputs.score_precision,  # type: ignore[arg-type]
+        ties=inputs.ties,
+        score_precision=inputs.score_precision,
     )
     if not len(plan):
         return None

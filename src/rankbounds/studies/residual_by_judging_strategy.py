@@ -18,8 +18,8 @@ from rankbounds.collection.qrels import as_qrels
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import Progress, as_runs
 from rankbounds.evaluation.rank_correlation import kendall_tau
+from rankbounds.judging.candidates import collect
 from rankbounds.judging.next_judgments import STRATEGIES, weights_by_rank
-from rankbounds.judging.pools import collect
 from rankbounds.measures import RankWeighted, parse_measure
 from rankbounds.studies import Result
 

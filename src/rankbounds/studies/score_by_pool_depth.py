@@ -16,7 +16,7 @@ from rankbounds.arrays import Flags, Floats
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
 from rankbounds.evaluation.rank_correlation import kendall_tau
-from rankbounds.judging.pools import ranks_of_judgments
+from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.studies import Result
 
