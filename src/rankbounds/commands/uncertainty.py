@@ -18,8 +18,8 @@ from rankbounds.commands.messages import say
 from rankbounds.comparison.unjudged_differences import differences
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import expand
-from rankbounds.probability.estimates import KINDS
 from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
+from rankbounds.probability.model_choice import KINDS
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 
