@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.persistence.crossings import regions
+from rankbounds.persistence.crossings import regions, regions_of_gains
 from rankbounds.persistence.polynomials import sign_changes
 from test_laws import LAW
 from test_residuals import collection
@@ -90,12 +90,7 @@ def test_regions_are_what_a_fine_grid_of_scores_shows(seed, measure):
     names = ["run0", "run1"]
     grid = np.linspace(0.005, 0.995, 100)
     scores = rb.bounds_by_persistence(qrels, {name: runs[name] for name in names}, grid, measure=measure)
-    found = regions(
-        *(rb.Run.from_columns(*zip(*_rows(runs[name]), strict=True), name=name) for name in names),
-        qrels,
-        measure=measure,
-        per_topic=True,
-    )
+    found = regions(qrels, {name: runs[name] for name in names}, measure=measure, per_topic=True)
     for part in (scores, scores.mean()):
         for topic, query in enumerate(part.query_ids):
             mine = [region for region in found if region.query_id == query]
@@ -114,13 +109,9 @@ def test_regions_are_what_a_fine_grid_of_scores_shows(seed, measure):
                 assert region.sure == (gap > 0) or abs(gap) < 1e-12
 
 
-def _rows(run):
-    return [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
-
-
 def test_gains_alone_will_do():
     # RBP of 1 0 0 0 and 0 1 1 1: the first is ahead while p + p^2 + p^3 < 1
-    rows = rb.crossings([1, 0, 0, 0], [0, 1, 1, 1])
+    rows = rb.crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1])
     assert [list(row) for row in rows] == [["query_id", "p", "from", "to", "change"]] * 2
     assert rows[0] | {"p": None} == {
         "query_id": "all", "p": None, "from": "a surely", "to": "undecided", "change": "certainty",
@@ -131,15 +122,15 @@ def test_gains_alone_will_do():
 
 
 def test_unjudged_documents_leave_the_lead_undecided():
-    assert regions([1, 0], [None, 0])[0].sure is False
-    assert regions([1, 0], [0, None])[0].sure is True
-    assert [region.ahead for region in regions([0, 1], [0, 1])] == ["tied"]
-    assert rb.crossings([0.5, 1], [1, 0], measure=rb.RBP(graded=True))[-1]["p"] == pytest.approx(0.5)
+    assert regions_of_gains([1, 0], [None, 0])[0].sure is False
+    assert regions_of_gains([1, 0], [0, None])[0].sure is True
+    assert [region.ahead for region in regions_of_gains([0, 1], [0, 1])] == ["tied"]
+    assert rb.crossings_of_gains([0.5, 1], [1, 0], measure=rb.RBP(graded=True))[-1]["p"] == pytest.approx(0.5)
 
 
 def test_means_cross_elsewhere_than_topics():
     a, b = [[1, 0, 0], [0, 0, 1]], [[0, 1, 1], [0, 1, 0]]
-    found = rb.crossings(a, b, per_topic=True)
+    found = rb.crossings_of_gains(a, b, per_topic=True)
     winners = {row["query_id"]: row["p"] for row in found if row["change"] == "winner"}
     assert winners["1"] == pytest.approx((5**0.5 - 1) / 2)
     assert winners["all"] == pytest.approx(0.5)
@@ -148,8 +139,24 @@ def test_means_cross_elsewhere_than_topics():
 
 def test_wrong_gains_are_told():
     with pytest.raises(rb.UsageError, match="between 0 and 1"):
-        rb.crossings([2, 0], [0, 1])
+        rb.crossings_of_gains([2, 0], [0, 1])
     with pytest.raises(rb.UsageError, match="different numbers"):
-        rb.crossings([[1], [0]], [[1]])
+        rb.crossings_of_gains([[1], [0]], [[1]])
     with pytest.raises(rb.UsageError, match="one order"):
-        rb.crossings({"q": {"a": 1.0}}, {"q": {"b": 1.0}}, {"q": {"a": 1}}, ties="best")
+        rb.crossings({"q": {"a": 1}}, [{"q": {"a": 1.0}}, {"q": {"b": 1.0}}], ties="best")
+    with pytest.raises(rb.UsageError, match="two runs"):
+        rb.crossings({"q": {"a": 1}}, {"q": {"a": 1.0}})
+
+
+def test_old_orders_of_arguments_are_understood_with_a_warning():
+    qrels, runs = collection(1, tied=False)
+    pair = [runs["run0"], runs["run1"]]
+    expected = rb.crossings(qrels, pair, per_topic=True)
+    assert expected
+    with pytest.warns(DeprecationWarning, match=r"crossings\(qrels, \[a, b\]\)"):
+        assert rb.crossings(*pair, qrels, per_topic=True) == expected
+    with pytest.warns(DeprecationWarning, match=r"crossings\(qrels, \[a, b\]\)"):
+        assert rb.crossings(*pair, qrels=qrels, per_topic=True) == expected
+    for gains in (([1, 0, 0, 0], [0, 1, 1, 1]), ([[1, 0], [0, None]], [[0, 1], [1, 0]])):
+        with pytest.warns(DeprecationWarning, match="crossings_of_gains"):
+            assert rb.crossings(*gains) == rb.crossings_of_gains(*gains)

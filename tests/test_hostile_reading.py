@@ -25,7 +25,7 @@ from rankbounds.errors import LONGEST_SENTENCE, DataError, OutOfMemoryError, Usa
 from rankbounds.files import opening
 from rankbounds.files.named_columns import RUN_COLUMNS, read_parquet
 from rankbounds.files.topic_batches import read_fully
-from rankbounds.judging.pools import collect
+from rankbounds.judging.candidates import collect
 
 QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
 LINES = "".join(f"{topic} Q0 d{number} {number} {3000 - number} tag\n" for topic in (1, 2) for number in range(1, 2001))

@@ -194,3 +194,11 @@ def test_agreement_is_kendalls_tau():
     assert (best["measure"], best["p"], best["tau"]) == ("RBP(p=0.8)", 0.8, pytest.approx(1))
     with pytest.raises(rb.UsageError, match="three runs"):
         rb.persistence_agreement(qrels, {"one": runs["run0"]})
+
+
+def test_a_measure_of_effort_agrees_with_rbp_when_the_same_runs_are_better():
+    qrels = {"q": {"a": 1, "b": 0, "c": 0}}
+    order = {"first": "abc", "second": "bac", "third": "bca"}
+    runs = {name: {"q": {doc: 3.0 - rank for rank, doc in enumerate(docs)}} for name, docs in order.items()}
+    rows = rb.persistence_agreement(qrels, runs, ["RankPower", "AP"], p=(0.5,))
+    assert {row["measure"]: row["tau"] for row in rows} == {"RankPower": 1.0, "AP": 1.0}

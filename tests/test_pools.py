@@ -295,7 +295,7 @@ class TestCommands:
             (["reduce", "qrels", "--rate", "90,50"], "-o qrels.{rate}.txt"),
             (["reduce", "qrels", "--rate", "half"], "not percentages"),
             (["judge-next", "qrels", "runs", "--budget", "0"], "at least 1"),
-            (["judge-next", "qrels", "runs", "--strategy", "D"], "no strategy"),
+            (["judge-next", "qrels", "runs", "--strategy", "D"], '"D" for strategy'),
             (["judge-next", "qrels", "runs", "--compare", "run0", "runX"], 'no run "runX"'),
             (["judge-next", "qrels", "runs", "--for", "AP"], "fixed weight"),
         ],
@@ -330,7 +330,37 @@ def test_the_published_depth_10_judgments_of_trec8(unpacked):
     folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
     runs = rb.read_runs(folder / "runs")
     qrels = rb.read_qrels(folder / "qrels.txt")
-    found = pools.restrict(qrels, pools.pool(runs, depth=10, order="line"))
+    found = pools.restrict(qrels, pools.pool(runs, depth=10, ties="line"))
     assert found.to_dict() == rb.read_qrels(folder / "qrels-depth10.txt").to_dict()
     groups = pools.read_groups(archive("trec8-adhoc.groups.txt"))
     assert set(pools.groups_of([run.name for run in runs], groups)) == set(groups.values())
+
+
+def test_old_names_of_arguments_are_understood_with_a_warning():
+    single = {"score_precision": "single"}
+    with pytest.warns(DeprecationWarning, match="order= is now called ties="):
+        pooled = pools.pool(RUNS.values(), depth=3, order="docid")
+    assert pooled.to_dict() == pools.pool(RUNS.values(), depth=3, ties="docid").to_dict()
+    with pytest.warns(DeprecationWarning, match="precision= is now called score_precision="):
+        plan = judging.judge_next(JUDGMENTS, RUNS, budget=3, precision="single")
+    assert plan.rows() == judging.judge_next(JUDGMENTS, RUNS, budget=3, **single).rows()
+    with pytest.raises(rb.UsageError, match="old name"):
+        judging.judge_next(JUDGMENTS, RUNS, budget=3, precision="single", **single)
+    for call in (pools.pool, lambda runs, **given: judging.judge_next(JUDGMENTS, runs, budget=3, **given)):
+        with pytest.raises(rb.UsageError, match="one order"):
+            call(RUNS, depth=2, ties="best")
+
+
+def test_every_form_that_evaluate_takes_is_taken(tmp_path):
+    nested = {name: run.to_dict() for name, run in RUNS.items()}
+    JUDGMENTS.write(tmp_path / "qrels")
+    for name, run in RUNS.items():
+        run.write(tmp_path / f"{name}.run")
+    expected = judging.judge_next(JUDGMENTS, RUNS, budget=5).rows()
+    assert judging.judge_next(JUDGMENTS.to_dict(), nested, budget=5).rows() == expected
+    assert judging.judge_next(tmp_path / "qrels", str(tmp_path / "*.run"), budget=5).rows() == expected
+    assert pools.pool(str(tmp_path / "*.run"), depth=3).to_dict() == pools.pool(RUNS, depth=3).to_dict()
+    assert pools.reduce(tmp_path / "qrels", [50])[50].to_dict() == pools.reduce(JUDGMENTS, [50])[50].to_dict()
+    groups = dict.fromkeys(RUNS, "rest") | {"run0": "own"}
+    expected = pools.without_group(JUDGMENTS, RUNS, groups, "own", depth=5).to_dict()
+    assert pools.without_group(tmp_path / "qrels", nested, groups, "own", depth=5).to_dict() == expected

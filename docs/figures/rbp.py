@@ -49,13 +49,7 @@ def main(folder: Path) -> None:
     two = {name: runs[name] for name in ("fast", "deep")}
     save(rb.plots.contribution_of_ranks((0.5, 0.8, 0.95)), str(folder / "rbp-ranks.svg"))
     save(rb.plots.bounds_by_depth(rb.bounds_by_depth(qrels, {"fast": runs["fast"]}, 60)), str(folder / "rbp-depth.svg"))
-    as_runs = [
-        rb.Run.from_columns(
-            *zip(*((q, d, s) for q, docs in run.items() for d, s in docs.items()), strict=True), name=name
-        )
-        for name, run in two.items()
-    ]
-    axes = rb.plots.bounds_by_persistence(rb.bounds_by_persistence(qrels, two), crossings=rb.crossings(*as_runs, qrels))
+    axes = rb.plots.bounds_by_persistence(rb.bounds_by_persistence(qrels, two), crossings=rb.crossings(qrels, two))
     save(axes, str(folder / "rbp-persistence.svg"))
     save(rb.plots.residual_parts(rb.evaluate(qrels, runs, "RBP(p=0.9)")), str(folder / "rbp-residual.svg"))
     measures = [f"IPrec(recall={tenth / 10})" for tenth in range(11)]

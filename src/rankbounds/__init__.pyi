@@ -77,6 +77,7 @@ from rankbounds.persistence.choosing import fit_persistence as fit_persistence
 from rankbounds.persistence.choosing import persistence_agreement as persistence_agreement
 from rankbounds.persistence.contributions import contributions as contributions
 from rankbounds.persistence.crossings import crossings as crossings
+from rankbounds.persistence.crossings import crossings_of_gains as crossings_of_gains
 from rankbounds.persistence.curves import bounds_by_depth as bounds_by_depth
 from rankbounds.persistence.curves import bounds_by_persistence as bounds_by_persistence
 from rankbounds.persistence.planning import judgments_needed as judgments_needed

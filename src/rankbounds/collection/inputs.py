@@ -202,3 +202,12 @@ def _is_one_query(inner: Any) -> bool:
     if isinstance(inner, list | tuple | np.ndarray):
         return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic)
     return False
+
+
+def so_many_runs(runs: Any, number: int, *, lenient: bool = False) -> list[Run]:
+    """Every run, of which there must be so many."""
+    read = all_runs(runs, lenient=lenient)
+    if len(read) != number:
+        wanted = {1: "one run is", 2: "two runs are"}.get(number, f"{number} runs are")
+        raise UsageError(f"Exactly {wanted} wanted here, but {len(read)} were given.")
+    return read

@@ -48,9 +48,8 @@ def run(options: argparse.Namespace) -> int:
     if not isinstance(measure, RBP):
         raise UsageError(f"Crossings are found for RBP, not for {measure}.")
     found = regions(
-        run_from(options, options.a),
-        run_from(options, options.b),
         judgments_from(options),
+        [run_from(options, options.a), run_from(options, options.b)],
         measure=measure,
         per_topic=options.per_topic,
         ties=options.ties,

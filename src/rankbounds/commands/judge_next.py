@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         measure=options.measure,
         strategy=options.strategy.upper(),
         compare=tuple(options.compare) if options.compare else None,
-        order=order(options),
+        ties=order(options),
     )
     write_text(options, rendered(plan, options.format, raw=options.raw))
     print(summary(plan, options), file=sys.stderr)

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     if options.without is not None:
         written = _without_group(options, runs)
     else:
-        written = pools.pool(runs, depth=options.depth, budget=options.budget, order=ranking)
+        written = pools.pool(runs, depth=options.depth, budget=options.budget, ties=ranking)
         if options.restrict is not None:
             written = pools.restrict(judgments_from(options, options.restrict), written)
     if options.output:

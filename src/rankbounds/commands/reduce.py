@@ -14,7 +14,8 @@ import sys
 from rankbounds.commands.input_options import add_reading, judgments_from
 from rankbounds.commands.output_options import check_outputs, write_text
 from rankbounds.errors import UsageError
-from rankbounds.judging.pools import RATES, Reduction, only_pooled, subset
+from rankbounds.judging.reduction import RATES, Reduction
+from rankbounds.judging.subsets import only_pooled, subset
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

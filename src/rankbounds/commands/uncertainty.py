@@ -20,8 +20,8 @@ from rankbounds.commands.scoring_options import add_ranking
 from rankbounds.comparison.unjudged_differences import differences
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
-from rankbounds.probability.estimates import KINDS
 from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
+from rankbounds.probability.model_choice import KINDS
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 

@@ -9,7 +9,8 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison.significance import p_values, pairs_of
 from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.score_differences import differences, levelled, merit
+from rankbounds.evaluation.rank_correlation import kendall_tau, kendall_tau_a, levels, order_signs
+from rankbounds.evaluation.score_differences import differences, merit
 from rankbounds.evaluation.scores import Scores
 
 FIELDS = (
@@ -27,29 +28,6 @@ LEVEL = 0.05
 """The level at which a change of places counts as significant."""
 
 
-def kendall_tau_a(a: Floats, b: Floats) -> float:
-    """Concordant less discordant pairs, over all pairs; a tie on either side counts for neither."""
-    return float((_signs(a) * _signs(b)).sum() / (a.size * (a.size - 1)))
-
-
-def kendall_tau(a: Floats, b: Floats) -> float:
-    """Kendall's tau-b: as tau-a, but divided by the pairs that are not tied; NaN where one side is all ties."""
-    one, other = _signs(a), _signs(b)
-    untied = np.sqrt(float(np.count_nonzero(one)) * np.count_nonzero(other))
-    return float((one * other).sum() / untied) if untied else float("nan")
-
-
-def _signs(scores: Floats) -> Floats:
-    """For every two systems, which of them scores higher."""
-    level = _levels(scores)
-    return np.sign(level[:, None] - level[None, :])
-
-
-def _levels(scores: Floats) -> Floats:
-    """The scores' places from the lowest on, equal scores on one place: all that an order is."""
-    return np.unique(levelled(scores), return_inverse=True)[1].astype(np.float64)
-
-
 def tau_ap(observed: Floats, reference: Floats) -> float:
     """Yilmaz, Aslam and Robertson's tau: as Kendall's, but mistakes near the top of the observed order weigh more.
 
@@ -57,10 +35,10 @@ def tau_ap(observed: Floats, reference: Floats) -> float:
     ``reference`` counts half.
     """
     count = observed.size
-    observed = _levels(observed)
+    observed = levels(observed)
     order = np.argsort(-observed, kind="stable")
     observed, reference = observed[order], reference[order]
-    ahead = (_signs(reference) + 1) / 2  # [other, one]: is other above one?
+    ahead = (order_signs(reference) + 1) / 2  # [other, one]: is other above one?
     _, start, size = np.unique(-observed, return_index=True, return_counts=True)
     total = 0.0
     for first, members in zip(start.tolist(), size.tolist(), strict=True):
@@ -78,7 +56,7 @@ def spearman(a: Floats, b: Floats) -> float:
     """Spearman's correlation of ranks; NaN where one side is all ties."""
     from scipy import stats
 
-    a, b = _levels(a), _levels(b)
+    a, b = levels(a), levels(b)
     if not a.any() or not b.any():
         return float("nan")
     return float(stats.spearmanr(a, b).statistic)
@@ -104,7 +82,7 @@ def check_persistence(p: float) -> None:
 
 def _share_above(scores: Floats, depth: Ints) -> Floats:
     """For each system and depth, the chance that the system stands within the depth when ties are broken at random."""
-    scores = _levels(scores)
+    scores = levels(scores)
     above = np.count_nonzero(scores[None, :] > scores[:, None], axis=1)[:, None]
     tied = np.count_nonzero(scores[None, :] == scores[:, None], axis=1)[:, None]
     return np.clip((depth - above) / tied, 0.0, 1.0)
@@ -132,7 +110,7 @@ def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> 
 
 def _row(scores: Scores, at: int, others: Scores, other: int, p: float) -> dict[str, Any]:
     a, b = _merits(scores)[:, at], _merits(others)[:, other]
-    swapped = _signs(a) * _signs(b) < 0
+    swapped = order_signs(a) * order_signs(b) < 0
     significant = _significant(scores, at) & _significant(others, other)
     return {
         "measure_a": str(scores.measures[at]),
@@ -176,5 +154,5 @@ def correlations(a: Floats, b: Floats, p: float = 0.9) -> dict[str, float]:
 def swaps(scores: Scores, one: int, other: int) -> list[tuple[str, str]]:
     """Pairs of runs that two measures order differently: better by the first, worse by the second."""
     merits = _merits(scores)
-    better, worse = np.nonzero((_signs(merits[:, one]) > 0) & (_signs(merits[:, other]) < 0))
+    better, worse = np.nonzero((order_signs(merits[:, one]) > 0) & (order_signs(merits[:, other]) < 0))
     return [(scores.runs[i], scores.runs[j]) for i, j in zip(better.tolist(), worse.tolist(), strict=True)]

@@ -141,7 +141,7 @@ def _other_persistences(inputs: Inputs, measure: RBP) -> str | None:
 
     if inputs.ties not in ("trec", "run", "line", "rank", "docid"):
         return None
-    rows = crossings(inputs.runs[0], inputs.runs[1], inputs.qrels, measure=measure, **inputs.ranking())
+    rows = crossings(inputs.qrels, inputs.runs[:2], measure=measure, **inputs.ranking())
     changes = [row for row in rows if row["change"] == "winner"]
     if not changes:
         return "Does it hold for other p? Yes: as judged, the same run leads at every p."
@@ -161,8 +161,8 @@ def _to_judge(inputs: Inputs, measure: RBP) -> str | None:
         budget=JUDGMENTS,
         measure=measure,
         compare=(inputs.names[0], inputs.names[1]),
-        order=inputs.ties,  # type: ignore[arg-type]
-        precision=inputs.score_precision,  # type: ignore[arg-type]
+        ties=inputs.ties,
+        score_precision=inputs.score_precision,
     )
     if not len(plan):
         return None

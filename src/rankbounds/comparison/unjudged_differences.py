@@ -20,15 +20,18 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.estimates import Estimate
-from rankbounds.probability.mean import Models, prepare
-from rankbounds.probability.unjudged_documents import Holes, find_holes
+from rankbounds.probability.model_choice import ChosenModels
+from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, open_measures, warn_of_topics
+from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.tables import Table, number, render_rows
 from rankbounds.threads import in_threads, processors
 
@@ -149,9 +152,11 @@ def differences(
     beyond the ends of the lists is within the certain bounds. ``topics="shared"`` compares over the topics that all
     runs have.
     """
-    facts, read, chosen, assumptions = prepare(
-        qrels, runs, measures, ties=ties, gain=gain, topics=topics, score_precision=score_precision, lenient=lenient
-    )
+    assumptions = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
+    chosen = open_measures(measures, assumptions)
+    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
+    read = all_runs(runs, lenient=lenient)
+    warn_of_topics(read, facts, assumptions.topics)
     if len(read) < 2:
         raise UsageError("A difference needs two runs.")
     for measure in chosen:
@@ -160,11 +165,11 @@ def differences(
                 f"{measure} is not a weighted sum over ranks; differences are computed exactly for those only. Use "
                 "RBP, P or DCG."
             )
-    models = Models(q, otherwise, read, facts, assumptions)
+    models = ChosenModels(q, otherwise, read, facts, assumptions)
     exact = len(read) * (len(read) - 1) // 2 <= MANY_PAIRS
     found = []
     for measure in (measure for measure in chosen if isinstance(measure, RankWeighted)):
-        holes = list(in_threads(lambda run, m=measure: find_holes(run, facts, m, assumptions), read, processors()))  # type: ignore[misc]
+        holes = list(in_threads(lambda run, m=measure: find_unjudged(run, facts, m, assumptions), read, processors()))  # type: ignore[misc]
         together = SharedHoles(holes, models.of(measure))
         found += together.pairs(measure, exact=exact)
     told = ", ".join(dict.fromkeys(str(models.of(one)) for one in chosen))
@@ -176,7 +181,7 @@ def differences(
 class SharedHoles:
     """The unjudged documents of several runs, each document once, with its weight in every run."""
 
-    def __init__(self, holes: list[Holes], model: Any) -> None:
+    def __init__(self, holes: list[UnjudgedDocuments], model: Any) -> None:
         self.model = str(model)
         self.counted = np.logical_and.reduce([one.counted for one in holes])
         self.topics = int(np.count_nonzero(self.counted))

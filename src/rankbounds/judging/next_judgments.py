@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.choices import check_choice
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.run import Run
+from rankbounds.deprecation import renamed_arguments
 from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
-from rankbounds.judging.pools import Candidates, collect
+from rankbounds.judging.candidates import Candidates, collect
 from rankbounds.measures import Measure, RankWeighted, parse_measure
-from rankbounds.rankings.order import Order, Precision
 from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 
 STRATEGIES = ("A", "B", "C")
@@ -55,6 +59,7 @@ class JudgingPlan:
         return Qrels.from_columns(self.query_ids, self.doc_ids, [POOLED_NOT_JUDGED] * len(self), source="plan")
 
 
+@renamed_arguments(order="ties", precision="score_precision")
 def judge_next(
     qrels: Any,
     runs: Any,
@@ -63,37 +68,74 @@ def judge_next(
     measure: str | Measure = "RBP(p=0.8)",
     strategy: str = "A",
     compare: tuple[str, str] | None = None,
-    order: Order = "trec",
-    precision: Precision = "double",
+    ties: str = "trec",
+    score_precision: str = "double",
     depth: int | None = None,
     scores: Scores | None = None,
+    lenient: bool = False,
 ) -> JudgingPlan:
-    """Choose up to ``budget`` unjudged documents of judged topics.
+    """Choose the unjudged documents whose judgments would say most about the runs at hand.
 
-    ``A``: those with the largest weight in all runs together, which is what their judgment takes off the summed
-    residual. ``B``: a run's weights count in proportion to its residual, so that runs that are known less well come
-    first. ``C``: also in proportion to the cube of the middle of the run's possible scores, so that good runs come
-    first. Residuals in ``B`` and ``C`` fall as documents are chosen. (Moffat, Webber and Zobel, SIGIR 2007.)
-    ``compare=("one", "other")`` weighs a document by the difference of its weights in these two runs: what its judgment
-    takes off the range of their difference. ``depth`` looks no deeper than that, which is quicker. ``scores`` of these
-    runs by this measure need not be computed again where they are at hand.
+    Parameters
+    ----------
+    qrels, runs
+        In any form that ``evaluate`` takes. Documents are chosen for topics that have judgments.
+    budget
+        How many documents at most.
+    measure
+        One that gives every rank a fixed weight: RBP, P or DCG.
+    strategy
+        ``"A"``: those with the largest weight in all runs together, which is what their judgment takes off the summed
+        residual. ``"B"``: a run's weights count in proportion to its residual, so that runs that are known less well
+        come first. ``"C"``: also in proportion to the cube of the middle of the run's possible scores, so that good
+        runs come first. Residuals in B and C fall as documents are chosen.
+    compare
+        The names of two runs: a document is weighed by the difference of its weights in the two, which is what its
+        judgment takes off the range of their difference.
+    ties, score_precision, lenient
+        As in ``evaluate``; ties in one fixed order.
+    depth
+        Look no deeper than this, which is quicker.
+    scores
+        Those of these runs by this measure, where they are at hand, need not be computed again.
+
+    Returns
+    -------
+    JudgingPlan
+        The documents in the order in which to judge them; ``rows()``, or ``pool()`` to be filled in.
+
+    Notes
+    -----
+    Exact for A and ``compare``: no other documents take more off the residual. B and C choose one document at a time.
+    (Moffat, Webber and Zobel, SIGIR 2007.)
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    >>> plan = rb.judge_next(qrels, run, budget=1, measure="RBP(p=0.5)")
+    >>> plan.rows()
+    [{'query_id': 'q', 'doc_id': 'b', 'weight': 0.25, 'residual_after': 0.25}]
+
     """
     if budget < 1:
         raise UsageError(f"The budget must be at least 1, not {budget}.")
-    if strategy not in STRATEGIES:
-        raise UsageError(f'There is no strategy "{strategy}". Known: {", ".join(STRATEGIES)}.')
-    judgments, systems = judgments_from(qrels), all_runs(runs)
+    check_choice("strategy", strategy, STRATEGIES)
+    assumptions = Assumptions(ties, score_precision=score_precision)
+    if ties not in ORDERS:
+        raise UsageError(f'Judgments are planned for one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
+    judgments, systems = judgments_from(qrels, lenient), all_runs(runs, lenient=lenient)
     if compare is not None:
         systems = _two_of(systems, compare)
     facts = TopicFacts(judgments)
     chosen = _of_fixed_weights(parse_measure(measure))
     unit = _worth_of_one(chosen, facts)
-    candidates = collect(systems, depth=depth, order=order, precision=precision)
+    candidates = collect(systems, depth=depth, order=assumptions.order, precision=assumptions.score_precision)
     entry_weight = unit * weights_by_rank(chosen, candidates.rank)
     known_topic = np.isin(candidates.topics, list(judgments.query_ids))[candidates.topic]
     unjudged = known_topic & np.isnan(candidates.grades(judgments))
     if scores is None:
-        scores = evaluate(judgments, systems, chosen, ties=order, score_precision=precision)
+        scores = evaluate(judgments, systems, chosen, ties=ties, score_precision=score_precision)
     base = scores.value[:, :, 0].mean(axis=1)
     residual = (scores.high - scores.low)[:, :, 0].mean(axis=1)
     before = float((scores.high - scores.low).sum())
@@ -133,7 +175,7 @@ def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
     return weights[rank]
 
 
-def _two_of(systems: list[Any], compare: tuple[str, str]) -> list[Any]:
+def _two_of(systems: list[Run], compare: tuple[str, str]) -> list[Run]:
     by_name = {run.name: run for run in systems}
     for name in compare:
         if name not in by_name:
@@ -158,8 +200,8 @@ def _of_fixed_weights(measure: Measure) -> RankWeighted:
 
 def _worth_of_one(measure: Measure, facts: TopicFacts) -> float:
     """What a document of the largest gain is worth at weight 1."""
-    one = _one_unjudged(facts)
-    return float(measure.worth(one.assume(1.0))[0, 0] - measure.worth(one.assume(0.0))[0, 0])
+    unjudged = _one_unjudged(facts)
+    return float(measure.worth(unjudged.assume(1.0))[0, 0] - measure.worth(unjudged.assume(0.0))[0, 0])
 
 
 def _heaviest(candidates: Candidates, weight: Floats, budget: int) -> Ints:
@@ -198,19 +240,19 @@ def _by_residual(
     first = np.add.reduceat(weight * (factor * left)[run], start) if distinct.size else np.zeros(0)
     rank = candidates.best_rank[distinct].tolist()
     topic = candidates.topic[distinct].tolist()
-    heap = [(-one, topic[at], rank[at], at) for at, one in enumerate(first.tolist())]
+    heap = [(-weight, *place) for weight, *place in zip(first.tolist(), topic, rank, range(len(topic)), strict=True)]
     heapq.heapify(heap)
     picked: list[int] = []
     weights: list[float] = []
     while heap and len(picked) < budget:
-        _, *place, at = heapq.heappop(heap)
-        rows = slice(start[at], end[at])
+        _, *place, number = heapq.heappop(heap)
+        rows = slice(start[number], end[number])
         now = float(weight[rows] @ (factor * left)[run[rows]])
-        key = (-now, *place, at)
+        key = (-now, *place, number)
         if heap and key > heap[0]:
             heapq.heappush(heap, key)
             continue
-        picked.append(int(distinct[at]))
+        picked.append(int(distinct[number]))
         weights.append(now)
         left[run[rows]] = np.maximum(left[run[rows]] - shrink[rows], 0.0)
     return np.array(picked, dtype=np.int64), np.array(weights)

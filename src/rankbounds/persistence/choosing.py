@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.choices import check_choice, check_share
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.evaluation.evaluate import evaluate
+from rankbounds.evaluation.rank_correlation import kendall_tau
+from rankbounds.evaluation.score_differences import merit
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.persistence.curves import GRID, bounds_by_persistence
 
@@ -24,19 +27,40 @@ def fit_persistence(
 ) -> dict[str, Any]:
     """The p that makes the observed reading depths most likely, with a confidence interval.
 
-    ``kind="depths"``: how many sessions ended at each rank (their deepest click, or the last result looked at).
-    A rank written ``"10+"`` counts sessions seen to go at least that far, which may have gone on unseen.
-    ``kind="examined"``: how many sessions looked at each rank from 1 on; those at the last rank may have gone on.
+    Parameters
+    ----------
+    counts
+        A number of sessions by rank, as a mapping or as pairs.
+    kind
+        ``"depths"``: how many sessions ended at each rank (their deepest click, or the last result looked at). A rank
+        written ``"10+"`` counts sessions seen to go at least that far, which may have gone on unseen. ``"examined"``:
+        how many sessions looked at each rank from 1 on; those at the last rank may have gone on.
+    level
+        Of the confidence interval.
 
-    Under RBP every decision to go on is the toss of a coin: p is the share of tosses that went on, and
-    ``ci_low, ci_high`` is the exact interval of such a share when the number of stops is given. ``misfit`` is the
-    p-value of a chi-squared test of the geometric model: when it is small, no single p describes these users, and the
-    interval is too narrow.
+    Returns
+    -------
+    dict
+        ``p``; ``ci_low, ci_high`` at ``level``; the number of ``sessions``; ``expected_examined``, how many documents
+        a user of this p reads on average; and ``misfit``, the p-value of a chi-squared test of the geometric model
+        (None where there are too few sessions). When it is small, no single p describes these users, and the
+        interval is too narrow.
+
+    Notes
+    -----
+    Under RBP every decision to go on is the toss of a coin: p is the share of tosses that went on (maximum
+    likelihood), and the interval is the exact one of such a share when the number of stops is given.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> fit = rb.fit_persistence({1: 50, 2: 25, 3: 13, "4+": 12})
+    >>> print(round(fit["p"], 3), round(fit["ci_low"], 3), round(fit["ci_high"], 3))
+    0.497 0.423 0.574
+
     """
-    if kind not in KINDS:
-        raise UsageError(f'There is no kind "{kind}" of counts. Known: {", ".join(KINDS)}.')
-    if not 0 < level < 1:
-        raise UsageError(f"The level of the interval must lie between 0 and 1, not {level}.")
+    check_choice("kind", kind, KINDS)
+    check_share("The level of the interval", level)
     ended, unseen = _stops(counts, kind)
     ranks = np.arange(1, ended.size + 1)
     stops = float(ended.sum())
@@ -68,24 +92,26 @@ def _stops(counts: Any, kind: str) -> tuple[Floats, Floats]:
         text = str(rank).strip()
         censored = text.endswith("+")
         try:
-            at, value = int(text.rstrip("+")), float(number)
+            depth, value = int(text.rstrip("+")), float(number)
         except ValueError:
             raise DataError(f'The line "{rank},{number}" is not a rank and a count.') from None
-        if at < 1 or not 0 <= value < np.inf:
+        if depth < 1 or not 0 <= value < np.inf:
             raise DataError(f'The line "{rank},{number}": ranks count from 1 on, and counts are not negative.')
-        if (at, censored) in table:
+        if (depth, censored) in table:
             raise DataError(f"Rank {text} stands there twice.")
-        table[at, censored] = value
-    deepest = max(at for at, _ in table)
-    ended, unseen = (np.array([table.get((at, mark), 0.0) for at in range(1, deepest + 1)]) for mark in (False, True))
+        table[depth, censored] = value
+    deepest = max(depth for depth, _ in table)
+    ended, unseen = (
+        np.array([table.get((depth, mark), 0.0) for depth in range(1, deepest + 1)]) for mark in (False, True)
+    )
     if kind == "depths":
         return ended, unseen
     if unseen.any() or len(table) < deepest:
         raise DataError("Counts of examined ranks must give every rank from 1 on, without a plus.")
     fewer = -np.diff(ended)
     if (fewer < 0).any():
-        at = int(np.flatnonzero(fewer < 0)[0]) + 2
-        raise DataError(f"More sessions examined rank {at} than rank {at - 1}, which RBP's user cannot do.")
+        rank = int(np.flatnonzero(fewer < 0)[0]) + 2
+        raise DataError(f"More sessions examined rank {rank} than rank {rank - 1}, which RBP's user cannot do.")
     unseen[-1] = ended[-1]
     return np.append(fewer, 0.0), unseen
 
@@ -110,7 +136,7 @@ def _misfit(ended: Floats, unseen: Floats, p: float) -> float | None:
         return None
     observed.append(sessions - sum(observed))
     expected.append(left)
-    statistic = sum((one - other) ** 2 / other for one, other in zip(observed, expected, strict=True))
+    statistic = sum((count - mean) ** 2 / mean for count, mean in zip(observed, expected, strict=True))
     return float(chi2.sf(statistic, len(observed) - 2))
 
 
@@ -123,19 +149,47 @@ def persistence_agreement(
     measure: RBP | None = None,
     **assumptions: Any,
 ) -> list[dict[str, Any]]:
-    """For each measure and p Kendall's tau (b) between the order of the runs by mean RBP and by the measure's mean."""
+    """How alike RBP and other measures order runs, for each p.
+
+    Parameters
+    ----------
+    qrels, runs
+        In any form that ``evaluate`` takes; at least three runs.
+    measures
+        The measures whose orders RBP is held against.
+    p
+        The persistences; without them 0, 0.01, ..., 0.99, 0.991, ..., 0.999.
+    measure
+        Everything of RBP but p.
+    **assumptions
+        As of ``bounds_by_persistence``.
+
+    Returns
+    -------
+    list of dict
+        Rows ``measure``, ``p`` and ``tau``: Kendall's tau-b between the order of the runs by mean RBP and by the
+        measure's mean, the best first; 0 where one of the two orders is a single tie.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
+    >>> runs = {"best": {"q": {"a": 3, "c": 2, "b": 1}}, "good": {"q": {"a": 3, "b": 2, "c": 1}}}
+    >>> runs["poor"] = {"q": {"b": 3, "a": 2}}
+    >>> rb.persistence_agreement(qrels, runs, "AP", p=[0.5])
+    [{'measure': 'AP', 'p': 0.5, 'tau': 1.0}]
+
+    """
     grid = bounds_by_persistence(qrels, runs, p, measure=measure, **assumptions).mean()
     if len(grid.runs) < 3:
         raise UsageError("Agreement between orders of runs needs at least three runs.")
     targets = evaluate(qrels, runs, measures, bounds="none", **assumptions).mean()
-    signs = _signs(grid.value[:, 0])
     rows = []
-    for at, target in enumerate(targets.measures):
-        tau = _kendall(signs, _signs(targets.value[:, 0, at : at + 1]))
-        rows += [
-            {"measure": str(target), "p": one.p, "tau": float(value)}  # type: ignore[attr-defined]
-            for one, value in zip(grid.measures, tau.tolist(), strict=True)
-        ]
+    for number, target in enumerate(targets.measures):
+        by_target = merit(targets.value[:, 0, number], target)
+        for column, rbp in enumerate(grid.measures):
+            tau = kendall_tau(grid.value[:, 0, column], by_target)
+            rows.append({"measure": str(target), "p": rbp.p, "tau": 0.0 if np.isnan(tau) else tau})  # type: ignore[attr-defined]
     return rows
 
 
@@ -145,7 +199,7 @@ def best_agreement(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for name in dict.fromkeys(row["measure"] for row in rows):
         table = [row for row in rows if row["measure"] == name]
         most = max(row["tau"] for row in table)
-        ties = [at for at, row in enumerate(table) if row["tau"] > most - 1e-12]
+        ties = [place for place, row in enumerate(table) if row["tau"] > most - 1e-12]
         last = ties[0]
         while last + 1 in ties:
             last += 1
@@ -158,17 +212,3 @@ def best_agreement(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             )
         best.append({**chosen, "p_from": table[ties[0]]["p"], "p_to": table[last]["p"], "tau": most})
     return best
-
-
-def _signs(means: Floats) -> Floats:
-    """For every pair of runs which of the two is ahead, by column; differences that rounding makes are none."""
-    first, second = np.triu_indices(means.shape[0], 1)
-    difference = means[first] - means[second]
-    return np.sign(np.where(np.abs(difference) < 1e-12, 0.0, difference))
-
-
-def _kendall(one: Floats, other: Floats) -> Floats:
-    """Kendall's tau-b of each column with the other's only one; 0 where an order has ties alone."""
-    together = (one * other).sum(axis=0)
-    scale = np.sqrt(np.abs(one).sum(axis=0) * np.abs(other).sum(axis=0))
-    return np.divide(together, scale, out=np.zeros(together.shape), where=scale > 0)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.inputs import judgments_from, run_from
+from rankbounds.collection.inputs import judgments_from, so_many_runs
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure, Normalised, RankWeighted, parse_measures
@@ -15,7 +15,7 @@ from rankbounds.measures.average_precision import AP
 from rankbounds.measures.average_precision_of_retrieved import APRetrieved
 from rankbounds.measures.sum_of_precisions import SP
 from rankbounds.rankings.join import join
-from rankbounds.rankings.order import Precision, ranked
+from rankbounds.rankings.order import ranked
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -31,36 +31,68 @@ def contributions(
     *,
     ties: str = "trec",
     gain: Any = None,
-    score_precision: Precision = "double",
+    score_precision: str = "double",
+    lenient: bool = False,
 ) -> list[dict[str, Any]]:
-    """A row for each document and measure, from the top of the list.
+    """What each document of one topic of one run adds to its score.
 
-    ``contribution`` is what the document adds to the value, ``share`` that as a part of the value; over the list they
-    sum to the value and to 1. A relevant document adds to AP its share of every precision it is counted in.
-    ``could_add`` is what an unjudged document would add to a weighted measure if it were relevant (null for judged
-    ones, and where the measure is no weighted sum).
+    Parameters
+    ----------
+    qrels
+        Judgments, in any form that ``evaluate`` takes.
+    run
+        One run, in any form that ``evaluate`` takes.
+    query_id
+        The topic.
+    measures
+        Weighted sums over ranks such as RBP, P and DCG, and AP.
+    ties, gain, score_precision, lenient
+        As in ``evaluate``; ties in one fixed order.
+
+    Returns
+    -------
+    list of dict
+        A row for each document and measure, from the top of the list. ``contribution`` is what the document adds to
+        the value, ``share`` that as a part of the value; over the list they sum to the value and to 1. ``could_add``
+        is what an unjudged document would add to a weighted measure if it were relevant (None for judged ones, and
+        where the measure is no weighted sum).
+
+    Notes
+    -----
+    A relevant document adds to AP its share of every precision it is counted in. Exact.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "c": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    >>> for row in rb.contributions(qrels, run, "q", "RBP(p=0.5)"):
+    ...     print(row["rank"], row["doc_id"], row["contribution"], row["share"], row["could_add"])
+    1 a 0.5 0.8 None
+    2 b 0.0 0.0 0.25
+    3 c 0.125 0.2 None
+
     """
     if ties not in ORDERS:
         raise UsageError(f'Contributions need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
-    chosen = Assumptions(ties, gain=gain, score_precision=score_precision)
-    facts = TopicFacts(judgments_from(qrels, rule=chosen.gain), chosen.gain)
-    whole = run_from(run)
+    assumptions = Assumptions(ties, gain=gain, score_precision=score_precision)
+    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
+    (whole,) = so_many_runs(run, 1, lenient=lenient)
     query = str(query_id)
     if query not in whole.query_ids or query not in facts.query_ids:
         where = "judgments" if query in whole.query_ids else f'run "{whole.name}"'
         known = list(facts.query_ids if query in whole.query_ids else whole.query_ids)
         raise DataError(f'The {where} have no topic "{query}".{did_you_mean(query, known)}')
     rows_of_topic = np.flatnonzero(whole.pairs.topic == whole.query_ids.index(query))
-    one = ranked(whole.take(rows_of_topic), chosen.order, score_precision)
-    rankings = next(iter(join(one, facts, order="run", topics="shared").batches))
+    ranking = ranked(whole.take(rows_of_topic), assumptions.order, assumptions.score_precision)
+    rankings = next(iter(join(ranking, facts, order="run", topics="shared").batches))
     grade = rankings.grade[0].tolist()
     rows = []
     tables = [(str(measure), *_of(measure, rankings)) for measure in parse_measures(measures)]
-    for at, doc in enumerate(one.pairs.docs.to_list()):
+    for row, doc in enumerate(ranking.pairs.docs.to_list()):
+        judged = not np.isnan(grade[row])
+        place = (ranking.name, query, row + 1, doc, grade[row] if judged else None)
         for label, adds, share, could in tables:
-            known = grade[at] == grade[at]
-            cells = (label, float(adds[at]), float(share[at]), None if known or could is None else float(could[at]))
-            place = (one.name, query, at + 1, doc, grade[at] if known else None)
+            cells = (label, float(adds[row]), float(share[row]), None if judged or could is None else float(could[row]))
             rows.append(dict(zip(FIELDS, (*place, *cells), strict=True)))
     return rows
 

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import judgments_from, run_from
+from rankbounds.collection.inputs import judgments_from, so_many_runs
+from rankbounds.collection.run import Run
+from rankbounds.deprecation import Call, reordered_arguments, warn_of_old_call
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scores import ALL
@@ -57,92 +59,204 @@ class Region:
         return {name: getattr(self, name) for name in REGION_FIELDS}
 
 
-def crossings(a: Any, b: Any, qrels: Any = None, **options: Any) -> list[dict[str, Any]]:
-    """The values of p at which the winner of two runs changes, or whether it is sure to win.
-
-    Each row has ``query_id`` (``"all"`` for the mean over topics), ``p``, ``change`` (``"winner"`` or
-    ``"certainty"``), and what there was ``from`` smaller p on and what there is ``to`` larger p: the name of the run
-    ahead, or ``"undecided"`` and ``"NAME surely"``. Surely means: the run's low is above the other's high.
-    Options and inputs are those of ``regions``.
-    """
-    return crossings_of(regions(a, b, qrels, **options))
-
-
-def crossings_of(found: Sequence[Region]) -> list[dict[str, Any]]:
-    """The crossings between neighbouring regions of the same topic."""
-    rows = []
-    for before, after in itertools.pairwise(found):
-        if before.query_id == after.query_id:
-            winner = before.ahead != after.ahead
-            one, other = (
-                region.ahead if winner else f"{region.ahead} surely" if region.sure else UNDECIDED
-                for region in (before, after)
-            )
-            numbers = (after.query_id, after.p_from, one, other, "winner" if winner else "certainty")
-            rows.append(dict(zip(FIELDS, numbers, strict=True)))
-    return rows
+def _old_call(args: tuple[Any, ...], named: dict[str, Any]) -> Call | None:
+    """``crossings(a, b, qrels)`` as runs and judgments in the order of today, if it is that."""
+    if len(args) == 3:
+        return (args[2], [args[0], args[1]]), named
+    if len(args) == 2 and "qrels" in named:
+        rest = dict(named)
+        return (rest.pop("qrels"), [*args]), rest
+    return None
 
 
-def regions(
-    a: Any,
-    b: Any,
-    qrels: Any = None,
+def _looks_like_gains(given: Any) -> bool:
+    """Is this a list of numbers, or of such lists, as no judgments are?"""
+    several = list(given) if isinstance(given, list | np.ndarray) else []
+    inner = list(several[0]) if several and isinstance(several[0], list | np.ndarray) else several
+    return bool(inner) and all(value is None or isinstance(value, int | float | np.number) for value in inner)
+
+
+@reordered_arguments("crossings(qrels, [a, b])", _old_call)
+def crossings(
+    qrels: Any,
+    runs: Any,
     *,
     measure: RBP | None = None,
     per_topic: bool = False,
     ties: str = "trec",
     gain: Any = None,
-    score_precision: Any = "double",
+    score_precision: str = "double",
+    lenient: bool = False,
+) -> list[dict[str, Any]]:
+    """The values of p at which the winner of two runs changes, or whether it is sure to win.
+
+    Parameters
+    ----------
+    qrels
+        Judgments, in any form that ``evaluate`` takes.
+    runs
+        Two runs, in any form that ``evaluate`` takes.
+    measure
+        RBP with everything but p, such as ``RBP(graded=True)``; its p is not looked at.
+    per_topic
+        Add the crossings of each topic to those of the mean over topics.
+    ties, gain, score_precision, lenient
+        As in ``evaluate``; ties in one fixed order.
+
+    Returns
+    -------
+    list of dict
+        Rows ``query_id`` (``"all"`` for the mean over topics), ``p``, ``change`` (``"winner"`` or ``"certainty"``),
+        and what there was ``from`` smaller p on and what there is ``to`` larger p: the name of the run ahead, or
+        ``"undecided"`` and ``"NAME surely"``. Surely means: the run's low is above the other's high.
+
+    See Also
+    --------
+    crossings_of_gains : the same of bare lists of gains, without judgments.
+
+    Notes
+    -----
+    Exact: the difference of two RBP scores is 1 - p times a polynomial in p, and every change of its sign between 0
+    and 1 is found, to the nearest floating point number. No grid is involved, and none is missed.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"q": {"d1": 1, "d2": 0, "d3": 1, "d4": 1}}
+    >>> runs = {"top": {"q": {"d1": 2.0, "d2": 1.0}}, "deep": {"q": {"d2": 3.0, "d3": 2.0, "d4": 1.0}}}
+    >>> [(row["from"], row["to"], round(row["p"], 4)) for row in rb.crossings(qrels, runs) if row["change"] == "winner"]
+    [('top', 'deep', 0.618)]
+
+    """
+    if _looks_like_gains(qrels) and _looks_like_gains(runs):
+        warn_of_old_call("crossings of bare gains is now called as crossings_of_gains(a, b).", stacklevel=4)
+        return crossings_of_gains(qrels, runs, measure=measure, per_topic=per_topic)
+    return crossings_of(
+        regions(
+            qrels,
+            runs,
+            measure=measure,
+            per_topic=per_topic,
+            ties=ties,
+            gain=gain,
+            score_precision=score_precision,
+            lenient=lenient,
+        )
+    )
+
+
+def crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic: bool = False) -> list[dict[str, Any]]:
+    """The values of p at which the winner of two ranked lists changes, from their gains alone.
+
+    Parameters
+    ----------
+    a, b
+        The gains of one ranked list each, from the top (1 relevant, 0 not, None unjudged), or lists of such lists,
+        topic by topic.
+    measure
+        RBP with everything but p.
+    per_topic
+        Add the crossings of each topic, which are numbered from 1 on.
+
+    Returns
+    -------
+    list of dict
+        As of ``crossings``; the two are called ``"a"`` and ``"b"``.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> [row["to"] for row in rb.crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1])]
+    ['undecided', 'b']
+
+    """
+    return crossings_of(regions_of_gains(a, b, measure=measure, per_topic=per_topic))
+
+
+def crossings_of(stretches: Sequence[Region]) -> list[dict[str, Any]]:
+    """The crossings between neighbouring regions of the same topic."""
+    rows = []
+    for before, after in itertools.pairwise(stretches):
+        if before.query_id == after.query_id:
+            winner = before.ahead != after.ahead
+            was, becomes = (
+                region.ahead if winner else f"{region.ahead} surely" if region.sure else UNDECIDED
+                for region in (before, after)
+            )
+            cells = (after.query_id, after.p_from, was, becomes, "winner" if winner else "certainty")
+            rows.append(dict(zip(FIELDS, cells, strict=True)))
+    return rows
+
+
+def regions(
+    qrels: Any,
+    runs: Any,
+    *,
+    measure: RBP | None = None,
+    per_topic: bool = False,
+    ties: str = "trec",
+    gain: Any = None,
+    score_precision: str = "double",
+    lenient: bool = False,
 ) -> list[Region]:
     """The range of p from 0 to 1 cut wherever another run is ahead, or the lead becomes sure or unsure.
 
-    With ``qrels``, ``a`` and ``b`` are runs. Without, they are the gains of one ranked list each, from the top (1
-    relevant, 0 not, None unjudged), or lists of such lists, topic by topic. ``measure`` gives everything of RBP but p.
-    ``per_topic`` adds regions for each topic to those of the mean.
+    Arguments are those of ``crossings``.
     """
+    template = _template(measure)
+    if ties not in ORDERS:
+        raise UsageError(f'Crossings need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
+    assumptions = Assumptions(ties, gain=gain, score_precision=score_precision)
+    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
+    pair = so_many_runs(runs, 2, lenient=lenient)
+    lists = [_from_run(run, facts, assumptions, template) for run in pair]
+    largest = (template.max_grade or facts.max_gain) if template.graded else 1.0
+    return _regions_of_lists(lists, list(facts.query_ids), largest, per_topic=per_topic)
+
+
+def regions_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic: bool = False) -> list[Region]:
+    """As ``regions``, from bare gains; arguments are those of ``crossings_of_gains``."""
+    template = _template(measure)
+    lists = [_from_gains(name, gains, template) for name, gains in (("a", a), ("b", b))]
+    if lists[0].length.size != lists[1].length.size:
+        raise UsageError("The two runs have lists for different numbers of topics.")
+    query_ids = [str(number) for number in range(1, lists[0].length.size + 1)]
+    return _regions_of_lists(lists, query_ids, template.max_grade or 1.0, per_topic=per_topic)
+
+
+def _template(measure: RBP | None) -> RBP:
     template = measure or RBP()
     if template.by_topic:
         raise UsageError("Crossings need one scale for all topics: leave out by_topic.")
-    if qrels is None:
-        lists = [_from_gains(name, one, template) for name, one in (("a", a), ("b", b))]
-        if lists[0].length.size != lists[1].length.size:
-            raise UsageError("The two runs have lists for different numbers of topics.")
-        query_ids, largest = [str(number) for number in range(1, lists[0].length.size + 1)], template.max_grade or 1.0
-    else:
-        if ties not in ORDERS:
-            raise UsageError(f'Crossings need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
-        chosen = Assumptions(ties, gain=gain, score_precision=score_precision)
-        facts = TopicFacts(judgments_from(qrels, rule=chosen.gain), chosen.gain)
-        lists = [_from_run(one, facts, chosen, template) for one in (a, b)]
-        query_ids, largest = list(facts.query_ids), template.max_grade or facts.max_gain
-    if lists[0].name == lists[1].name:
-        lists = [replace(one, name=f"{one.name} ({letter})") for one, letter in zip(lists, "AB", strict=True)]
-    scaled, most = _whole_numbers(lists, largest if template.graded or qrels is None else 1.0)
-    found = []
+    return template
+
+
+def _regions_of_lists(lists: list[_Lists], query_ids: list[str], largest: float, *, per_topic: bool) -> list[Region]:
+    scaled, most = _whole_numbers(lists, largest)
+    stretches = []
     if per_topic:
         for topic, query in enumerate(query_ids):
-            found += _regions_of(query, scaled, [topic], most)
-    return found + _regions_of(ALL, scaled, range(len(query_ids)), most)
+            stretches += _regions_of(query, scaled, [topic], most)
+    return stretches + _regions_of(ALL, scaled, range(len(query_ids)), most)
 
 
 def _from_gains(name: str, given: Any, template: RBP) -> _Lists:
     several = list(given)
     if not several or not isinstance(several[0], Sequence | np.ndarray):
         several = [several]
-    width = max(1, *(len(one) for one in several))
+    width = max(1, *(len(gains) for gains in several))
     gain, holes = np.zeros((len(several), width)), np.zeros((len(several), width), dtype=np.int64)
-    for topic, one in enumerate(several):
-        values = np.array([np.nan if value is None else value for value in one], dtype=np.float64)
+    for topic, gains in enumerate(several):
+        values = np.array([np.nan if value is None else value for value in gains], dtype=np.float64)
         holes[topic, : values.size] = np.isnan(values)
         gain[topic, : values.size] = np.nan_to_num(values)
     if gain.min(initial=0.0) < 0 or gain.max(initial=0.0) > (template.max_grade or 1.0):
         raise UsageError("Gains must lie between 0 and 1 (or max_grade); None stands for an unjudged document.")
-    return _cut(_Lists(name, gain, holes, np.array([len(one) for one in several])), template)
+    return _cut(_Lists(name, gain, holes, np.array([len(gains) for gains in several])), template)
 
 
-def _from_run(given: Any, facts: TopicFacts, chosen: Assumptions, template: RBP) -> _Lists:
-    run = run_from(given)
-    batches = list(join(run, facts, order=chosen.order, precision=chosen.score_precision).batches)
+def _from_run(run: Run, facts: TopicFacts, assumptions: Assumptions, template: RBP) -> _Lists:
+    batches = list(join(run, facts, order=assumptions.order, precision=assumptions.score_precision).batches)
     shape = (len(facts.query_ids), max(batch.width for batch in batches))
     gain, holes = np.zeros(shape), np.zeros(shape, dtype=np.int64)
     length = np.zeros(shape[0], dtype=np.int64)
@@ -157,32 +271,32 @@ def _from_run(given: Any, facts: TopicFacts, chosen: Assumptions, template: RBP)
 
 def _cut(lists: _Lists, template: RBP) -> _Lists:
     """The lists down to the measure's depth."""
-    at = template.cutoff
-    if at is None:
+    depth = template.cutoff
+    if depth is None:
         return lists
-    return replace(lists, gain=lists.gain[:, :at], holes=lists.holes[:, :at], length=np.minimum(lists.length, at))
+    return replace(
+        lists, gain=lists.gain[:, :depth], holes=lists.holes[:, :depth], length=np.minimum(lists.length, depth)
+    )
 
 
 def _whole_numbers(lists: list[_Lists], largest: float) -> tuple[list[_Lists], int]:
     """Gains times a number that makes them all whole, and the largest gain times that number."""
-    levels = {float(level) for one in lists for level in np.unique(one.gain)} | {float(largest)}
+    levels = {float(level) for part in lists for level in np.unique(part.gain)} | {float(largest)}
     times = math.lcm(*(Fraction(level).limit_denominator(10**9).denominator for level in levels))
     exact = {level: int(Fraction(level).limit_denominator(10**9) * times) for level in levels}
     most = exact[float(largest)]
-    if most * max(one.length.size for one in lists) >= 1 << 60:
+    if most * max(part.length.size for part in lists) >= 1 << 60:
         raise UsageError("The gains have too many digits for exact crossings.")
     table = sorted(exact)
     numbers = np.array([exact[level] for level in table])
-    return [replace(one, gain=numbers[np.searchsorted(table, one.gain)]) for one in lists], most
+    return [replace(part, gain=numbers[np.searchsorted(table, part.gain)]) for part in lists], most
 
 
 def _regions_of(query: str, lists: list[_Lists], topics: Sequence[int], most: int) -> list[Region]:
-    value, low, high = (_difference(lists, topics, most, which) for which in ("value", "low", "high"))
-    signs = {which: sign_near_zero(one) for which, one in (("value", value), ("low", low), ("high", high))}
+    coefficients = {which: _difference(lists, topics, most, which) for which in ("value", "low", "high")}
+    signs = {which: sign_near_zero(terms) for which, terms in coefficients.items()}
     turns = sorted(
-        (change.at, which, change.after)
-        for which, one in (("value", value), ("low", low), ("high", high))
-        for change in sign_changes(one)
+        (change.at, which, change.after) for which, terms in coefficients.items() for change in sign_changes(terms)
     )
     names = {1: lists[0].name, -1: lists[1].name, 0: TIED}
 
@@ -190,12 +304,15 @@ def _regions_of(query: str, lists: list[_Lists], topics: Sequence[int], most: in
         return names[signs["value"]], bool(signs["low"] > 0 or signs["high"] < 0)
 
     edges, states = [0.0], [state()]
-    for at, together in itertools.groupby(turns, key=lambda turn: turn[0]):  # (nearer than floating point tells apart)
+    for p, together in itertools.groupby(turns, key=lambda turn: turn[0]):  # (nearer than floating point tells apart)
         signs.update({which: after for _, which, after in together})
         if state() != states[-1]:
-            edges.append(at)
+            edges.append(p)
             states.append(state())
-    return [Region(query, one, other, *what) for one, other, what in zip(edges, [*edges[1:], 1.0], states, strict=True)]
+    return [
+        Region(query, p_from, p_to, ahead, sure)
+        for p_from, p_to, (ahead, sure) in zip(edges, [*edges[1:], 1.0], states, strict=True)
+    ]
 
 
 def _difference(lists: list[_Lists], topics: Sequence[int], most: int, which: str) -> list[int]:
@@ -205,13 +322,13 @@ def _difference(lists: list[_Lists], topics: Sequence[int], most: int, which: st
     beyond the end of its lists relevant. ``high``: the other way round.
     """
     chosen = list(topics)
-    width = max(one.gain.shape[-1] for one in lists) + 2
+    width = max(part.gain.shape[-1] for part in lists) + 2
     total = np.zeros(width, dtype=np.int64)
-    for one, sign in zip(lists, (1, -1), strict=True):
-        gain = one.gain[chosen].sum(axis=0)
+    for part, sign in zip(lists, (1, -1), strict=True):
+        gain = part.gain[chosen].sum(axis=0)
         relevant = which != "value" and (which == "high") == (sign > 0)
         if relevant:
-            gain = gain + most * one.holes[chosen].sum(axis=0)
+            gain = gain + most * part.holes[chosen].sum(axis=0)
         total[: gain.size] += sign * gain
     if which == "value":
         return total.tolist()

@@ -24,17 +24,48 @@ from rankbounds.threads import processors
 
 GRID = tuple(hundredth / 100 for hundredth in range(100))
 """Persistences 0, 0.01, ..., 0.99."""
+PERSISTENCES = (0.5, 0.8, 0.95)
+"""Those looked at where none are named: users who read 2, 5 and 20 documents on average."""
 
 
 def bounds_by_persistence(
     qrels: Any, runs: Any, p: Iterable[float] = GRID, *, measure: RBP | None = None, **assumptions: Any
 ) -> Scores:
-    """RBP with low and high of every run and topic, over a grid of p: Scores whose measures are ``RBP(p=...)``.
+    """RBP with low and high of every run and topic, over a grid of p.
 
-    ``measure`` gives everything but p (``RBP(graded=True)``). ``ties``, ``gain``, ``topics``, ``score_precision``,
-    ``lenient``, ``threads`` and ``progress`` are those of ``evaluate``; ties may be any fixed order, or ``expected``.
+    Parameters
+    ----------
+    qrels, runs
+        In any form that ``evaluate`` takes.
+    p
+        The persistences; without them 0, 0.01, ..., 0.99.
+    measure
+        Everything of RBP but p, such as ``RBP(graded=True)``.
+    **assumptions
+        ``ties``, ``gain``, ``topics``, ``score_precision``, ``lenient``, ``threads`` and ``progress`` are those of
+        ``evaluate``; ties may be any fixed order, or ``expected``.
+
+    Returns
+    -------
+    Scores
+        Its measures are ``RBP(p=...)``.
+
+    Notes
+    -----
+    Value and bounds are exact; the whole grid costs one pass over the documents.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0, "c": 0.5}}
+    >>> means = rb.bounds_by_persistence(qrels, run, (0.5, 0.8)).mean()
+    >>> for row in means.rows():
+    ...     print(row["measure"], round(row["low"], 3), round(row["high"], 3))
+    RBP(p=0.5) 0.5 0.75
+    RBP(p=0.8) 0.2 0.84
+
     """
-    family = [replace(measure or RBP(), p=float(one)) for one in p]
+    family = [replace(measure or RBP(), p=float(persistence)) for persistence in p]
     return _scores_of_family(qrels, runs, family, **assumptions)
 
 
@@ -42,18 +73,48 @@ def bounds_by_depth(
     qrels: Any,
     runs: Any,
     depths: int | Iterable[int] = 100,
-    p: float | Iterable[float] = (0.5, 0.8, 0.95),
+    p: float | Iterable[float] = PERSISTENCES,
     *,
     measure: RBP | None = None,
     **assumptions: Any,
 ) -> Scores:
-    """RBP with low and high as the lists are read deeper: Scores whose measures are ``RBP(p=...)@depth``.
+    """RBP with low and high as the lists are read deeper.
 
-    ``depths`` is the deepest, or those to look at. As the depth grows, low rises and high falls.
+    Parameters
+    ----------
+    qrels, runs
+        In any form that ``evaluate`` takes.
+    depths
+        The deepest, from 1 on; or those to look at.
+    p
+        One persistence or several.
+    measure
+        Everything of RBP but p and the depth, such as ``RBP(graded=True)``.
+    **assumptions
+        As of ``bounds_by_persistence``.
+
+    Returns
+    -------
+    Scores
+        Its measures are ``RBP(p=...)@depth``. As the depth grows, low rises and high falls.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0, "c": 0.5}}
+    >>> means = rb.bounds_by_depth(qrels, run, 3, 0.5).mean()
+    >>> for row in means.rows():
+    ...     print(row["measure"], row["low"], row["high"])
+    RBP(p=0.5)@1 0.5 1.0
+    RBP(p=0.5)@2 0.5 0.75
+    RBP(p=0.5)@3 0.5 0.75
+
     """
     ranks = range(1, depths + 1) if isinstance(depths, int) else list(depths)
     persistences = [p] if isinstance(p, int | float) else list(p)
-    family = [replace(measure or RBP(), p=float(one), cutoff=depth) for one in persistences for depth in ranks]
+    family = [
+        replace(measure or RBP(), p=float(persistence), cutoff=depth) for persistence in persistences for depth in ranks
+    ]
     return _scores_of_family(qrels, runs, family, **assumptions)
 
 
@@ -64,8 +125,8 @@ def _scores_of_family(
     *,
     ties: str = "trec",
     gain: Any = None,
-    topics: Any = "judged",
-    score_precision: Any = "double",
+    topics: str = "judged",
+    score_precision: str = "double",
     lenient: bool = False,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -76,14 +137,14 @@ def _scores_of_family(
         raise UsageError(f'Over a grid, ties may be {", ".join(ORDERS)} or expected, not "{ties}".')
     family = list(dict.fromkeys(family))
     measures: list[Measure] = [*family]
-    chosen = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
+    assumptions = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
     workers = threads or processors()
-    facts = TopicFacts(judgments_from(qrels, lenient, workers, chosen.gain), chosen.gain)
+    facts = TopicFacts(judgments_from(qrels, lenient, workers, assumptions.gain), assumptions.gain)
     return score_runs(
         facts,
         runs_to_read(runs, lenient, workers),
         measures,
-        chosen,
+        assumptions,
         lambda rankings: family_cells(family, rankings, expected_ties=ties == "expected"),
         threads=workers,
         progress=progress,
@@ -126,4 +187,6 @@ def _weights(family: tuple[RankWeighted, ...], width: int) -> Floats:
 def _product(worth: Floats, weights: Floats) -> Floats:
     """The matrix product, in pieces so small that no library starts threads for one: runs are shared out already."""
     step = max(1, (1 << 19) // worth.size)
-    return np.concatenate([worth @ weights[:, at : at + step] for at in range(0, weights.shape[-1], step)], axis=-1)
+    return np.concatenate(
+        [worth @ weights[:, first : first + step] for first in range(0, weights.shape[-1], step)], axis=-1
+    )

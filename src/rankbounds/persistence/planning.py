@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.choices import check_persistence
 from rankbounds.collection.inputs import judgments_from, runs_to_read
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.rankings.order import Order, Precision, ranked
+from rankbounds.rankings.order import ranked
 from rankbounds.rankings.ties import ORDERS
 
 FINEST = 6
@@ -23,12 +24,32 @@ FINEST = 6
 
 def expected_examined(p: float) -> float:
     """How many documents a user of this persistence reads on average."""
-    return float(1 / (1 - Fraction(repr(_persistence(p)))))
+    return float(1 / (1 - Fraction(repr(check_persistence(p)))))
 
 
 def planned_depth(p: float, digits: int) -> int:
-    """The smallest depth at which what lies below adds less than 10^-digits to RBP, if all above is judged."""
-    exact = Fraction(repr(_persistence(p)))
+    """The smallest depth at which what lies below adds less than 10^-digits to RBP, if all above is judged.
+
+    Parameters
+    ----------
+    p
+        The persistence, from 0 to below 1.
+    digits
+        How many decimals are to be certain, from 1 on.
+
+    Returns
+    -------
+    int
+        The least d with p^d < 10^-digits. Exact: p is taken as it is written, 0.1 as one tenth.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.planned_depth(0.8, 4), rb.planned_depth(0.95, 4)
+    (42, 180)
+
+    """
+    exact = Fraction(repr(check_persistence(p)))
     if not exact:
         return 1
     wanted = _digits(digits) * math.log(10) / -math.log(exact)
@@ -39,17 +60,31 @@ def planned_depth(p: float, digits: int) -> int:
 
 
 def planned_persistence(depth: int, digits: int) -> float:
-    """The largest persistence, rounded down to six decimals, for which this depth leaves less than 10^-digits open."""
+    """The largest persistence for which judging to this depth leaves less than 10^-digits open.
+
+    Parameters
+    ----------
+    depth
+        How many documents of each list are judged.
+    digits
+        How many decimals are to be certain, from 1 on.
+
+    Returns
+    -------
+    float
+        Rounded down to six decimals.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.planned_persistence(100, 4)
+    0.91201
+
+    """
     if depth < 1:
         raise UsageError(f"The depth must be a whole number from 1 on, not {depth}.")
     p = math.floor(10 ** (-_digits(digits) / depth) * 10**FINEST) / 10**FINEST
     return p if planned_depth(p, digits) <= depth else round(p - 10**-FINEST, FINEST)
-
-
-def _persistence(p: float) -> float:
-    if not 0 <= p < 1:
-        raise UsageError(f"The persistence p must be at least 0 and below 1, not {p}.")
-    return float(p)
 
 
 def _digits(digits: int) -> int:
@@ -65,18 +100,46 @@ def judgments_needed(
     digits: int = 4,
     *,
     ties: str = "trec",
-    score_precision: Precision = "double",
+    score_precision: str = "double",
     lenient: bool = False,
 ) -> list[dict[str, Any]]:
     """How many more documents must be judged until every run's residual on every topic is below 10^-digits.
 
-    A row for each p: ``judgments`` in all (a document that several runs need counts once), ``per_topic`` on average,
-    ``most`` for one topic, and ``too_short``: how many lists end so early that no judging brings them there; what they
-    hold is counted in full. Each list gets as few judgments as will do, from the top.
+    Parameters
+    ----------
+    qrels, runs
+        In any form that ``evaluate`` takes.
+    p
+        One persistence or several.
+    digits
+        How many decimals are to be certain.
+    ties, score_precision, lenient
+        As in ``evaluate``; ties in one fixed order.
+
+    Returns
+    -------
+    list of dict
+        A row for each p: ``judgments`` in all (a document that several runs need counts once), ``per_topic`` on
+        average, ``most`` for one topic, and ``too_short``: how many lists end so early that no judging brings them
+        there; what they hold is counted in full. Beside these ``p``, ``digits``, the ``depth`` of ``planned_depth``
+        and ``expected_examined``, how many documents a user of this p reads on average.
+
+    Notes
+    -----
+    Each list gets as few judgments as will do, from the top.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 0.5}}
+    >>> row = rb.judgments_needed(qrels, run, 0.5, digits=1)[0]
+    >>> row["depth"], row["judgments"], row["too_short"]
+    (4, 3, 0)
+
     """
     persistences = [p] if isinstance(p, int | float) else list(p)
-    depths = [planned_depth(one, digits) for one in persistences]
-    order: Order = Assumptions(ties, score_precision=score_precision).order
+    depths = [planned_depth(persistence, digits) for persistence in persistences]
+    assumptions = Assumptions(ties, score_precision=score_precision)
     if ties not in ORDERS:
         raise UsageError(f'Judgments are planned for one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
     judgments = judgments_from(qrels, lenient)
@@ -85,11 +148,11 @@ def judgments_needed(
     needed: list[list[Any]] = [[] for _ in persistences]
     short = np.zeros(len(persistences), dtype=np.int64)
     for job in runs_to_read(runs, lenient):
-        run = ranked(job.read(), order, score_precision)
+        run = ranked(job.read(), assumptions.order, assumptions.score_precision)
         topic_here = judgments.pairs.index.topics_of(run.pairs)
-        found, rows = judgments.pairs.index.find(run.pairs, topic_here)
+        known_rows, judgment = judgments.pairs.index.find(run.pairs, topic_here)
         unjudged = topic_here[run.pairs.topic] >= 0
-        unjudged[found[judgments.grade[rows] != POOLED_NOT_JUDGED]] = False
+        unjudged[known_rows[judgments.grade[judgment] != POOLED_NOT_JUDGED]] = False
         start = np.flatnonzero(np.diff(run.pairs.topic, prepend=-1))
         length = np.diff(start, append=len(run))
         rank = np.arange(len(run)) - np.repeat(start, length)
@@ -105,16 +168,16 @@ def judgments_needed(
         short += np.count_nonzero(known[:, None] & (tail >= goal), axis=0)
         short += len(judgments.query_ids) - np.count_nonzero(known)
     table = []
-    for number, one in enumerate(persistences):
+    for number, persistence in enumerate(persistences):
         key, topic = np.concatenate(needed[number], axis=-1)
         _, first = np.unique(key, return_index=True)  # 64 bits of (topic, document) tell documents apart
         per_topic = np.bincount(topic[first].astype(np.int64), minlength=len(judgments.query_ids))
         table.append(
             {
-                "p": float(one),
+                "p": float(persistence),
                 "digits": digits,
                 "depth": depths[number],
-                "expected_examined": expected_examined(one),
+                "expected_examined": expected_examined(persistence),
                 "judgments": int(per_topic.sum()),
                 "per_topic": float(per_topic.mean()),
                 "most": int(per_topic.max()),

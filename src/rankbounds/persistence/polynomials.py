@@ -44,35 +44,35 @@ def sign_changes(coefficients: Coefficients) -> list[SignChange]:
     if not reduced:
         return []
     terms = _Terms(reduced)
-    sign, found = sign_near_zero(reduced), []
+    sign, changes = sign_near_zero(reduced), []
     for low, high in _with_at_most_one_root(reduced, terms):
         at_end = terms.sure_sign(high) or sign_at(reduced, high)
         after = at_end or _sign_right_of(reduced, high)
         if after != sign:
             place = _refined(reduced, terms, low, high, sign) if at_end else high
-            found.append(SignChange(float(place), after))
+            changes.append(SignChange(float(place), after))
             sign = after
-    return found
+    return changes
 
 
 def sign_near_zero(coefficients: Coefficients) -> int:
     """The sign just above 0; 0 for the polynomial that is 0 everywhere."""
-    return next((1 if one > 0 else -1 for one in coefficients if one), 0)
+    return next((1 if term > 0 else -1 for term in coefficients if term), 0)
 
 
 def sign_at(coefficients: Coefficients, place: Fraction) -> int:
     """The exact sign at a rational place of [0, 1]."""
     top, bottom = place.numerator, place.denominator
     value = 0
-    for one in reversed(coefficients):  # every step rounds down, by less than one in the last of 256 binary digits
-        value = value * top // bottom + (one << 256)
+    for term in reversed(coefficients):  # every step rounds down, by less than one in the last of 256 binary digits
+        value = value * top // bottom + (term << 256)
     if value > 0:
         return 1
     if value < -len(coefficients):
         return -1
     value, power = 0, 1
-    for one in reversed(coefficients):
-        value = value * top + one * power
+    for term in reversed(coefficients):
+        value = value * top + term * power
         power *= bottom
     return (value > 0) - (value < 0)
 
@@ -85,18 +85,18 @@ def _sign_right_of(coefficients: Coefficients, place: Fraction) -> int:
 
 
 def _derivative(coefficients: Coefficients) -> list[int]:
-    return [at * one for at, one in enumerate(coefficients)][1:]
+    return [power * term for power, term in enumerate(coefficients)][1:]
 
 
 def _without_roots_at_ends(coefficients: Coefficients) -> list[int]:
     """The polynomial divided by all powers of x and of 1 - x in it, which are positive between 0 and 1."""
-    reduced = list(itertools.dropwhile(lambda one: one == 0, coefficients))
+    reduced = list(itertools.dropwhile(lambda term: term == 0, coefficients))
     while reduced and not any(reduced[-1:]):
         reduced.pop()
     while reduced and sum(reduced) == 0:
         reduced = list(itertools.accumulate(reduced))[:-1]  # division by 1 - x, from the constant term up
     divisor = math.gcd(*reduced)
-    return [one // divisor for one in reduced]
+    return [term // divisor for term in reduced]
 
 
 class _Terms:
@@ -107,9 +107,9 @@ class _Terms:
     """
 
     def __init__(self, coefficients: Coefficients) -> None:
-        largest = max(abs(one) for one in coefficients)
-        self.exponent = np.array([at for at, one in enumerate(coefficients) if one], dtype=np.float64)
-        scaled = np.array([one / largest for one in coefficients if one])
+        largest = max(abs(term) for term in coefficients)
+        self.exponent = np.array([power for power, term in enumerate(coefficients) if term], dtype=np.float64)
+        scaled = np.array([term / largest for term in coefficients if term])
         slope = scaled * self.exponent
         self.value = np.stack([np.maximum(scaled, 0), np.maximum(-scaled, 0)])
         self.slope = np.stack([np.maximum(slope, 0), np.maximum(-slope, 0)])
@@ -198,8 +198,8 @@ def _split(low: Fraction, high: Fraction, chain: list[list[int]]) -> Iterator[In
 
 
 def _turns(chain: list[list[int]], place: Fraction) -> int:
-    signs = [sign for one in chain if (sign := sign_at(one, place))]
-    return sum(one != other for one, other in itertools.pairwise(signs))
+    signs = [sign for terms in chain if (sign := sign_at(terms, place))]
+    return sum(before != after for before, after in itertools.pairwise(signs))
 
 
 def _sturm_chain(coefficients: Coefficients) -> list[list[int]]:
@@ -220,27 +220,27 @@ def _negative_remainder(dividend: list[int], divisor: list[int]) -> list[int]:
             shared = math.gcd(rest[-1], lead)
             factor, times = abs(lead) // shared, rest[-1] // shared * (1 if lead > 0 else -1)
             offset = len(rest) - len(divisor)
-            rest = [factor * one for one in rest]
-            for at, one in enumerate(divisor):
-                rest[offset + at] -= times * one
+            rest = [factor * term for term in rest]
+            for power, term in enumerate(divisor):
+                rest[offset + power] -= times * term
         rest.pop()
     while rest and not rest[-1]:
         rest.pop()
     shared = math.gcd(*rest)
-    return [-one // shared for one in rest]
+    return [-term // shared for term in rest]
 
 
 def _exact_quotient(dividend: Coefficients, divisor: list[int]) -> list[int]:
     """The quotient of a division without remainder, times a positive number that makes it whole."""
-    rest, quotient = [Fraction(one) for one in dividend], []
+    rest, quotient = [Fraction(term) for term in dividend], []
     while len(rest) >= len(divisor):
         quotient.append(rest[-1] / divisor[-1])
         offset = len(rest) - len(divisor)
-        for at, one in enumerate(divisor):
-            rest[offset + at] -= quotient[-1] * one
+        for power, term in enumerate(divisor):
+            rest[offset + power] -= quotient[-1] * term
         rest.pop()
-    common = math.lcm(*(one.denominator for one in quotient))
-    return [int(one * common) for one in reversed(quotient)]
+    common = math.lcm(*(term.denominator for term in quotient))
+    return [int(term * common) for term in reversed(quotient)]
 
 
 def _refined(coefficients: Coefficients, terms: _Terms, low: Fraction, high: Fraction, before: int) -> Fraction:

@@ -50,8 +50,8 @@ class Distribution:
     def quantile(self, share: Floats | float) -> Floats:
         """The least value that this share of the probability does not exceed."""
         reached = np.cumsum(self.probability)
-        at = np.searchsorted(reached, np.asarray(share) - 1e-12)
-        return self.value[np.minimum(at, self.value.size - 1)]
+        place = np.searchsorted(reached, np.asarray(share) - 1e-12)
+        return self.value[np.minimum(place, self.value.size - 1)]
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """The values that leave the same probability out on either side."""
@@ -93,8 +93,8 @@ def distribution_of_sum(weight: Floats, chance: Floats, base: float = 0.0) -> Di
 
 def _enumerated(weight: Floats, chance: Floats, base: float) -> Distribution:
     value, probability = np.array([base]), np.ones(1)
-    for one, q in zip(weight.tolist(), chance.tolist(), strict=True):
-        value = np.concatenate((value, value + one))
+    for added, q in zip(weight.tolist(), chance.tolist(), strict=True):
+        value = np.concatenate((value, value + added))
         probability = np.concatenate((probability * (1 - q), probability * q))
     order = np.argsort(value, kind="stable")
     return Distribution(value[order], probability[order])
@@ -116,8 +116,8 @@ def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
     transform = np.ones(CELLS // 2 + 1, dtype=np.complex128)
     order = np.argsort(steps)
     order = order[np.searchsorted(steps[order], 1) :]
-    for at in range(0, order.size, BLOCK):
-        mine = order[at : at + BLOCK]
+    for first in range(0, order.size, BLOCK):
+        mine = order[first : first + BLOCK]
         transform *= np.fft.rfft(_convolved(steps[mine], chance[mine]))
     probability = np.maximum(np.fft.irfft(transform, CELLS), 0.0)
     # The grid is a circle: it is cut open opposite the mean.

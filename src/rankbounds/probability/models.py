@@ -1,7 +1,7 @@
 """How probable it is that an unjudged document is relevant: one number, or by rank, run, topic or document.
 
-A model is called with a run's ``Holes`` and gives a probability for each. Models estimated from the judgments at hand
-are in ``relevance_estimates``.
+A model is called with a run's ``UnjudgedDocuments`` and gives a probability for each. Models estimated from the
+judgments at hand are in ``estimates``.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rankbounds.errors import DataError, UsageError
 from rankbounds.files import named_columns, trec
 from rankbounds.files.formats import is_parquet
 from rankbounds.files.opening import format_ending, read_text
-from rankbounds.probability.unjudged_documents import Holes
+from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 
 PROBABILITY_NAMES = ("probability", "p_relevant", "q", "chance", "score", "relevance")
 DOCUMENT_COLUMNS = named_columns.ColumnNames(value=PROBABILITY_NAMES, what="probabilities")
 
 
 class RelevanceProbability(Protocol):
-    """The probability that each hole is relevant."""
+    """The probability that each unjudged document is relevant."""
 
-    def __call__(self, holes: Holes) -> Floats:
-        """One probability for each hole."""
+    def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
+        """One probability for each."""
         ...
 
 
@@ -44,9 +44,9 @@ class Constant:
     def __post_init__(self) -> None:
         _checked([self.q], "The probability q")
 
-    def __call__(self, holes: Holes) -> Floats:
+    def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
         """``q`` for each."""
-        return np.full(holes.topic.size, float(self.q))
+        return np.full(unjudged.topic.size, float(self.q))
 
     def __str__(self) -> str:
         return f"q={self.q:g}"
@@ -69,12 +69,12 @@ class ByRank:
         ranks = sorted(table)
         return cls(tuple(int(rank) for rank in ranks), tuple(float(table[rank]) for rank in ranks))
 
-    def __call__(self, holes: Holes) -> Floats:
-        """By the rank of each hole."""
-        at = np.searchsorted(self.rank, holes.rank, side="right") - 1
-        if at.size and at.min() < 0:
+    def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
+        """By rank."""
+        step = np.searchsorted(self.rank, unjudged.rank, side="right") - 1
+        if step.size and step.min() < 0:
             raise DataError(f"Probabilities by rank begin at rank {self.rank[0]}, but rank 1 needs one too.")
-        return np.array(self.q)[at]
+        return np.array(self.q)[step]
 
     def __str__(self) -> str:
         return "q by rank"
@@ -91,23 +91,23 @@ class ByName:
     def __post_init__(self) -> None:
         _checked(list(self.q.values()), f"A probability by {self.of}")
 
-    def __call__(self, holes: Holes) -> Floats:
-        """By the name of the hole's run or topic."""
+    def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
+        """By the name of the run or topic."""
         if self.of == "run":
-            return np.full(holes.topic.size, self._get(holes.run.name))
-        needed = np.unique(holes.topic)
-        table = np.zeros(len(holes.facts.query_ids))
-        table[needed] = [self._get(holes.facts.query_ids[number]) for number in needed.tolist()]
-        return table[holes.topic]
+            return np.full(unjudged.topic.size, self._get(unjudged.run.name))
+        needed = np.unique(unjudged.topic)
+        table = np.zeros(len(unjudged.facts.query_ids))
+        table[needed] = [self._get(unjudged.facts.query_ids[number]) for number in needed.tolist()]
+        return table[unjudged.topic]
 
     def _get(self, name: str) -> float:
-        found = self.q.get(name, self.otherwise)
-        if found is None:
+        probability = self.q.get(name, self.otherwise)
+        if probability is None:
             raise DataError(
                 f'No probability is given for {self.of} "{name}". Add it, or say otherwise= (--otherwise) what holds '
                 "for those without one."
             )
-        return found
+        return probability
 
     def __str__(self) -> str:
         return f"q by {self.of}"
@@ -124,19 +124,19 @@ class ByDocument:
     def __post_init__(self) -> None:
         _checked(self.q, "A probability of a document")
 
-    def __call__(self, holes: Holes) -> Floats:
-        """By the hole's document; ``otherwise`` for those not in the table, and beyond the ends of lists."""
-        chance = np.full(holes.topic.size, np.nan)
-        inside = np.flatnonzero(holes.retrieved)
-        rows, here = self.pairs.index.find(holes.pairs, self.pairs.index.topics_of(holes.pairs))
+    def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
+        """By document; ``otherwise`` for those not in the table, and beyond the ends of lists."""
+        chance = np.full(unjudged.topic.size, np.nan)
+        inside = np.flatnonzero(unjudged.retrieved)
+        rows, here = self.pairs.index.find(unjudged.pairs, self.pairs.index.topics_of(unjudged.pairs))
         chance[inside[rows]] = self.q[here]
         lacking = np.isnan(chance)
         if lacking.any():
             if self.otherwise is None:
                 known = lacking[inside]
-                example = f", such as {holes.pairs.describe(int(np.flatnonzero(known)[0]))}" if known.any() else ""
+                example = f", such as {unjudged.pairs.describe(int(np.flatnonzero(known)[0]))}" if known.any() else ""
                 raise DataError(
-                    f"{self.pairs.source.name}: {int(lacking.sum())} unjudged documents of {holes.run.name} have no "
+                    f"{self.pairs.source.name}: {int(lacking.sum())} unjudged documents of {unjudged.run.name} have no "
                     f"probability{example}. Add them, or say otherwise= (--otherwise) what holds for those without one."
                 )
             chance[lacking] = self.otherwise
@@ -158,8 +158,8 @@ def as_relevance_probability(given: Any, otherwise: float | None = None) -> Rele
         return given
     if isinstance(given, Mapping) and all(isinstance(key, int | np.integer) for key in given):
         return ByRank.of(given)
-    if isinstance(given, Sequence | np.ndarray) and not any(isinstance(one, tuple | list) for one in given):
-        return ByRank.of([float(one) for one in given])
+    if isinstance(given, Sequence | np.ndarray) and not any(isinstance(row, tuple | list) for row in given):
+        return ByRank.of([float(probability) for probability in given])
     return _by_document(named_columns.of_object(given, DOCUMENT_COLUMNS, source="probabilities"), otherwise)
 
 
@@ -198,7 +198,7 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
             "query_id, or query_id and doc_id."
         )
     table: dict[str, float] = {}
-    at, at_value = header.index(key), header.index(value)
+    key_column, value_column = header.index(key), header.index(value)
     lines_of_text = text.tobytes().decode("utf-8", "surrogateescape").splitlines()[1:]
     try:
         rows = list(csv.reader(io.StringIO("\n".join(lines_of_text)), delimiter=separator))
@@ -207,7 +207,7 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
     for number, row in enumerate(rows, 2):
         try:
             if row:
-                table[row[at].strip()] = float(row[at_value])
+                table[row[key_column].strip()] = float(row[value_column])
         except (ValueError, IndexError):
             raise DataError(f"{path}:{number}: expected {key} and {value}, found {separator.join(row)!r}.") from None
     return _by_key(path, key, table, otherwise)

@@ -68,13 +68,48 @@ def simulate(
     pooled_runs: int | None = None,
     seed: int = 0,
 ) -> SimulatedCollection:
-    """Draw a collection.
+    """Draw a whole synthetic collection: runs, complete judgments, and those of a pool.
 
-    ``relevant``: the share of relevant documents, which varies by topic (``variation``: sd of its log odds). ``best``
-    and ``worst``: the relevance ratio w of the best and the worst system, the others evenly between on a log scale.
-    ``difficulty``: how far topics move log w up and down (sd). ``agreement``: from 0 (systems rank independently) to 1.
-    ``ties``: the share of documents that get the score of the one before. ``grades``: relevant documents have grades 1
-    to this. The pool holds the first ``pool_depth`` documents of ``pooled_runs`` runs drawn at random (else of all).
+    Parameters
+    ----------
+    runs, topics, documents, depth
+        How many runs, topics and documents, and how many documents a list has.
+    relevant
+        The share of relevant documents, which varies by topic.
+    variation
+        The sd of its log odds.
+    best, worst
+        The relevance ratio w of the best and the worst system, the others evenly between on a log scale.
+    difficulty
+        How far topics move log w up and down (sd).
+    agreement
+        From 0 (systems rank independently) to 1.
+    ties
+        The share of documents that get the score of the one before.
+    grades
+        Relevant documents have grades 1 to this.
+    pool_depth, pooled_runs
+        The pool holds the first ``pool_depth`` documents of ``pooled_runs`` runs drawn at random (else of all).
+    seed
+        Of the draws.
+
+    Returns
+    -------
+    SimulatedCollection
+        ``runs`` from the best system to the worst, the judgments ``complete`` and ``pooled``, and the ``settings``;
+        ``write`` puts them into a folder.
+
+    Notes
+    -----
+    Every run is exactly a draw from the urn of ``sample_rankings``, whatever the agreement between runs.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> made = rb.simulate(runs=3, topics=2, documents=50, depth=10, pool_depth=2, seed=1)
+    >>> [run.name for run in made.runs], len(made.complete), len(made.pooled)
+    (['run1', 'run2', 'run3'], 100, 10)
+
     """
     settings = {name: value for name, value in locals().items() if value is not None}
     _check(settings)
@@ -91,23 +126,23 @@ def simulate(
     shared = rng.standard_normal((topics, documents))
     pooled = rng.permutation(runs)[: runs if pooled_runs is None else pooled_runs]
     in_pool = np.zeros((topics, documents), dtype=bool)
-    topic_ids = [str(401 + at) for at in range(topics)]
-    doc_ids = np.array([f"D{at:0{len(str(documents - 1))}d}" for at in range(documents)])
+    topic_ids = [str(401 + topic) for topic in range(topics)]
+    doc_ids = np.array([f"D{number:0{len(str(documents - 1))}d}" for number in range(documents)])
     made = []
-    for at, quality in enumerate(np.geomspace(best, worst, runs)):
+    for number, quality in enumerate(np.geomspace(best, worst, runs)):
         own = rng.standard_normal((topics, documents))
         mixed = agreement * shared + np.sqrt(1 - agreement**2) * own
         # The times are exponential whatever the agreement: minus the log of a uniform number.
         arrival = -log_ndtr(mixed) / np.where(truth, 1.0, (quality * np.exp(hardness))[:, None])
         ranked, score = _ranked(arrival, depth, ties, rng)
-        if at in pooled:
+        if number in pooled:
             np.put_along_axis(in_pool, ranked[:, :pool_depth], True, axis=-1)
         made.append(
             Run.from_columns(
                 np.repeat(topic_ids, depth).tolist(),
                 doc_ids[ranked].ravel().tolist(),
                 score.ravel().tolist(),
-                name=f"run{at + 1:0{len(str(runs))}d}",
+                name=f"run{number + 1:0{len(str(runs))}d}",
             )
         )
     complete = _judgments(topic_ids, doc_ids, grade, np.ones_like(in_pool))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import Pairs
-from rankbounds.errors import UsageError
+from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.measures import RankWeighted
+from rankbounds.evaluation.scores import RunNotes, topic_warnings
+from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.rankings.join import Joined, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means
@@ -22,17 +25,17 @@ from rankbounds.rankings.topic_facts import TopicFacts
 NEGLIGIBLE = 1e-12
 """Beyond the end of a list, ranks are counted until all that follow weigh less than this together."""
 WEIGHTLESS = 1e-17
-"""Holes lighter than this are not kept one by one: a thousand of them are less than the rounding error of a score."""
+"""Lighter documents are not kept one by one: a thousand of them are less than the rounding error of a score."""
 
 
 @dataclass(frozen=True, eq=False)
-class Holes:
+class UnjudgedDocuments:
     """One run's certain scores by topic, and its unjudged documents one by one.
 
     ``base`` is the score with unjudged documents counted as non-relevant (NaN: the topic is left out), ``tail`` the
-    weight of all that lies beyond the end of the list (and of holes too light to be kept). A hole has its ``topic``,
-    its ``rank``, its ``weight`` (what it adds when relevant) and the ``row`` of the run's table where it stands; -1: it
-    lies beyond the end of the list.
+    weight of all that lies beyond the end of the list (and of documents too light to be kept). Each document has its
+    ``topic``, its ``rank``, its ``weight`` (what it adds when relevant) and the ``row`` of the run's table where it
+    stands; -1: it lies beyond the end of the list.
     """
 
     run: Run
@@ -51,7 +54,7 @@ class Holes:
 
     @cached_property
     def retrieved(self) -> Flags:
-        """Which holes stand in the list."""
+        """Which stand in the list."""
         return self.row >= 0
 
     @cached_property
@@ -70,16 +73,16 @@ class Holes:
         return self.base + self.open + self.tail
 
     def sums(self, values: Floats) -> Floats:
-        """Values that go with the holes, added up by topic."""
+        """Values that go with the documents, added up by topic."""
         return np.bincount(self.topic, weights=values, minlength=self.base.size).astype(np.float64)
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The retrieved holes as (query, document) pairs."""
+        """The retrieved ones as (query, document) pairs."""
         return self.run.pairs.take(self.row[self.retrieved])
 
-    def of_topics(self, chosen: Flags) -> Holes:
-        """The holes of some topics; the other topics are left out."""
+    def of_topics(self, chosen: Flags) -> UnjudgedDocuments:
+        """Those of some topics; the other topics are left out."""
         keep = chosen[self.topic]
         return replace(
             self,
@@ -99,14 +102,46 @@ def joined_run(run: Run, facts: TopicFacts, assumptions: Assumptions) -> Joined:
         order=assumptions.order,
         precision=assumptions.score_precision,
         topics=assumptions.topics,
+        tie_key=assumptions.tie_key,
         keep_rows=True,
     )
 
 
-def find_holes(
-    run: Run, facts: TopicFacts, measure: RankWeighted, assumptions: Assumptions, *, tail: bool = False
-) -> Holes:
-    """The holes of a run under a weighted-sum measure; with ``tail`` also the ranks beyond the end of each list."""
+def open_measures(measures: Any, assumptions: Assumptions) -> list[Measure]:
+    """The measures, if what unjudged documents turn out to be can make their means uncertain."""
+    chosen = parse_measures(measures)
+    for measure in chosen:
+        if measure.judged_only or measure.as_retrieved:
+            raise UsageError(f"{measure} does not depend on what unjudged documents turn out to be.")
+        if measure.total == "sum":
+            raise UsageError(f"{measure} is a count, not a mean over topics.")
+        if assumptions.ties not in ORDERS and not isinstance(measure, RankWeighted):
+            raise UsageError(f'{measure} is drawn in one order of tied documents. Use ties="trec".')
+    return chosen
+
+
+def warn_of_topics(runs: Sequence[Run], facts: TopicFacts, topics: str) -> None:
+    """Warn of topics that a run lacks or nobody judged, as ``evaluate`` does."""
+    joined = [join(run, facts) for run in runs]
+    notes = [RunNotes(missing=part.missing, unknown=part.unknown) for part in joined]
+    for message in topic_warnings([run.name for run in runs], notes, topics):
+        warnings.warn(message, RankboundsWarning, stacklevel=3)
+
+
+def find_unjudged(
+    run: Run,
+    facts: TopicFacts,
+    measure: RankWeighted,
+    assumptions: Assumptions,
+    *,
+    tail: bool = False,
+    rankings_of_run: Iterable[Rankings] | None = None,
+) -> UnjudgedDocuments:
+    """The unjudged documents of a run under a weighted-sum measure.
+
+    With ``tail`` also the ranks beyond the end of each list. ``rankings_of_run`` are those of ``joined_run``, where
+    they are at hand.
+    """
     if assumptions.ties not in (*ORDERS, "expected"):
         raise UsageError(
             f'Which order of tied documents is {assumptions.ties} depends on the missing judgments. Use ties="trec" or '
@@ -115,7 +150,9 @@ def find_holes(
     topics = len(facts.query_ids)
     base, beyond = np.full(topics, np.nan), np.zeros(topics)
     parts: list[tuple[Ints, Ints, Floats, Ints]] = []
-    for rankings in joined_run(run, facts, assumptions).batches:
+    if rankings_of_run is None:
+        rankings_of_run = joined_run(run, facts, assumptions).batches
+    for rankings in rankings_of_run:
         weight = _weights(rankings, measure, mean_over_ties=assumptions.ties == "expected")
         worth = measure.worth(rankings.assume(0.0))
         base[rankings.topic] = (worth * weight).sum(axis=-1)
@@ -128,7 +165,7 @@ def find_holes(
         if tail:
             parts += _beyond(rankings, measure)
     topic, rank, weight, row = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Holes(run, facts, base, beyond, topic, rank, weight, row)
+    return UnjudgedDocuments(run, facts, base, beyond, topic, rank, weight, row)
 
 
 def _weights(rankings: Rankings, measure: RankWeighted, *, mean_over_ties: bool) -> Floats:

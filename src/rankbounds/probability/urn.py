@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.choices import check_persistence
 from rankbounds.errors import UsageError
 
 _TINY = 1e-15
@@ -42,10 +43,42 @@ def urn_moments(
     *,
     relevant: int | None = None,
 ) -> Moments:
-    """Exact mean and sd of what the ranks below ``judged_depth`` add to the mean RBP over so many topics.
+    """Exact mean and sd of what the ranks below the judged depth add to mean RBP, for lists drawn from an urn.
 
-    ``q``: M is Binomial(n_documents, q); ``relevant``: M is fixed. ``q`` and ``relevance_ratio`` may be arrays, which
-    are broadcast against each other.
+    Parameters
+    ----------
+    n_documents
+        How many documents the urn holds.
+    q
+        The share of relevant documents: their number is Binomial(n_documents, q). May be an array.
+    relevance_ratio
+        The weight w of a non-relevant document when a relevant one has 1: at 1 the order is random, near 0 relevant
+        documents come first. May be an array, which is broadcast against ``q``.
+    p
+        RBP's persistence.
+    judged_depth
+        Ranks down to this one are judged and not counted.
+    topics
+        The mean is over so many.
+    relevant
+        The number of relevant documents, in place of ``q``.
+
+    Returns
+    -------
+    Moments
+        ``mean`` and ``sd``; arrays where the parameters were arrays.
+
+    Notes
+    -----
+    By recursion over the states of the urn, which is exact; Park (ADCS 2016) simulates.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> mean, sd = rb.urn_moments(100, q=0.1, relevance_ratio=0.5, topics=50)
+    >>> print(round(mean, 5), round(sd, 5))
+    0.01727 0.00188
+
     """
     _check(n_documents, p, judged_depth, topics)
     if (q is None) == (relevant is None):
@@ -77,10 +110,40 @@ def sample_rankings(
     relevance_ratio: Any = 1.0,
     seed: int | np.random.Generator = 0,
 ) -> Flags:
-    """Draw ranked lists from the urn: True for a relevant document, a row for each list, the last axis is rank.
+    """Draw ranked lists from the urn.
 
-    ``q``, ``relevant`` and ``relevance_ratio`` may differ by list. Every document arrives after a random time,
-    exponential with its weight for a rate; the order of arrival is the order of draws from the urn.
+    Parameters
+    ----------
+    n_documents
+        How many documents the urn holds, all of which are drawn.
+    lists
+        How many lists.
+    q
+        The share of relevant documents: their number is Binomial(n_documents, q). May differ by list.
+    relevant
+        The number of relevant documents, in place of ``q``. May differ by list.
+    relevance_ratio
+        The weight of a non-relevant document when a relevant one has 1. May differ by list.
+    seed
+        Of the draws, or a generator.
+
+    Returns
+    -------
+    array of bool
+        True for a relevant document: a row for each list, the last axis is rank.
+
+    Notes
+    -----
+    Every document arrives after a random time, exponential with its weight for a rate; the order of arrival is the
+    order of draws from the urn.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> lists = rb.sample_rankings(10, 3, relevant=4, relevance_ratio=0.1, seed=1)
+    >>> lists.shape, lists.sum(axis=-1).tolist()
+    ((3, 10), [4, 4, 4])
+
     """
     rng = np.random.default_rng(seed)
     if (q is None) == (relevant is None):
@@ -111,8 +174,8 @@ class UrnFit:
         """The most likely q and w, between the values of the grid too."""
         from scipy.optimize import minimize
 
-        at_share, at_ratio = np.unravel_index(np.argmax(self.likelihood), self.likelihood.shape)
-        share = self.shares[at_share]
+        best_share, best_ratio = np.unravel_index(np.argmax(self.likelihood), self.likelihood.shape)
+        share = self.shares[best_share]
         different, copies = np.unique(self.prefix, axis=0, return_counts=True)
 
         def loss(point: Sequence[float]) -> float:
@@ -120,10 +183,10 @@ class UrnFit:
             ratio = np.array([math.exp(point[1])])
             return -float(_total_likelihood(different, copies, self.n_documents, share, ratio)[0, 0])
 
-        start = (math.log(share / (1 - share)), math.log(self.ratios[at_ratio]))
+        start = (math.log(share / (1 - share)), math.log(self.ratios[best_ratio]))
         bounds = [(-9, 6), (math.log(1e-3), math.log(20))]
-        found = minimize(loss, start, method="Nelder-Mead", bounds=bounds, options={"xatol": 1e-4})
-        return float(1 / (1 + math.exp(-found.x[0]))), float(math.exp(found.x[1]))
+        least = minimize(loss, start, method="Nelder-Mead", bounds=bounds, options={"xatol": 1e-4})
+        return float(1 / (1 + math.exp(-least.x[0]))), float(math.exp(least.x[1]))
 
     @property
     def q(self) -> float:
@@ -162,18 +225,18 @@ class UrnFit:
         weights = np.asarray(weights, dtype=float)[: self.n_documents]
         depths = tuple(int(rank) for rank in np.unique(ranks) if rank <= weights.size)
         evidence = np.exp(_log_likelihood(self.prefix, number, self.n_documents, self.ratios))
-        for at, (ratio, by_list) in enumerate(zip(self.ratios.tolist(), evidence.swapaxes(0, 1), strict=True)):
+        for column, (ratio, by_list) in enumerate(zip(self.ratios.tolist(), evidence.swapaxes(0, 1), strict=True)):
             # Each share's numbers of relevant documents are weighed by how likely the judged beginning makes them.
             whole = np.maximum(mixture @ by_list.T, 1e-300)
             states = _states(weights.tobytes(), self.n_documents, number.tobytes(), ratio, depths)
             for rank, (at_state, second_at_state) in zip(depths, states, strict=True):
                 lists = np.flatnonzero(ranks == rank)
-                one, two = (
+                first, second = (
                     mixture @ (by_list[lists].T * state[:, relevant[lists]]) / whole[:, lists]
                     for state in (at_state, second_at_state)
                 )
-                mean[:, at] += one.sum(axis=-1)
-                variance[:, at] += (two - one**2).sum(axis=-1)
+                mean[:, column] += first.sum(axis=-1)
+                variance[:, column] += (second - first**2).sum(axis=-1)
         lists_in_all = len(self.prefix)
         mean, variance = mean / lists_in_all, variance / lists_in_all**2
         middle = float((self.posterior * mean).sum())
@@ -204,7 +267,37 @@ class UrnFit:
 
 
 def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
-    """Fit q and w by maximum likelihood to judged relevance: a row a list, NaN from the first unjudged rank on."""
+    """Fit an urn to the judged beginnings of ranked lists.
+
+    Parameters
+    ----------
+    prefix
+        Judged relevance: a row for each list, 1 or 0 by rank, NaN from the first unjudged rank on.
+    n_documents
+        How many documents the urn holds.
+    depth
+        Look no deeper than this.
+
+    Returns
+    -------
+    UrnFit
+        The most likely share ``q`` of relevant documents and ``relevance_ratio`` w; ``rest`` and ``chances`` say what
+        they mean for the ranks that are not judged.
+
+    Notes
+    -----
+    Maximum likelihood, on a grid and then between its values. The two parameters are hard to tell apart by few ranks;
+    ``rest`` allows for that.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> lists = rb.sample_rankings(50, 60, q=0.3, relevance_ratio=0.2, seed=6)
+    >>> fit = rb.fit_urn(lists[:, :20], 50)
+    >>> print(round(fit.q, 1), round(fit.relevance_ratio, 1))
+    0.3 0.2
+
+    """
     judged = np.atleast_2d(np.asarray(prefix, dtype=float))[:, :depth].copy()
     judged[np.cumsum(np.isnan(judged), axis=-1) > 0] = np.nan
     judged = judged[~np.isnan(judged).all(axis=-1)]
@@ -222,8 +315,7 @@ def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
 def _check(n_documents: int, p: float, judged_depth: int, topics: int) -> None:
     if n_documents < 1 or topics < 1 or judged_depth < 0:
         raise UsageError("An urn needs at least one document and one topic, and a judged depth from 0 on.")
-    if not 0 <= p < 1:
-        raise UsageError(f"The persistence p must be at least 0 and below 1, not {p}.")
+    check_persistence(p)
 
 
 def _ratios(given: Any) -> Floats:
@@ -283,11 +375,11 @@ def _states(
     weights: bytes, n: int, number: bytes, ratio: float, depths: tuple[int, ...]
 ) -> list[tuple[Floats, Floats]]:
     """What ``_backward`` yields at these depths. It does not depend on any judgment, so that fits may share it."""
-    found = {}
+    by_depth = {}
     for rank, mean, second in _backward(np.frombuffer(weights), n, np.frombuffer(number, dtype=np.int64), ratio):
         if rank in depths:
-            found[rank] = (mean, second)
-    return [found[rank] for rank in depths]
+            by_depth[rank] = (mean, second)
+    return [by_depth[rank] for rank in depths]
 
 
 def _forward(rank: int, relevant: int, depth: int, n: int, number: Ints, ratio: float) -> Floats:
@@ -295,14 +387,14 @@ def _forward(rank: int, relevant: int, depth: int, n: int, number: Ints, ratio: 
     state = np.zeros((number.size, depth - rank + 1))
     state[:, 0] = 1.0
     chances = np.empty((number.size, max(depth - rank, 0)))
-    for at in range(rank, depth):
-        drawn = np.arange(at - rank + 1)
+    for step in range(depth - rank):
+        drawn = np.arange(step + 1)
         left = number[:, None] - relevant - drawn
-        others = n - number[:, None] - (at - relevant - drawn)
-        hit = state[:, : at - rank + 1] * _chance_of_relevant(left, others, ratio)
-        chances[:, at - rank] = hit.sum(axis=-1)
-        state[:, : at - rank + 1] -= hit
-        state[:, 1 : at - rank + 2] += hit
+        others = n - number[:, None] - (rank + step - relevant - drawn)
+        hit = state[:, : step + 1] * _chance_of_relevant(left, others, ratio)
+        chances[:, step] = hit.sum(axis=-1)
+        state[:, : step + 1] -= hit
+        state[:, 1 : step + 2] += hit
     return chances
 
 

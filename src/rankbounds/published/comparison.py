@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from rankbounds.choices import check_persistence
 from rankbounds.errors import UsageError
 from rankbounds.published.score import Published
-from rankbounds.published.transfer import Method, Transferred, _relaxed, interval, relaxed_range, transferred
-from rankbounds.published.vectors import (
-    check_persistence,
-)
+from rankbounds.published.transfer import Method, Transferred, interval, relaxed_range, relaxed_transfer, transferred
 
 BY_CLOSED_FORM = " by the closed-form range."
 Verdict: TypeAlias = Literal["A", "B", "undecided"]
@@ -54,7 +52,7 @@ class PublishedComparison:
         lines = []
         for meeting in self.meetings:
             ranges = ", ".join(
-                f"{name} {interval(one.low, one.high)}" for name, one in (("A", meeting.a), ("B", meeting.b))
+                f"{name} {interval(side.low, side.high)}" for name, side in (("A", meeting.a), ("B", meeting.b))
             )
             decided = "undecided" if meeting.verdict == "undecided" else f"{meeting.verdict} is surely better"
             lines.append(f"at p={meeting.p:g}: {decided} ({ranges})")
@@ -64,10 +62,35 @@ class PublishedComparison:
 def compare_published(
     a: Published, b: Published, to: float | None = None, *, method: Method | None = None, time_limit: float = 1.0
 ) -> PublishedComparison:
-    """Which of two systems is surely better, at persistence ``to`` and at either system's own.
+    """Which of two systems is surely better, from scores that were published at different persistences.
 
-    Without ``to`` it is the lower of the two, where ranges are narrower. With ``method="greedy"`` this is the paper's
-    comparison in six steps, whose verdict can be wrong.
+    Parameters
+    ----------
+    a, b
+        One published score each.
+    to
+        The persistence to compare at; without it the lower of the two, where ranges are narrower.
+    method, time_limit
+        As in ``transfer``. With ``"greedy"`` this is the paper's comparison in six steps, whose verdict can be wrong.
+
+    Returns
+    -------
+    PublishedComparison
+        Its ``verdict`` at ``to`` (``"A"``, ``"B"`` or ``"undecided"``), the ``meetings`` there and at either system's
+        own persistence, and ``advice`` on what would decide.
+
+    Notes
+    -----
+    A verdict holds for all lists that could have had the printed scores. The advice is judged by the closed form.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> a, b = rb.Published("0.900", 0.8), rb.Published("0.200", 0.5)
+    >>> found = rb.compare_published(a, b)
+    >>> found.verdict, found.meetings[0].p
+    ('A', 0.5)
+
     """
     if not (a.single and b.single):
         raise UsageError("compare_published takes one score for each system.")
@@ -83,25 +106,25 @@ def compare_published(
 
 def _advice(a: Published, b: Published, to: float) -> list[str]:
     """What would settle an undecided comparison, judged by the closed form."""
-    told = []
+    advice = []
     if a.residual is not None or b.residual is not None:
-        judged = Meeting(*(_relaxed(replace(one, residual=None), to) for one in (a, b)))
+        judged = Meeting(*(relaxed_transfer(replace(published, residual=None), to) for published in (a, b)))
         could = judged.verdict != "undecided"
-        told.append(
+        advice.append(
             "Judging the documents behind the residuals "
             + (f"could decide it (for {judged.verdict} if none is relevant)." if could else "would not be enough")
             + ("" if could else BY_CLOSED_FORM)
         )
     if _finer(a, b, to) or _finer(b, a, to):
-        told.append("More printed digits could decide it.")
+        advice.append("More printed digits could decide it.")
     else:
-        told.append(f"More printed digits would not be enough{BY_CLOSED_FORM}")
+        advice.append(f"More printed digits would not be enough{BY_CLOSED_FORM}")
     if max(a.topics, b.topics) > 1:
-        told.append("The scores of the single topics would narrow the range of a mean.")
-    for name, one in (("A", a), ("B", b)):
-        if one.p != to:
-            told.append(f"Best: the score of {name} at p={to:g} itself, or its run.")
-    return told
+        advice.append("The scores of the single topics would narrow the range of a mean.")
+    for name, published in (("A", a), ("B", b)):
+        if published.p != to:
+            advice.append(f"Best: the score of {name} at p={to:g} itself, or its run.")
+    return advice
 
 
 def _finer(better: Published, worse: Published, to: float) -> bool:

@@ -163,13 +163,13 @@ class _Columns:
             gain[self.gain_blocks * self.ranks :] = 0.0
         return gain
 
-    def attained(self, found: Floats, *, highest: bool) -> bool:
+    def attained(self, values: Floats, *, highest: bool) -> bool:
         """Does a list attain the bound: these ranks, and below them nothing, only relevant or only unjudged ones?
 
         For the highest score everything below must count, for the lowest nothing.
         """
         gains = self.gain_blocks * self.ranks
-        score, open_ = (float(found[part] @ self.score_weights[part]) for part in (slice(gains), slice(gains, None)))
+        score, open_ = (float(values[part] @ self.score_weights[part]) for part in (slice(gains), slice(gains, None)))
         tails = [(self.tail_of_score, 0.0)] if highest else [(0.0, 0.0)]
         if self.problem.residual is not None:
             tails.append((0.0, self.tail))
@@ -188,10 +188,10 @@ class _Columns:
         if self.problem.residual is not None:
             rows.append(self._known(self.problem.residual, slice(gains, None), self.tail))
         if self.gain_blocks > 1 or self.problem.residual is not None:
-            one = eye_array(self.ranks)
-            parts = [one] * self.gain_blocks
+            each_rank = eye_array(self.ranks)
+            parts = [each_rank] * self.gain_blocks
             if self.problem.residual is not None:
-                parts.append(one * self.steps)
+                parts.append(each_rank * self.steps)
             rows.append((csr_array(hstack(parts)), -np.inf, float(self.problem.topics * self.steps)))
         return rows
 

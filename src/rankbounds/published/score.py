@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats
+from rankbounds.choices import check_persistence
 from rankbounds.errors import DataError, UsageError
 from rankbounds.published.integer_program import even_steps
-from rankbounds.published.vectors import (
-    cannot_occur,
-    check_persistence,
-)
+from rankbounds.published.vectors import cannot_occur
 
 BINARY = (0.0, 1.0)
 INEXACT = 4e-16
@@ -28,13 +26,40 @@ ARITHMETIC = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """A score as a paper prints it, with all that is known about it.
+    """A score of RBP as a paper prints it, with all that is known about it.
 
-    ``score`` and ``residual`` are numbers or, to keep trailing zeros, text such as ``"0.4320"``. Without ``digits``
-    each is known to the digits it is written with; ``score`` may also be an array, known to the most digits any of
-    its numbers has. Without ``residual``, unjudged documents count as non-relevant, at p as at any other persistence.
-    ``topics``: the score is a mean over so many. ``gains``: what one document can be worth, (0, 1) if binary, such as
-    (0, 0.5, 1), or ``"any"``. ``depth``: nothing below this rank was scored, as in RBP@10.
+    Parameters
+    ----------
+    score
+        A number or, to keep trailing zeros, text such as ``"0.4320"``; or an array.
+    p
+        The persistence it was computed at.
+    residual
+        What unjudged documents left open, printed beside the score. Without it, unjudged documents count as
+        non-relevant, at p as at any other persistence.
+    digits
+        To how many digits the numbers are known; without it, to those they are written with (an array: to the most
+        that any of its numbers has).
+    topics
+        The score is a mean over so many.
+    gains
+        What one document can be worth: (0, 1) if binary, such as (0, 0.5, 1), or ``"any"``.
+    depth
+        Nothing below this rank was scored, as in RBP@10.
+
+    Raises
+    ------
+    DataError
+        For a score that no list can have: below p = 0.5 one document weighs more than all that follow it, and scores
+        in between cannot occur.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> published = rb.Published("0.4320", 0.8, residual="0.0500")
+    >>> print(published, published.score_range[1].round(6), published.total_range[1].round(6))
+    0.4320 +0.0500 at p=0.8 0.43205 0.4821
+
     """
 
     score: Any
@@ -65,9 +90,9 @@ class Published:
                 f"The score {self._named(too_much)} and its residual add up to more than 1, which cannot be."
             )
         if self.depth is not None and (self.score_range[0] > 1 - self.p**self.depth).any():
-            at = self.score_range[0] > 1 - self.p**self.depth
+            beyond = self.score_range[0] > 1 - self.p**self.depth
             raise DataError(
-                f"{self._named(at)} is more than {self.depth} relevant documents score at p={self.p:g} "
+                f"{self._named(beyond)} is more than {self.depth} relevant documents score at p={self.p:g} "
                 f"({1 - self.p**self.depth:.4f}): is the depth right?"
             )
         impossible = ~self._occurs()
@@ -113,8 +138,8 @@ class Published:
         """Least and greatest score if every unjudged document is relevant."""
         if self.residual_range is None:
             return self.score_range
-        total = tuple(np.minimum(1.0, s + r) for s, r in zip(self.score_range, self.residual_range, strict=True))
-        return total[0], total[1]
+        (low, high), (least, most) = self.score_range, self.residual_range
+        return np.minimum(1.0, low + least), np.minimum(1.0, high + most)
 
     @property
     def single(self) -> bool:
@@ -126,11 +151,11 @@ class Published:
         shape = np.broadcast_shapes(self.values.shape, () if self.open_values is None else self.open_values.shape)
         scores = np.broadcast_to(self.values, shape).ravel().tolist()
         if self.open_values is None:
-            return [replace(self, score=one, digits=self.known_digits) for one in scores]
+            return [replace(self, score=score, digits=self.known_digits) for score in scores]
         digits = min(self.known_digits, self.known_digits_of_residual)
         residuals = np.broadcast_to(self.open_values, shape).ravel().tolist()
         pairs = zip(scores, residuals, strict=True)
-        return [replace(self, score=one, residual=open_, digits=digits) for one, open_ in pairs]
+        return [replace(self, score=score, residual=residual, digits=digits) for score, residual in pairs]
 
     def _named(self, where: Flags) -> str:
         """The first score for which the condition holds, as it was written."""
@@ -172,7 +197,7 @@ def _checked_gains(gains: Any) -> Any:
         raise UsageError(f'Gains are numbers such as (0, 0.5, 1), or "any"; not {gains!r}.') from None
     if len(levels) < 2 or levels[0] != 0 or levels[-1] != 1:
         raise UsageError(
-            f"Gains start at 0 and end at 1; {', '.join(f'{one:g}' for one in levels)} do not. "
+            f"Gains start at 0 and end at 1; {', '.join(f'{level:g}' for level in levels)} do not. "
             "Divide grades by the largest one."
         )
     return levels
@@ -180,16 +205,15 @@ def _checked_gains(gains: Any) -> Any:
 
 def _numbers(values: Any, what: str) -> Floats:
     try:
-        found = np.asarray(values, dtype=np.float64)
+        return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise UsageError(f"The {what} must be a number, not {values!r}.") from None
-    return found
 
 
 def _digits(values: Any) -> int:
     """How many decimals a number is written with; of an array, the most that any has."""
     if np.ndim(values):
-        return max((_digits(one) for one in np.asarray(values).ravel().tolist()), default=1)
+        return max((_digits(value) for value in np.asarray(values).ravel().tolist()), default=1)
     try:
         exponent = Decimal(str(values)).as_tuple().exponent
     except InvalidOperation:
@@ -200,7 +224,3 @@ def _digits(values: Any) -> int:
 def _rounds_to(values: Floats, digits: int) -> tuple[Floats, Floats]:
     half = 0.5 * 10.0**-digits * (1 + 1e-9) + INEXACT
     return np.clip(values - half, 0.0, 1.0), np.clip(values + half, 0.0, 1.0)
-
-
-def _plain(low: Floats, high: Floats) -> tuple[Any, Any]:
-    return (float(low), float(high)) if np.ndim(low) == np.ndim(high) == 0 else (low, high)

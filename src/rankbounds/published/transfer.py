@@ -26,13 +26,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankbounds.arrays import Floats
+from rankbounds.choices import check_persistence
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.published.integer_program import Problem, solve
-from rankbounds.published.score import ARITHMETIC, BINARY, Published, _plain
-from rankbounds.published.vectors import (
-    check_persistence,
-    greedy_vectors,
-)
+from rankbounds.published.score import ARITHMETIC, BINARY, Published
+from rankbounds.published.vectors import greedy_vectors
 
 Method: TypeAlias = Literal["tightest", "exact", "relaxed", "greedy"]
 METHODS = ("tightest", "exact", "relaxed", "greedy")
@@ -91,11 +89,37 @@ def transfer(
     method: Method | None = None,
     time_limit: float = 1.0,
 ) -> Transferred:
-    """The range at persistence ``to`` of a score that was published at ``p``.
+    """Between which values a published RBP score must lie at another persistence.
 
-    It spans from the score with unjudged documents non-relevant to that with all of them relevant. What the arguments
-    mean is told by ``Published``. ``method`` is ``tightest`` for one score: the exact range, or as close to it as
-    ``time_limit`` seconds for either end allow. For an array it is ``relaxed``, microseconds for each score.
+    Parameters
+    ----------
+    score, p, residual, digits, topics, gains, depth
+        What is known of the score, as in ``Published``.
+    to
+        The persistence asked for.
+    method
+        ``"tightest"``, the default for one score: the exact range, or as close to it as ``time_limit`` allows.
+        ``"relaxed"``, the default for arrays: a closed form, microseconds for each score. ``"exact"``: the integer
+        program alone. ``"greedy"``: the paper's, which can be violated.
+    time_limit
+        Seconds for either end.
+
+    Returns
+    -------
+    Transferred
+        ``low`` and ``high``: from the score with unjudged documents non-relevant to that with all of them relevant;
+        the ``method`` that found them, and whether they are ``proven`` to be the tightest.
+
+    Notes
+    -----
+    The range always holds (except by ``greedy``), for every list that could have had the printed score.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> print(rb.transfer("0.4320", 0.8, 0.5, method="relaxed"))
+    0.4320 at p=0.8 lies in [0.0761, 0.8204] at p=0.5 (relaxed: holds, a tighter range may exist)
+
     """
     published = Published(score, p, residual, digits, topics, gains, depth)
     return transferred(published, to, method, time_limit)
@@ -109,18 +133,18 @@ def transferred(published: Published, to: float, method: Method | None = None, t
         hint = did_you_mean(str(chosen), list(METHODS))
         raise UsageError(f'There is no method "{chosen}".{hint} Known: {", ".join(METHODS)}.')
     if not published.single and chosen in ("tightest", "exact"):
-        every = [transferred(one, to, chosen, time_limit) for one in published.each()]
+        every = [transferred(single, to, chosen, time_limit) for single in published.each()]
         return Transferred(
             published,
             to,
-            np.array([one.low for one in every]),
-            np.array([one.high for one in every]),
-            min((one.method for one in every), default=chosen),
-            all(one.proven for one in every),
+            np.array([single.low for single in every]),
+            np.array([single.high for single in every]),
+            min((single.method for single in every), default=chosen),
+            all(single.proven for single in every),
         )
     if chosen == "greedy":
         return _greedy(published, to)
-    relaxed = _relaxed(published, to)
+    relaxed = relaxed_transfer(published, to)
     if relaxed.proven:
         return replace(relaxed, method="exact") if chosen == "exact" else relaxed
     # Gains of any size leave no whole numbers to search: with a residual, the closed form is all there is.
@@ -136,17 +160,22 @@ def _greedy(published: Published, to: float) -> Transferred:
     else:
         vectors = greedy_vectors(published.values, published.p, 10.0**-published.known_digits, residual)
         low, high = vectors.range(to)
-    return Transferred(published, to, *_plain(low, high), "greedy", proven=False)
+    return Transferred(published, to, *_numbers_if_single(low, high), "greedy", proven=False)
 
 
-def _relaxed(published: Published, to: float) -> Transferred:
+def relaxed_transfer(published: Published, to: float) -> Transferred:
+    """The range by the closed form."""
     total = published.total_range[1]
     beyond = published.depth if published.residual is None else None
     low = relaxed_range(published.score_range[0], published.p, to, published.depth)[0]
     high = relaxed_range(total, published.p, to, beyond)[1]
     same = to == published.p
     tight = same or (published.gains == "any" and published.residual is None)
-    return Transferred(published, to, *_plain(low, high), "relaxed", proven=tight)
+    return Transferred(published, to, *_numbers_if_single(low, high), "relaxed", proven=tight)
+
+
+def _numbers_if_single(low: Floats, high: Floats) -> tuple[Any, Any]:
+    return (float(low), float(high)) if np.ndim(low) == np.ndim(high) == 0 else (low, high)
 
 
 def relaxed_range(score: ArrayLike, p: float, to: float, depth: int | None = None) -> tuple[Floats, Floats]:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankbounds.arrays import Flags, Floats
+from rankbounds.choices import check_persistence
 from rankbounds.errors import DataError, UsageError
 
 EQUAL = 1e-6
@@ -29,15 +30,28 @@ GRID = 2.0**-22
 """Cell width of the counting table."""
 
 
-def check_persistence(p: float) -> float:
-    """The persistence as a number, if it is one."""
-    if not 0 <= p < 1:
-        raise UsageError(f"The persistence p must be at least 0 and below 1, not {p}.")
-    return float(p)
-
-
 def significant_ranks(p: float, precision: float = 1e-4) -> int:
-    """How many ranks matter at this precision: the fewest that leave less than half of it to all ranks below."""
+    """How many ranks matter at this precision.
+
+    Parameters
+    ----------
+    p
+        The persistence.
+    precision
+        Of the printed score: 1e-4 for four digits.
+
+    Returns
+    -------
+    int
+        The fewest ranks that leave less than half of the precision to all ranks below.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.significant_ranks(0.5), rb.significant_ranks(0.95)
+    (15, 194)
+
+    """
     check_persistence(p)
     if not 0 < precision <= 1:
         raise UsageError(f"The precision must lie above 0 and at most at 1, not {precision}.")
@@ -145,10 +159,39 @@ class GreedyVectors:
 def greedy_vectors(
     score: ArrayLike, p: float, precision: float = 1e-4, residual: ArrayLike = 0.0, length: int | None = None
 ) -> GreedyVectors:
-    """The lexicographically greatest and least vectors behind each score, by the paper's rules.
+    """The lexicographically greatest and least relevance vectors behind each score, by the paper's rules.
 
-    ``length`` is the list's, where it is known to end there. Otherwise the vectors have as many ranks as are
-    significant at ``precision``, and what lies below may still contribute.
+    Parameters
+    ----------
+    score
+        One published RBP score or an array of them.
+    p
+        The persistence they were computed at.
+    precision
+        Of the printed score: 1e-4 for four digits.
+    residual
+        What unjudged documents left open.
+    length
+        The list's, where it is known to end there. Otherwise the vectors have as many ranks as are significant at
+        ``precision``, and what lies below may still contribute.
+
+    Returns
+    -------
+    GreedyVectors
+        ``greatest`` and ``least``, and their ``range`` at another persistence.
+
+    Notes
+    -----
+    The method of Zhang, Park and Moffat (ADCS 2008), as printed. At another persistence these two vectors need not be
+    the extremes: for a range that holds, use ``transfer``.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> vectors = rb.greedy_vectors(0.5, 0.5, precision=0.1)
+    >>> vectors.greatest.astype(int).tolist(), vectors.least.astype(int).tolist()
+    ([1, 0, 0, 0, 0], [0, 1, 1, 1, 1])
+
     """
     check_persistence(p)
     wanted, open_ = np.broadcast_arrays(np.asarray(score, dtype=np.float64), np.asarray(residual, dtype=np.float64))
@@ -190,10 +233,10 @@ def _build(
             chosen = ~(acc_of_zeros + rem < score - (con + acc) + residual - slack)
         else:
             chosen = acc + rem < score + residual - slack
-        one = np.where(choice, chosen, must_be_1)
-        vector[..., rank - 1], choices[..., rank - 1] = one, choice
-        acc += one * con
-        acc_of_zeros += ~one * con
+        relevant = np.where(choice, chosen, must_be_1)
+        vector[..., rank - 1], choices[..., rank - 1] = relevant, choice
+        acc += relevant * con
+        acc_of_zeros += ~relevant * con
     return vector, choices
 
 
@@ -204,12 +247,12 @@ def _unjudged(vector: Floats, residual: Floats, p: float, length: int | None, sl
     below = np.cumsum(free[..., ::-1], axis=-1)[..., ::-1] - free + (p**n if length is None else 0.0)
     unjudged = np.zeros(vector.shape, dtype=bool)
     acc = np.zeros(residual.shape)
-    for at in range(n):
-        needed = acc + below[..., at] < residual - slack
-        fits = acc + free[..., at] <= residual + slack
-        marked = (vector[..., at] == 0) & (residual > slack) & (fits & (early | needed))
-        unjudged[..., at] = marked
-        acc += marked * free[..., at]
+    for place in range(n):
+        needed = acc + below[..., place] < residual - slack
+        fits = acc + free[..., place] <= residual + slack
+        marked = (vector[..., place] == 0) & (residual > slack) & (fits & (early | needed))
+        unjudged[..., place] = marked
+        acc += marked * free[..., place]
     return unjudged
 
 
@@ -221,10 +264,35 @@ class Count(NamedTuple):
 
 
 def count_vectors(score: float, p: float, precision: float = 1e-4, length: int | None = None) -> Count:
-    """How many vectors ``enumerate_vectors`` has, without building them.
+    """How many relevance vectors stand behind a published score, without building them.
 
-    Up to a million they are counted exactly, one rank after the other. Beyond, a table counts sums by dynamic
-    programming, deepest rank first, with weights rounded to whole cells.
+    Parameters
+    ----------
+    score
+        The published RBP score.
+    p
+        The persistence it was computed at.
+    precision
+        Of the printed score: 1e-4 for four digits.
+    length
+        The list's, where it is known to end there.
+
+    Returns
+    -------
+    Count
+        ``number``, and whether it is ``exact``.
+
+    Notes
+    -----
+    Up to a million vectors are counted exactly, one rank after the other. Beyond, a table counts sums by dynamic
+    programming, deepest rank first, with weights rounded to whole cells, which is approximate.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.count_vectors(0.5, 0.8, precision=0.01)
+    Count(number=178220, exact=True)
+
     """
     if p < 0.5 and length is None:
         greedy_vectors(score, p, precision)  # raises where the score cannot occur
@@ -242,11 +310,33 @@ def count_vectors(score: float, p: float, precision: float = 1e-4, length: int |
 def enumerate_vectors(
     score: float, p: float, precision: float = 1e-4, length: int | None = None, at_most: float = ENUMERABLE
 ) -> Iterator[Floats]:
-    """All relevance vectors behind a score, from the greatest (R_G) to the least (R_L), one at a time.
+    """All relevance vectors behind a published score, from the greatest (R_G) to the least (R_L), one at a time.
 
-    Without ``length`` these are the beginnings, down to the last significant rank, of all endless vectors that score
-    exactly this; with it, the vectors of that length whose score is this to half the precision. More than ``at_most``
-    of them are refused before the first is built. Below p = 0.5 there is one vector at most.
+    Parameters
+    ----------
+    score
+        The published RBP score.
+    p
+        The persistence it was computed at. Below 0.5 there is one vector at most.
+    precision
+        Of the printed score: 1e-4 for four digits.
+    length
+        The list's, where it is known to end there.
+    at_most
+        More vectors than this are refused before the first is built.
+
+    Returns
+    -------
+    iterator of array
+        Without ``length`` the beginnings, down to the last significant rank, of all endless vectors that score exactly
+        this; with it, the vectors of that length whose score is this to half the precision.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> [vector.astype(int).tolist() for vector in rb.enumerate_vectors(0.5, 0.5, precision=0.1, length=3)]
+    [[1, 0, 0]]
+
     """
     count = count_vectors(score, p, precision, length)
     if count.number > at_most:

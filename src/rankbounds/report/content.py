@@ -29,7 +29,7 @@ from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, expand
 from rankbounds.judging.next_judgments import judge_next
-from rankbounds.judging.pools import subset
+from rankbounds.judging.subsets import subset
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.ties import ORDERS
@@ -402,8 +402,8 @@ def _next(
                 runs,
                 budget=NEXT_DOCUMENTS,
                 measure=observed.rbp,
-                order=assumptions.order,
-                precision=assumptions.score_precision,
+                ties=assumptions.order,
+                score_precision=assumptions.score_precision,
                 depth=depth,
                 scores=_of_measure(scores, observed.rbp) if _as_judge_next_scores(choices) else None,
             )

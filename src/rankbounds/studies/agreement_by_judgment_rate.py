@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from rankbounds.evaluation.judged_runs import Progress
-from rankbounds.judging.pools import RATES
+from rankbounds.evaluation.rank_correlation import kendall_tau
+from rankbounds.judging.reduction import RATES
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.studies import Result
-from rankbounds.studies.agreement_by_measure import kendall
 from rankbounds.studies.score_by_judgment_rate import MEASURES, mean_scores, rows_by_rate, settings
 
 
@@ -37,7 +37,7 @@ def run(
     tau = np.array(
         [
             [
-                [kendall(one[0, :, at], one[rate, :, at]) for at in range(len(chosen))]
+                [kendall_tau(one[0, :, at], one[rate, :, at]) for at in range(len(chosen))]
                 for rate in range(1, len(rates) + 1)
             ]
             for one in means

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
-from rankbounds.comparison.agreement import kendall_tau
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
+from rankbounds.evaluation.rank_correlation import kendall_tau
 from rankbounds.evaluation.score_differences import merit
-from rankbounds.judging.pools import ranks_of_judgments
+from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.studies import Result
 
@@ -66,7 +65,7 @@ def run(
     means = np.stack([merit(means[..., at], measure) for at, measure in enumerate(chosen)], axis=-1)
     names = [str(one) for one in chosen]
     rows: list[dict[str, Any]] = [
-        {"measure": names[a], "other": names[b], "pool_depth": depth, "tau": kendall(shallow[:, a], means[0][:, b])}
+        {"measure": names[a], "other": names[b], "pool_depth": depth, "tau": kendall_tau(shallow[:, a], means[0][:, b])}
         for depth, shallow in zip((None, *depths), means, strict=True)
         for a, b in itertools.product(range(len(names)), repeat=2)
         if depth or a < b
@@ -85,10 +84,3 @@ def run(
             f"under all judgments) and {least['measure']} worst ({least['tau']:.3f})."
         )
     return Result(rows, answer, {"measures": names, "runs": len(judged.names), "depths": list(depths)})
-
-
-def kendall(one: Floats, other: Floats) -> float:
-    """Kendall's tau-b: of pairs of runs, those in the same order less those in the opposite one, ties allowed for."""
-    if len(one) < 2:
-        raise UsageError("The order of runs needs at least two of them.")
-    return kendall_tau(one, other)

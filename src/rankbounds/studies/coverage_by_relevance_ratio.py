@@ -19,10 +19,11 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.probability.estimates import estimate, gather
-from rankbounds.probability.mean import exact_score
+from rankbounds.probability.estimates import estimate
 from rankbounds.probability.models import Constant
-from rankbounds.probability.unjudged_documents import find_holes
+from rankbounds.probability.retrieved_documents import retrieved_documents
+from rankbounds.probability.uncertain_score import exact_score
+from rankbounds.probability.unjudged_documents import find_unjudged
 from rankbounds.probability.urn import fit_urn, sample_rankings, urn_moments
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies import Result
@@ -90,8 +91,8 @@ class JudgedToDepth:
         self.measure, self.depth, self.weights = measure, judged_depth, measure.weights(n_documents)
         run, qrels = collection(np.zeros((topics, n_documents), dtype=bool), judged_depth)
         self.run, self.facts = run, TopicFacts(qrels)
-        self.holes = find_holes(run, self.facts, measure, Assumptions())
-        self.documents = gather([run], self.facts, Assumptions())
+        self.unjudged = find_unjudged(run, self.facts, measure, Assumptions())
+        self.documents = retrieved_documents([run], self.facts, Assumptions())
         self.place = self.documents.by_run[run.name].reshape(topics, n_documents)[:, :judged_depth]
 
     def interval(self, way: str, relevant: Flags, q: float, confidence: float) -> tuple[float, float]:
@@ -104,17 +105,17 @@ class JudgedToDepth:
             rest = fit_urn(judged, relevant.shape[1]).rest(self.weights)
             middle, half = float(base.mean()) + rest.mean, float(ndtri((1 + confidence) / 2)) * rest.sd
             return middle - half, middle + half
-        holes = replace(self.holes, base=base)
+        unjudged = replace(self.unjudged, base=base)
         if way in ("logistic", "both sources"):
             grade = self.documents.grade.copy()
             grade[self.place] = judged
             documents = replace(self.documents, grade=grade)
             model = estimate("logistic", [self.run], self.facts, Assumptions(), documents=documents)
-            return exact_score(holes, self.measure, model).interval(
+            return exact_score(unjudged, self.measure, model).interval(
                 confidence, "both" if way == "both sources" else "documents"
             )
         share = float(judged.mean()) if way == "judged rate" else q
-        return exact_score(holes, self.measure, Constant(share)).interval(confidence)
+        return exact_score(unjudged, self.measure, Constant(share)).interval(confidence)
 
 
 def collection(relevant: Flags, judged_depth: int) -> tuple[Run, Qrels]:

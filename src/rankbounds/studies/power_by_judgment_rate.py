@@ -17,7 +17,7 @@ from rankbounds.comparison.significance import p_values, pairs_of
 from rankbounds.errors import DataError
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
 from rankbounds.evaluation.score_differences import differences
-from rankbounds.judging.pools import RATES, Reduction
+from rankbounds.judging.reduction import RATES, Reduction
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.studies import Result
 from rankbounds.studies.score_by_judgment_rate import MEASURES, rows_by_rate, settings

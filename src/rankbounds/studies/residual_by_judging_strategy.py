@@ -17,11 +17,11 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import Progress
+from rankbounds.evaluation.rank_correlation import kendall_tau
+from rankbounds.judging.candidates import collect
 from rankbounds.judging.next_judgments import STRATEGIES, weights_by_rank
-from rankbounds.judging.pools import collect
 from rankbounds.measures import RankWeighted, parse_measure
 from rankbounds.studies import Result
-from rankbounds.studies.agreement_by_measure import kendall
 
 DEEPEST, NEGLIGIBLE = 1000, 1e-9
 """No rank below the one, and none whose weight is less than the other, is worth judging."""
@@ -71,7 +71,7 @@ def run(
             "depth": depth,
             "judgments": number,
             "residual": float(left_open(judged).mean()),
-            "tau": kendall((judged * relevant) @ weights, truth),
+            "tau": kendall_tau((judged * relevant) @ weights, truth),
             "saved": 1 - number / cost,
         }
 

@@ -15,10 +15,10 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
-from rankbounds.judging.pools import ranks_of_judgments
+from rankbounds.evaluation.rank_correlation import kendall_tau
+from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.studies import Result
-from rankbounds.studies.agreement_by_measure import kendall
 
 MEASURES = ("AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)")
 
@@ -52,7 +52,7 @@ def run(
             rows += _rows(judged.names, measure, depth, value, low, high, full)
             answers.append(
                 f"{measure} at depth {depth}: {np.mean(value > full + 1e-12):.0%} of runs score higher than under all "
-                f"judgments, mean change {np.mean(value - full):+.4f}, tau {kendall(value, full):.3f}."
+                f"judgments, mean change {np.mean(value - full):+.4f}, tau {kendall_tau(value, full):.3f}."
             )
     return Result(rows, " ".join(answers), {"measures": [str(one) for one in chosen], "depths": list(depths)})
 

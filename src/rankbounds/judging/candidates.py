@@ -1,0 +1,133 @@
+"""The documents that runs retrieved, each once, and where each run has them: what pools and plans choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints, Words
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.run import Run
+from rankbounds.errors import UsageError
+from rankbounds.rankings.order import Order, Precision, ranks
+
+NOT_RETRIEVED = np.iinfo(np.int32).max
+"""The rank of a document that a run does not have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The different documents that runs retrieved, topic by topic, and where each run has them.
+
+    ``document``, ``run`` and ``rank`` are parallel: one entry for each document of each run.
+    """
+
+    topics: list[str]
+    topic: Ints
+    """The topic of each different document."""
+    document: Ints
+    run: Ints
+    rank: Ints
+    sources: Sequence[tuple[Run, Ints]]
+    """The runs, and which of their rows the entries stand for, run after run."""
+    _first: Ints
+
+    def __len__(self) -> int:
+        return self.topic.size
+
+    def doc_ids(self, documents: Ints) -> list[str]:
+        """The names of these documents."""
+        names = np.empty(documents.size, dtype=object)
+        entry = self._first[documents]
+        starts = np.cumsum([0, *(rows.size for _, rows in self.sources)])
+        for number, (run, rows) in enumerate(self.sources):
+            mine = np.flatnonzero((entry >= starts[number]) & (entry < starts[number + 1]))
+            if mine.size:
+                names[mine] = run.pairs.docs.take(rows[entry[mine] - starts[number]]).to_list()
+        return names.tolist()
+
+    def grades(self, qrels: Qrels) -> Floats:
+        """The grade of each document; NaN where it has no judgment."""
+        grade = np.full(len(self), np.nan)
+        start = 0
+        for run, rows in self.sources:
+            pairs = run.pairs.take(rows)
+            judged, judgment = qrels.pairs.index.find(pairs, qrels.pairs.index.topics_of(pairs))
+            grade[self.document[start + judged]] = qrels.grade[judgment]
+            start += rows.size
+        return np.where(grade == POOLED_NOT_JUDGED, np.nan, np.maximum(grade, 0.0))
+
+    @cached_property
+    def best_rank(self) -> Ints:
+        """The best rank that any run gives each document."""
+        best = np.full(len(self), NOT_RETRIEVED, dtype=np.int64)
+        np.minimum.at(best, self.document, self.rank)
+        return best
+
+    @cached_property
+    def number_of_runs(self) -> Ints:
+        """How many runs hold each document."""
+        return np.bincount(self.document, minlength=len(self))
+
+
+def collect(
+    runs: Iterable[Run], *, depth: int | None = None, order: Order = "trec", precision: Precision = "double"
+) -> Candidates:
+    """The documents that runs retrieved, down to a depth, told apart byte by byte."""
+    kept: list[tuple[Run, Ints]] = []
+    numbers: dict[str, int] = {}
+    rank, keys, topic, run_number = [], [], [], []
+    for number, run in enumerate(runs):
+        rank_of_row = ranks(run, order, precision)
+        rows = np.flatnonzero(rank_of_row <= depth) if depth is not None else np.arange(len(run))
+        names = np.array([numbers.setdefault(name, len(numbers)) for name in run.query_ids], dtype=np.int64)
+        kept.append((run, rows))
+        rank.append(rank_of_row[rows])
+        keys.append(run.pairs.keys[rows])
+        topic.append(names[run.pairs.topic[rows]])
+        run_number.append(np.full(rows.size, number))
+    if not kept:
+        raise UsageError("No run was given.")
+    topics_of_entries = np.concatenate(topic)
+    first, document = _distinct(np.concatenate(keys), topics_of_entries, kept)
+    return Candidates(
+        list(numbers),
+        topics_of_entries[first],
+        document,
+        np.concatenate(run_number),
+        np.concatenate(rank),
+        kept,
+        first,
+    )
+
+
+def _distinct(keys: Words, topic: Ints, kept: list[tuple[Run, Ints]]) -> tuple[Ints, Ints]:
+    """The first entry of every different document, and every entry's document."""
+    docs = [run.pairs.docs.take(rows) for run, rows in kept]
+    width = max(ids.word_count() for ids in docs)
+    columns = [topic.astype(np.uint64), np.concatenate([ids.length for ids in docs]).astype(np.uint64)]
+    columns += [np.concatenate(words) for words in zip(*(ids.telling_words(width) for ids in docs), strict=True)]
+    _, first, document = np.unique(keys, return_index=True, return_inverse=True)
+    if all((column == column[first[document]]).all() for column in columns):
+        return first, document
+    # Two documents share a 64-bit key: tell them apart by all their bytes.
+    _, first, document = np.unique(np.stack(columns, axis=-1), axis=0, return_index=True, return_inverse=True)
+    return first, document.reshape(-1)
+
+
+def ranks_of_judgments(
+    qrels: Qrels, runs: Iterable[Run], order: Order = "trec", precision: Precision = "double"
+) -> Ints:
+    """A row for each run: the rank it gives each judged document, ``NOT_RETRIEVED`` where it has none."""
+    rank_of_judgment = []
+    for run in runs:
+        retrieved, judgments = qrels.pairs.index.find(run.pairs, qrels.pairs.index.topics_of(run.pairs))
+        row = np.full(len(qrels), NOT_RETRIEVED, dtype=np.int32)
+        row[judgments] = ranks(run, order, precision)[retrieved]
+        rank_of_judgment.append(row)
+    if not rank_of_judgment:
+        raise UsageError("No run was given.")
+    return np.stack(rank_of_judgment)

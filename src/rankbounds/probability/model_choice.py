@@ -1,0 +1,73 @@
+"""Which probabilities were asked for: given ones as they are, estimated ones fitted once for each kind of relevance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rankbounds.collection.run import Run
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.measures import Measure
+from rankbounds.probability.estimates import estimate
+from rankbounds.probability.models import RelevanceProbability, as_relevance_probability
+from rankbounds.probability.retrieved_documents import RetrievedDocuments, retrieved_documents
+from rankbounds.probability.urn_estimates import estimate_urn
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
+
+KINDS = ("logistic", "isotonic", "urn")
+"""The ways to estimate probabilities from the judgments at hand."""
+
+
+class ChosenModels:
+    """The probabilities asked for; those estimated from judgments are fitted once for each kind of relevance."""
+
+    def __init__(
+        self,
+        given: Any,
+        otherwise: float | None,
+        runs: list[Run],
+        facts: TopicFacts,
+        assumptions: Assumptions,
+        rankings_of_runs: Sequence[list[Rankings]] | None = None,
+    ) -> None:
+        self.runs, self.facts, self.assumptions, self.rankings_of_runs = runs, facts, assumptions, rankings_of_runs
+        self.kind = given if isinstance(given, str) and given in KINDS else None
+        self.given = None if self.kind else as_relevance_probability(given, otherwise)
+        self._fitted: dict[Any, RelevanceProbability] = {}
+        self._documents: RetrievedDocuments | None = None
+
+    def of(self, measure: Measure) -> RelevanceProbability:
+        """The model for documents relevant to this measure."""
+        if self.given is not None:
+            return self.given
+        graded, rel = measure.graded, measure.rel
+        if (graded, rel) not in self._fitted:
+            self._fitted[graded, rel] = self._fit(measure, rel)
+        return self._fitted[graded, rel]
+
+    def unpooled(self) -> list[str]:
+        """Runs whose first documents are not judged, where probabilities were estimated from documents at all."""
+        known = self._documents.pooled if self._documents else {}
+        return [name for name, pooled in known.items() if not pooled]
+
+    def remarks(self) -> list[str]:
+        """What a reader of estimated probabilities must know, in sentences."""
+        apart = self.unpooled()
+        if not apart:
+            return []
+        some = ", ".join(apart[:5]) + (f" and {len(apart) - 5} more" if len(apart) > 5 else "")
+        return [
+            f"{some}: many of the first documents are unjudged, so that the estimate rests on what other runs found; "
+            "trust the certain bounds, not the probabilities."
+        ]
+
+    def _fit(self, measure: Measure, rel: float) -> RelevanceProbability:
+        if self.kind == "urn":
+            return estimate_urn(self.runs, self.facts, self.assumptions, rel=rel)
+        self._documents = self._documents or retrieved_documents(
+            self.runs, self.facts, self.assumptions, self.rankings_of_runs
+        )
+        return estimate(
+            str(self.kind), self.runs, self.facts, self.assumptions, measure=measure, documents=self._documents
+        )
