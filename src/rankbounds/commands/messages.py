@@ -6,11 +6,11 @@ import os
 import sys
 from types import TracebackType
 
-from rankbounds.errors import readable
-
 
 def say(message: str) -> None:
     """One line, with nothing in it that steers a terminal, and not too long."""
+    from rankbounds.errors import readable  # late: the sooner this module is there, the sooner Ctrl-C is one line
+
     print(f"rankbounds: {readable(message.strip())}", file=sys.stderr, flush=True)
 
 

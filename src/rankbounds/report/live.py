@@ -91,7 +91,7 @@ class JudgmentFile:
                 return
             if row is not None and held.grade[row] != POOLED_NOT_JUDGED:
                 raise DataError(
-                    f"{doc_id} has grade {held.grade[row]:g} for topic {query_id} already; it was not changed."
+                    f"{doc_id} has grade {decimal(held.grade[row])} for topic {query_id} already; it was not changed."
                 )
             line = f"{query_id} 0 {doc_id} {decimal(grade)}".encode("utf-8", "surrogateescape")
             changed = _with_line(content, line)
