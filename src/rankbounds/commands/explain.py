@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from rankbounds.commands.input_options import add_reading, judgments_from, run_from
-from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.reading import add_reading, judgments_from, run_from
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
