@@ -137,11 +137,11 @@ def listed(studies: list[Study], kind: str) -> str:
     """The studies with their questions and needs."""
     rows = [
         {
-            "study": one.name,
-            "question": one.question,
-            "needs": ", ".join(NEEDS.get(name, name) for name in one.needs) or "nothing (simulated)",
+            "study": study.name,
+            "question": study.question,
+            "needs": ", ".join(NEEDS.get(name, name) for name in study.needs) or "nothing (simulated)",
         }
-        for one in studies
+        for study in studies
     ]
     if kind == "json":
         return render_rows(rows, "json", FIELDS)
