@@ -312,3 +312,155 @@ def test_demo_shows_a_table_and_what_it_says(command, tmp_path):
     again = command("evaluate", *copied, *measures, "--format", "json")
     assert json.loads(again[1]) == expected
     assert command("demo", "--write", tmp_path / "copy")[0] == 3
+
+
+# One way in, for every command.
+
+OWN_WAY = {"report", "serve"}
+"""Commands that follow their files, and are asked in tests of their own."""
+JUDGMENTS, RUNS = {"qrels", "restrict"}, {"runs", "run_file", "a", "b"}
+LABELS = "topic_name,doc,label,source\n1,a,0,llm\n" + "".join(
+    f"{topic},{doc},{grade},human\n" for topic, doc, grade in ("1a1", "1b0", "1c2", "2a1", "2b0", "3c1")
+)
+JUDGED = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n2 0 b 0\n3 0 c 1\n"
+RETRIEVED = {
+    "bm25": "1 Q0 a 1 3.0 t\n1 Q0 x 2 2.0 t\n1 Q0 c 3 1.0 t\n2 Q0 b 1 1.0 t\n2 Q0 a 2 0.5 t\n3 Q0 c 1 1.0 t\n",
+    "dense": "1 Q0 c 1 3.0 t\n1 Q0 a 2 2.0 t\n2 Q0 a 1 1.0 t\n2 Q0 y 2 0.5 t\n3 Q0 z 1 1.0 t\n3 Q0 c 2 0.5 t\n",
+    "fused": "1 Q0 b 1 3.0 t\n1 Q0 c 2 2.0 t\n2 Q0 y 1 1.0 t\n2 Q0 a 2 0.5 t\n3 Q0 x 1 1.0 t\n",
+}
+
+
+def parsers():
+    """Every command's parser by its name."""
+    from rankbounds.cli import build_parser
+
+    (commands,) = (action for action in build_parser()._actions if hasattr(action, "choices") and action.choices)
+    return commands.choices
+
+
+def test_every_command_that_reads_takes_how_to_read():
+    for name, parser in parsers().items():
+        names = {action.dest for action in parser._actions if action.type is not int}
+        options = {option for action in parser._actions for option in action.option_strings}
+        if name in OWN_WAY:
+            continue
+        if names & JUDGMENTS:
+            assert {"--from", "--labels", "--columns"} <= options, name
+        if names & RUNS:
+            assert {"--from", "--columns"} <= options, name
+        if names & (JUDGMENTS | RUNS) and name != "check":
+            assert "--lenient" in options, name
+
+
+@pytest.fixture
+def both_ways(tmp_path):
+    """The same collection as TREC files, and as tables with odd names of columns, two sources, and no ending."""
+    (tmp_path / "qrels").write_text(JUDGED)
+    (tmp_path / "labels").write_text(LABELS)
+    for name, lines in RETRIEVED.items():
+        rows = [line.split() for line in lines.splitlines()]
+        (tmp_path / name).write_text(lines)
+        table = "".join(f"{query},{doc},{rank},{score}\n" for query, _, doc, rank, score, _ in rows)
+        (tmp_path / f"{name} table").write_text(f"topic_name,doc,rank,score\n{table}")
+    (tmp_path / "trec_eval.out").write_text("map\tall\t0.5000\nP_5\t1\t0.2000\n")
+    plain = [tmp_path / "qrels", *(f"{name}={tmp_path / name}" for name in RETRIEVED)]
+    tables = [tmp_path / "labels", *(f"{name}={tmp_path / name} table" for name in RETRIEVED)]
+    return plain, tables, tmp_path
+
+
+NAMING = {"evaluate", "compare", "contributions", "crossings", "uncertainty", "differences", "check"}
+"""What names the runs in its answer."""
+READING = ("--from", "csv", "--columns", "query_id=topic_name")
+ASKED = {
+    "evaluate": lambda files, _: ["evaluate", *files, "-q", "--format", "json"],
+    "compare": lambda files, _: ["compare", *files, "-m", "AP", "--resamples", "50", "--format", "json"],
+    "agreement": lambda files, _: ["agreement", *files, "-m", "AP", "-m", "P@2", "--format", "json"],
+    "agreement with others": lambda files, _: [
+        "agreement", *files, "-m", "AP", "--against", files[0], "--format", "json",
+    ],
+    "discriminative-power": lambda files, _: ["discriminative-power", *files, "--resamples", "50", "--format", "json"],
+    "contributions": lambda files, _: ["contributions", *files[:2], "--topic", "1", "--format", "json"],
+    "crossings": lambda files, _: ["crossings", *files[:3], "-q", "--regions", "--format", "json"],
+    "depth": lambda files, _: ["depth", *files, "--digits", "1", "--format", "json"],
+    "persistence": lambda files, _: ["persistence", *files, "--all", "--format", "json"],
+    "judge-next": lambda files, _: ["judge-next", *files, "--compare", "bm25", "dense", "--format", "json"],
+    "uncertainty": lambda files, _: [
+        "uncertainty", *files, "--q", "0.3", "--interval", "distribution", "--format", "json",
+    ],
+    "differences": lambda files, _: ["uncertainty", *files, "--q", "0.3", "--difference", "--format", "json"],
+    "explain": lambda files, folder: ["explain", folder / "trec_eval.out", *files[:2], "--format", "json"],
+    "check": lambda files, _: ["check", *files[1:], "--qrels", files[0], "--format", "csv"],
+    "pool": lambda files, _: ["pool", *files[1:], "--depth", "2", "--restrict", files[0]],
+    "reduce": lambda files, _: ["reduce", files[0], "--rate", "50"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_every_command_reads_named_runs_and_tables_with_labels_like_trec_files(command, both_ways, asked):
+    plain, tables, folder = both_ways
+    code, expected, err = command(*ASKED[asked](plain, folder))
+    assert code == 0, err
+    code, out, err = command(*ASKED[asked](tables, folder), *READING, "--labels", "human")
+    assert code == 0, err
+    assert out.replace(" table", "") == expected
+    assert ("bm25" in expected) == (asked in NAMING)
+    code, _, err = command(*ASKED[asked](tables, folder), *READING)
+    assert (code, err.count("\n")) == (3, 1)
+    assert "sources disagree" in err
+
+
+def test_a_path_that_exists_is_no_name(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text(JUDGED)
+    (tmp_path / "a=b").write_text(RETRIEVED["bm25"])
+    (tmp_path / "b").write_text(RETRIEVED["dense"])
+    names = {
+        given: json.loads(command("evaluate", "qrels", given, "-m", "AP", "--format", "json")[1])[0]["run"]
+        for given in ("a=b", "x=b", "x=a=b", "./a=b", "a=*", "name with blanks=b")
+    }
+    assert names == {
+        "a=b": "t", "x=b": "x", "x=a=b": "x", "./a=b": "t", "a=*": "t", "name with blanks=b": "name with blanks",
+    }  # fmt: skip
+    assert command("evaluate", "qrels", "x=?", "-m", "AP")[0] == 0
+    code, _, err = command("evaluate", "qrels", "x=*", "-m", "AP")
+    assert (code, err) == (2, 'rankbounds: The name "x" stands for one run, but * are 3 files.\n')
+    code, _, err = command("evaluate", "qrels", "x=nowhere", "-m", "AP")
+    assert (code, err) == (3, "rankbounds: nowhere: there is no such file.\n")
+    code, out, _ = command("evaluate", "qrels", "x=b", "-m", "AP", "--engine", "stream", "--format", "json")
+    assert json.loads(out)[0]["run"] == "x"
+    before = (tmp_path / "b").read_text()
+    code, _, err = command("evaluate", "qrels", "x=b", "-o", "b")
+    assert (code, (tmp_path / "b").read_text()) == (2, before)
+
+
+@pytest.mark.parametrize("odd", ["query_id", "query_id=", "=q", "query_id=q,", "qid=q"])
+def test_odd_names_of_columns_are_told(command, files, odd):
+    code, _, err = command("evaluate", *files, "--columns", odd)
+    assert (code, err.count("\n")) == (2, 1)
+
+
+def test_a_command_imports_what_it_needs():
+    """The modules that a command's module imports at its top, and those that they import, stand in few rooms."""
+    import ast
+    from pathlib import Path
+
+    folder = Path(rb.__file__).parent
+
+    def file_of(module):
+        path = folder.parent.joinpath(*module.split("."))
+        return path.with_suffix(".py") if path.with_suffix(".py").is_file() else path / "__init__.py"
+
+    def reached(module, seen):
+        if module in seen or module == "rankbounds" or not file_of(module).is_file():
+            return seen
+        seen.add(module)
+        for node in ast.parse(file_of(module).read_text("utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rankbounds"):
+                reached(node.module, seen)
+                for alias in node.names:
+                    reached(f"{node.module}.{alias.name}", seen)
+        return seen
+
+    rooms = {name.split(".")[1] for name in reached("rankbounds.commands.transfer", set()) if name.count(".") > 1}
+    assert rooms == {"commands", "published", "files"}
+    assert not any(".evaluation" in name for name in reached("rankbounds.cli", set()))

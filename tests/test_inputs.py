@@ -296,6 +296,13 @@ def test_sets_have_no_order_and_are_no_run():
         rb.evaluate(JUDGED, {"1": ["a", "b", "a"]})
 
 
+def test_judgments_and_runs_in_each_others_place_are_told():
+    qrels, run = own_objects("qrels", JUDGED), own_objects("run", RETRIEVED)
+    for given in ((run, qrels), (run, RETRIEVED), (JUDGED, qrels)):
+        with pytest.raises(rb.UsageError, match="judgments come first, then the runs"):
+            rb.evaluate(*given)
+
+
 def test_one_run_is_wanted_where_one_is_asked_for():
     with pytest.raises(rb.UsageError, match="One run was expected, but 2 were given"):
         run_from({"a": RETRIEVED, "b": OTHER})

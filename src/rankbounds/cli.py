@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RankboundsWarning)
             warnings.showwarning = _show_warning
-            from rankbounds.commands.output_options import check_outputs
+            from rankbounds.commands.output import check_outputs
 
             given = sys.argv[1:] if arguments is None else arguments
             options = build_parser(given[:1]).parse_args(given)

@@ -38,8 +38,8 @@ class GainRule:
         if not self.table:
             return grade
         gain = grade.copy()
-        for one, worth in self.table:
-            gain[grade == one] = worth
+        for level, worth in self.table:
+            gain[grade == level] = worth
         return gain
 
     def __str__(self) -> str:

@@ -67,6 +67,8 @@ class Reading:
         """The judgments in anything that ``evaluate`` takes."""
         if isinstance(given, Qrels):
             return given
+        if isinstance(given, Run | RunToRead):
+            raise UsageError("Judgments were expected, not a run. The judgments come first, then the runs.")
         if not isinstance(given, str | os.PathLike):
             return as_qrels(given, self.gain.grade_of, self.labels, self.columns)
         return read_qrels(
@@ -98,6 +100,8 @@ class Reading:
             given = [given]
         if isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
             return self._in_memory(given, "run")
+        if isinstance(given, Qrels):
+            raise UsageError("A run was expected, not judgments. The judgments come first, then the runs.")
         if isinstance(given, Mapping):
             return self._by_name(given)
         if not isinstance(given, Iterable):
@@ -115,9 +119,10 @@ class Reading:
             raise UsageError("No run was given.")
         if all(map(_is_one_query, given.values())):
             return self._in_memory(given, "run")
-        return [self._named(str(name), run) for name, run in given.items()]
+        threads = self.threads if len(given) == 1 else 1
+        return [self._named(str(name), run, threads) for name, run in given.items()]
 
-    def _named(self, name: str, given: Any) -> RunToRead:
+    def _named(self, name: str, given: Any, threads: int) -> RunToRead:
         if isinstance(given, RunToRead):
             return RunToRead(given.place, lambda: given.read().renamed(name), given.path, name)
         if isinstance(given, str | os.PathLike):
@@ -126,7 +131,7 @@ class Reading:
                 raise UsageError(
                     f'The name "{name}" stands for one run, but {os.fspath(given)} are {len(files)} files.'
                 )
-            return self._in_file(files[0], 1, name)
+            return self._in_file(files[0], threads, name)
         return RunToRead(name, lambda: as_run(given, name, self.columns).renamed(name), name=name)
 
     def _in_list(self, several: list[Any]) -> list[RunToRead]:

@@ -448,8 +448,8 @@ def as_runs_of_table(given: Any, name: str = "run", columns: Mapping[str, str] |
     pairs, score = table.checked()
     tags, number = table.numbered_runs()
     runs = []
-    for at, tag in enumerate(tags):
-        rows = np.flatnonzero(number == at)
+    for own, tag in enumerate(tags):
+        rows = np.flatnonzero(number == own)
         own_pairs = pairs.take(rows).without_unused_topics()
         own_pairs.reject_repeats("Keep one entry for each document.")
         ranks = None if table.ranks is None else table.ranks[rows]

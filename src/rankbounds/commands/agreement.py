@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.input_options import add_inputs, reading_from, runs_from
-from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
-from rankbounds.commands.scoring_options import add_assumptions, add_measures, evaluate_from
+from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.reading import add_inputs, reading_from, runs_from
+from rankbounds.commands.scoring import add_assumptions, add_measures, evaluate_from
 from rankbounds.errors import UsageError
 from rankbounds.tables import Table, number
 

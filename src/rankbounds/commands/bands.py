@@ -18,9 +18,9 @@ import numpy as np
 
 from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounded, worst_difference
 from rankbounds.collection.run import Run
-from rankbounds.commands.input_options import add_reading, run_from
 from rankbounds.commands.messages import say
-from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.reading import add_reading, run_from
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.measures import parse_measures
 from rankbounds.rankings.order import Order, ranked_rows

@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 
 from rankbounds.checking.diagnosis import Diagnosis, diagnose, in_words, places
-from rankbounds.commands.input_options import add_reading, add_runs, judgments_from, runs_from
-from rankbounds.commands.output_options import add_output, check_format, progress_on_terminal, write_rows, write_text
-from rankbounds.commands.scoring_options import add_measures
+from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_rows, write_text
+from rankbounds.commands.reading import add_reading, add_runs, judgments_from, runs_from
+from rankbounds.commands.scoring import add_measures
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.measures import parse_measures
 from rankbounds.tables import Table, number

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.input_options import add_reading, judgments_from, run_from
-from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
-from rankbounds.commands.scoring_options import add_gain, add_measures, add_ties
+from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.reading import add_reading, judgments_from, run_from
+from rankbounds.commands.scoring import add_gain, add_measures, add_ties
 from rankbounds.persistence.contributions import FIELDS, contributions
 from rankbounds.tables import Table
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.input_options import add_reading, judgments_from, run_from
-from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
-from rankbounds.commands.scoring_options import add_gain, add_ties
+from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.reading import add_reading, judgments_from, run_from
+from rankbounds.commands.scoring import add_gain, add_ties
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measure
 from rankbounds.measures.rank_biased_precision import RBP
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     measure = parse_measure(options.measure)
     if not isinstance(measure, RBP):
         raise UsageError(f"Crossings are found for RBP, not for {measure}.")
-    found = regions(
+    stretches = regions(
         judgments_from(options),
         [run_from(options, options.a), run_from(options, options.b)],
         measure=measure,
@@ -57,18 +57,18 @@ def run(options: argparse.Namespace) -> int:
         score_precision=options.score_precision,
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        rows = [one.row() for one in found] if options.regions else crossings_of(found)
+        rows = [region.row() for region in stretches] if options.regions else crossings_of(stretches)
         write_rows(options, rows, REGION_FIELDS if options.regions else FIELDS)
         return 0
     cells = [
         [
-            one.query_id,
-            number(one.p_from),
-            number(one.p_to),
-            one.ahead,
-            "-" if one.ahead == TIED else "surely" if one.sure else "undecided",
+            region.query_id,
+            number(region.p_from),
+            number(region.p_to),
+            region.ahead,
+            "-" if region.ahead == TIED else "surely" if region.sure else "undecided",
         ]
-        for one in found
+        for region in stretches
     ]
     table = Table(["topic", "p from", "to", "ahead", "given what is unjudged"], cells, frozenset({0, 3, 4}))
     write_text(options, table.render(options.format))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rankbounds.commands.output_options import add_output, check_format, write_text
+from rankbounds.commands.output import add_output, check_format, write_text
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.writing import make_empty_folder, make_folder, writing

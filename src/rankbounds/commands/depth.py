@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.input_options import add_inputs, add_reading, judgments_from, runs_from
-from rankbounds.commands.output_options import add_output, check_format, numbers, write_rows, write_text
-from rankbounds.commands.scoring_options import add_ties
+from rankbounds.commands.output import add_output, check_format, numbers, write_rows, write_text
+from rankbounds.commands.reading import add_inputs, add_reading, judgments_from, runs_from
+from rankbounds.commands.scoring import add_ties
 from rankbounds.errors import UsageError
 from rankbounds.persistence.planning import expected_examined, judgments_needed, planned_depth, planned_persistence
 from rankbounds.tables import Table, number

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.input_options import add_inputs
-from rankbounds.commands.output_options import add_output, check_format, progress_on_terminal, write_rows, write_text
-from rankbounds.commands.scoring_options import (
+from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_rows, write_text
+from rankbounds.commands.reading import add_inputs
+from rankbounds.commands.scoring import (
     add_assumptions,
     add_measures,
     add_resampling,

@@ -12,11 +12,11 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from rankbounds.commands.input_options import add_inputs
 from rankbounds.commands.messages import say
-from rankbounds.commands.output_options import add_output, check_format, progress_on_terminal, write_text
+from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_text
+from rankbounds.commands.reading import add_inputs
 from rankbounds.commands.run_names import name_and_path
-from rankbounds.commands.scoring_options import add_assumptions, add_measures, assumptions_from, evaluate_from
+from rankbounds.commands.scoring import add_assumptions, add_measures, assumptions_from, evaluate_from
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.scores import Scores

@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from rankbounds.commands.input_options import add_reading, judgments_from, run_from
-from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.reading import add_reading, judgments_from, run_from
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
@@ -34,33 +34,33 @@ def run(options: argparse.Namespace) -> int:
     from rankbounds.checking.explanation import explain
 
     check_format(options)
-    found = explain(
+    explanations = explain(
         options.trec_output,
         judgments_from(options),
         run_from(options, options.run_file),
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        write_rows(options, [asdict(one) for one in found], FIELDS)
+        write_rows(options, [asdict(explanation) for explanation in explanations], FIELDS)
         return 0
-    known = [one for one in found if one.measure is not None]
-    shown = [one for one in known if options.all or one.lines != one.equal]
+    known = [explanation for explanation in explanations if explanation.measure is not None]
+    shown = [explanation for explanation in known if options.all or explanation.lines != explanation.equal]
     rows = [
         [
-            one.name,
-            str(one.measure),
-            f"{one.equal} of {one.lines}",
-            number(one.largest_difference),
-            one.why,
-            one.example,
+            explanation.name,
+            str(explanation.measure),
+            f"{explanation.equal} of {explanation.lines}",
+            number(explanation.largest_difference),
+            explanation.why,
+            explanation.example,
         ]
-        for one in shown
+        for explanation in shown
     ]
     header = ["trec_eval", "rankbounds", "equal", "largest", "why", "example"]
     text = Table(header, rows, frozenset({0, 1, 4, 5})).render(options.format) if rows else ""
     if options.format == "table":
-        agreeing = sum(one.lines == one.equal for one in known)
+        agreeing = sum(explanation.lines == explanation.equal for explanation in known)
         text += f"{agreeing} of {len(known)} measures agree on every line.\n"
-        unknown = [one.name for one in found if one.measure is None]
+        unknown = [explanation.name for explanation in explanations if explanation.measure is None]
         if unknown:
             text += f"Not in rankbounds: {', '.join(unknown)}.\n"
     write_text(options, text)

@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rankbounds.commands.input_options import add_inputs, add_reading, collection_from
-from rankbounds.commands.output_options import add_output, check_format, write_text
-from rankbounds.commands.scoring_options import add_order, order
+from rankbounds.commands.output import add_output, check_format, write_text
+from rankbounds.commands.reading import add_inputs, add_reading, collection_from
+from rankbounds.commands.scoring import add_order, order
 from rankbounds.judging.next_judgments import FIELDS, STRATEGIES, JudgingPlan, judge_next
 from rankbounds.tables import Table, number, render_rows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import MISSING, fields
 
-from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, check_format, write_rows, write_text
 from rankbounds.measures import REGISTRY, Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, written

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from rankbounds.commands.input_options import *  # noqa: F403
-from rankbounds.commands.output_options import *  # noqa: F403
-from rankbounds.commands.scoring_options import *  # noqa: F403
+from rankbounds.commands.output import *  # noqa: F403
+from rankbounds.commands.reading import *  # noqa: F403
+from rankbounds.commands.scoring import *  # noqa: F403

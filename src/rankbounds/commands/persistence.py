@@ -12,9 +12,9 @@ import csv
 import io
 from typing import Any
 
-from rankbounds.commands.input_options import add_inputs, add_reading, collection_from
-from rankbounds.commands.output_options import add_output, check_format, write_rows, write_text
-from rankbounds.commands.scoring_options import add_measures, add_ties
+from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.reading import add_inputs, add_reading, collection_from
+from rankbounds.commands.scoring import add_measures, add_ties
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import read_text
 from rankbounds.persistence.choosing import best_agreement, fit_persistence, persistence_agreement

@@ -15,9 +15,9 @@ import sys
 
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
-from rankbounds.commands.input_options import add_reading, add_runs, judgments_from, reading_from, runs_from
-from rankbounds.commands.output_options import write_text
-from rankbounds.commands.scoring_options import add_order, order
+from rankbounds.commands.output import write_text
+from rankbounds.commands.reading import add_reading, add_runs, judgments_from, reading_from, runs_from
+from rankbounds.commands.scoring import add_order, order
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.judging import pools
 

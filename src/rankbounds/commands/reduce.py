@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rankbounds.commands.input_options import add_reading, judgments_from
-from rankbounds.commands.output_options import check_outputs, write_text
+from rankbounds.commands.output import check_outputs, write_text
+from rankbounds.commands.reading import add_reading, judgments_from
 from rankbounds.errors import UsageError
 from rankbounds.judging.reduction import RATES, Reduction
 from rankbounds.judging.subsets import only_pooled, subset

@@ -15,11 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.commands.input_options import add_inputs, add_reading, collection_from
 from rankbounds.commands.messages import say
-from rankbounds.commands.output_options import check_format, progress_on_terminal, seed, write_text
+from rankbounds.commands.output import check_format, progress_on_terminal, seed, write_text
+from rankbounds.commands.reading import add_inputs, add_reading, collection_from
 from rankbounds.commands.run_names import name_and_path
-from rankbounds.commands.scoring_options import add_gain, add_measures
+from rankbounds.commands.scoring import add_gain, add_measures
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.tables import Table, render_rows
@@ -137,11 +137,11 @@ def listed(studies: list[Study], kind: str) -> str:
     """The studies with their questions and needs."""
     rows = [
         {
-            "study": one.name,
-            "question": one.question,
-            "needs": ", ".join(NEEDS.get(name, name) for name in one.needs) or "nothing (simulated)",
+            "study": study.name,
+            "question": study.question,
+            "needs": ", ".join(NEEDS.get(name, name) for name in study.needs) or "nothing (simulated)",
         }
-        for one in studies
+        for study in studies
     ]
     if kind == "json":
         return render_rows(rows, "json", FIELDS)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rankbounds.commands.output_options import add_output, check_format, write_text
+from rankbounds.commands.output import add_output, check_format, write_text
 from rankbounds.errors import UsageError
 from rankbounds.files.writing import writing
 from rankbounds.published.comparison import PublishedComparison, compare_published

@@ -13,10 +13,10 @@ from __future__ import annotations
 import argparse
 import os
 
-from rankbounds.commands.input_options import add_inputs, add_reading, collection_from
 from rankbounds.commands.messages import say
-from rankbounds.commands.output_options import add_output, check_format, seed, write_text
-from rankbounds.commands.scoring_options import add_ranking
+from rankbounds.commands.output import add_output, check_format, seed, write_text
+from rankbounds.commands.reading import add_inputs, add_reading, collection_from
+from rankbounds.commands.scoring import add_ranking
 from rankbounds.comparison.unjudged_differences import differences
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
-from rankbounds.commands.output_options import FILES_READ
+from rankbounds.commands.output import FILES_READ
 from rankbounds.commands.run_names import name_and_path
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
@@ -105,7 +106,7 @@ def runs_from(options: argparse.Namespace, *, repeated: bool = False) -> list[Ru
     for argument in options.runs:
         name, path = name_and_path(argument)
         if name is not None:
-            given += reading.runs_to_read({name: path})
+            given += (reading if len(options.runs) == 1 else replace(reading, threads=1)).runs_to_read({name: path})
         else:
             given += [file for file in expand([path]) if repeated or file not in given]
     return reading.runs_to_read(given)

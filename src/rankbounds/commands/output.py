@@ -1,4 +1,4 @@
-"""What the options of commands say of results: where they go, how they look, and which files they must not replace."""
+"""Where a command's results go, and how they look: options that every command has, whatever it reads."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from rankbounds.commands.run_names import name_and_path
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
-from rankbounds.files.opening import expand
 from rankbounds.files.writing import not_utf8, reject_inputs, writing
-from rankbounds.tables import render_rows
 
 FILES_READ = (
     "qrels", "runs", "run_file", "a", "b", "trec_output", "against", "baseline", "restrict", "groups", "ties_key",
@@ -58,18 +55,23 @@ def check_outputs(options: argparse.Namespace, outputs: Sequence[str] | None = N
 
 
 def _files_read(options: argparse.Namespace) -> list[str]:
-    found: list[str] = []
-    for name in FILES_READ:
-        given = getattr(options, name, None)
-        for argument in given if isinstance(given, list) else [given]:
-            if isinstance(argument, str):
+    from rankbounds.commands.run_names import name_and_path
+    from rankbounds.files.opening import expand
+
+    paths: list[str] = []
+    for option in FILES_READ:
+        given = getattr(options, option, None)
+        for path in given if isinstance(given, list) else [given]:
+            if isinstance(path, str):
                 with contextlib.suppress(RankboundsError):  # the command tells of what is not there
-                    found += expand([name_and_path(argument)[1]])
-    return found
+                    paths += expand([name_and_path(path)[1]])
+    return paths
 
 
 def write_rows(options: argparse.Namespace, rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> None:
     """Rows in the format asked for, to where it was asked for."""
+    from rankbounds.tables import render_rows
+
     write_text(options, render_rows(rows, options.format, fields, raw=options.raw))
 
 

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from rankbounds.commands.input_options import add_lenient, add_reading, runs_from
-from rankbounds.commands.output_options import progress_on_terminal
+from rankbounds.commands.output import progress_on_terminal
+from rankbounds.commands.reading import add_lenient, add_reading, runs_from
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, PRECISIONS, TOPICS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
