@@ -101,7 +101,7 @@ class _CutGroups:
             return None
         row, offset, size = groups.row[chosen], groups.offset[chosen], groups.size[chosen]
         so_far = np.concatenate([np.zeros((rankings.length.size, 1)), rankings.relevant_so_far(rel)], axis=-1)
-        before, through = (so_far[row, at].astype(np.int64) for at in (offset, offset + size))
+        before, through = (so_far[row, rank].astype(np.int64) for rank in (offset, offset + size))
         drawn = depth - offset
         return cls(row, offset, size, drawn, through - before, before, np.arange(int(drawn.max()) + 1))
 

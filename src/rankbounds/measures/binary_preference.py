@@ -75,7 +75,7 @@ class LimitedPenalty(Measure):
 
         best, worst = (np.zeros(turned.shape) for _ in range(2))
         found = np.count_nonzero(relevant, axis=-1)[:, None]
-        above, open_above = (_first_to_last(relevant, one) for one in (nonrelevant_above, holes_above))
+        above, open_above = (_first_to_last(relevant, counts) for counts in (nonrelevant_above, holes_above))
         for nth in range(above.shape[-1]):  # the known relevant documents, one of each list at a time
             here, surely, open_here = nth < found, above[:, nth, None], open_above[:, nth, None]
             best += np.where(here, np.minimum(limit, surely + np.maximum(open_here - turned, 0)), 0)
@@ -115,23 +115,23 @@ def _first_to_last(marked: Flags, counts: Ints) -> Ints:
     row, column = np.nonzero(marked)
     number = np.count_nonzero(marked, axis=-1)
     place = np.arange(row.size) - np.repeat(np.cumsum(number) - number, number)
-    found = np.zeros((len(marked), int(number.max(initial=0))), dtype=np.int64)
-    found[row, place] = counts[row, column]
-    return found
+    at_marked = np.zeros((len(marked), int(number.max(initial=0))), dtype=np.int64)
+    at_marked[row, place] = counts[row, column]
+    return at_marked
 
 
 def _number_up_to(marked: Flags, counts: Ints) -> Ints:
     """For each list how many marked documents have a count of at most 0, 1, 2, ..."""
     row, column = np.nonzero(marked)
     width = marked.shape[-1] + 1
-    found = np.bincount(row * width + counts[row, column], minlength=len(marked) * width)
-    return np.cumsum(found.reshape(-1, width), axis=-1)
+    with_count = np.bincount(row * width + counts[row, column], minlength=len(marked) * width)
+    return np.cumsum(with_count.reshape(-1, width), axis=-1)
 
 
 def _look_up(up_to: Ints, limit: Ints) -> Ints:
     """``up_to`` at these counts; 0 below 0."""
-    at = np.clip(limit, 0, up_to.shape[-1] - 1)
-    return np.where(limit < 0, 0, np.take_along_axis(up_to, at, axis=-1))
+    count = np.clip(limit, 0, up_to.shape[-1] - 1)
+    return np.where(limit < 0, 0, np.take_along_axis(up_to, count, axis=-1))
 
 
 @dataclass(frozen=True)

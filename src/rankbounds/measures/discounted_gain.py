@@ -94,5 +94,5 @@ def gains(rankings: Rankings, kind: str) -> Floats:
     """The gain of every document; an unjudged one has its chance of the largest."""
     if kind == "linear":
         return rankings.gain()
-    least, most = (transformed(one, kind) for one in (rankings.facts.nonrelevant_gain, rankings.facts.max_gain))
+    least, most = (transformed(gain, kind) for gain in (rankings.facts.nonrelevant_gain, rankings.facts.max_gain))
     return np.where(rankings.holes, least + rankings.chance * (most - least), transformed(rankings.gain(), kind))

@@ -56,7 +56,7 @@ class ERR(Measure):
         largest = rankings.facts.max_gain if self.max_grade is None else self.max_grade
         if largest < (seen := rankings.assume(0.0).gain().max(initial=0.0)):
             raise DataError(f"{self}: a document has gain {seen:g}, more than max_grade.")
-        least, most = (satisfies(one, largest) for one in (rankings.facts.nonrelevant_gain, largest))
+        least, most = (satisfies(gain, largest) for gain in (rankings.facts.nonrelevant_gain, largest))
         return np.where(rankings.holes, least + rankings.chance * (most - least), satisfies(rankings.gain(), largest))
 
     def value(self, rankings: Rankings) -> Floats:

@@ -69,8 +69,8 @@ class ESL(Measure):
         relevant = rankings.relevant(self.rel)
         last: TiedGroup = groups_reaching(rankings, relevant, self.n)
         among = last.wanted * (last.size - last.relevant) / (last.relevant + 1)
-        found = last.first - last.above + among
-        return np.where(last.reached, found, self._behind_list(rankings, relevant.sum(axis=-1)))
+        wasted = last.first - last.above + among
+        return np.where(last.reached, wasted, self._behind_list(rankings, relevant.sum(axis=-1)))
 
     def _behind_list(self, rankings: Rankings, found: Floats) -> Floats:
         """The length of a search that goes on among the documents that were not retrieved."""

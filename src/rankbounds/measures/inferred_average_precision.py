@@ -67,13 +67,13 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
             return self.value(rankings)
         marks = self._marks(rankings)
         first, size = group_place(rankings)
-        sums = [before_and_within(rankings, one.astype(np.float64)) for one in marks]
+        sums = [before_and_within(rankings, flags.astype(np.float64)) for flags in marks]
         total = np.zeros(rankings.length.size)
         # One step for each tied group that holds relevant documents (an untied document is a group of one).
         begins = first == np.arange(rankings.width)
         for row, column in zip(*np.nonzero(begins & (sums[0][1] > 0)), strict=True):
-            before = [int(one[0][row, column]) for one in sums]
-            within = [int(one[1][row, column]) for one in sums]
+            before = [int(before_group[row, column]) for before_group, _ in sums]
+            within = [int(within_group[row, column]) for _, within_group in sums]
             total[row] += within[0] * _expected_term(int(column), int(size[row, column]), before, within)
         return quotient(total, rankings.num_relevant(self.rel))
 

@@ -124,10 +124,10 @@ def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, 
     so that few remain. An exact dynamic program gives the probability that a group stays below a level of precision;
     only for groups of several hundred documents are there too many levels, and the result is then good to 0.0002.
     """
-    found = interpolated(rankings, rel, recalls)
+    precisions = interpolated(rankings, rel, recalls)
     groups = rankings.groups
     if groups is None:
-        return found
+        return precisions
     so_far = rankings.relevant_so_far(rel)
     number = rankings.num_relevant(rel)
     marked = groups.sums(rankings.relevant(rel)).astype(np.int64)
@@ -137,7 +137,7 @@ def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, 
     settled.reshape(-1)[groups.cell[np.isin(groups.number, mixed)]] = False
     precision = np.where(settled, so_far / np.arange(1, rankings.width + 1), 0.0)
     reach = (before + marked) / np.maximum(groups.offset + marked, 1)
-    for values, recall in zip(found, recalls, strict=True):
+    for values, recall in zip(precisions, recalls, strict=True):
         needed = np.floor(recall * number + 0.5).astype(np.int64)
         surely = np.where(so_far >= needed[:, None], precision, 0.0).max(axis=-1)
         matters = (before + marked >= needed[groups.row]) & (reach > surely[groups.row])
@@ -145,7 +145,7 @@ def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, 
         for row in np.unique(groups.row[open_groups]).tolist():
             chosen = open_groups[groups.row[open_groups] == row]
             values[row] = _expected_highest(groups, chosen, marked, before, int(needed[row]), float(surely[row]))
-    return found
+    return precisions
 
 
 def _expected_highest(

@@ -92,11 +92,11 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
         known = rankings.facts.count_from_level[:, rankings.topic]
         turned = np.minimum(np.arange(int(rankings.num_holes.max(initial=0)) + 1), rankings.num_holes[:, None])
         ideal_sums = np.append(0.0, np.cumsum(self._weights_to_depth(int(known.max(initial=0)) + turned.shape[1])))
-        ideal = [ideal_sums[known[one][:, None] + turned] for one in range(levels.size)]
+        ideal = [ideal_sums[known[level][:, None] + turned] for level in range(levels.size)]
 
         reached = [judged.gain() >= level for level in rankings.facts.levels]
-        falling = [self._sums(rankings, at, turned, best=False, over_ties=over_ties) for at in reached]
-        rising = [self._sums(rankings, at, turned, best=True, over_ties=over_ties) for at in reached]
+        falling = [self._sums(rankings, flags, turned, best=False, over_ties=over_ties) for flags in reached]
+        rising = [self._sums(rankings, flags, turned, best=True, over_ties=over_ties) for flags in reached]
         if rankings.facts.nonrelevant_gain > 0:  # the first level: every document reaches it, whatever its judgment
             everything = ideal_sums[known[0] + rankings.num_holes]
             ideal[0] = np.broadcast_to(everything[:, None], turned.shape)
@@ -131,7 +131,7 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
 
 
 def _weighted(step: Floats, parts: list[Floats]) -> Floats:
-    return sum((one * part for one, part in zip(step, parts, strict=True)), start=np.zeros(1))
+    return sum((height * part for height, part in zip(step, parts, strict=True)), start=np.zeros(1))
 
 
 def _greatest_ratio(step: Floats, sums: list[Floats], ideal: list[Floats]) -> Floats:

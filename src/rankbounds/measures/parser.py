@@ -72,7 +72,7 @@ def parse_measure(given: MeasureLike) -> Measure:
 def parse_measures(given: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
     """One measure or several, each once. In a text, commas outside of parentheses stand between measures."""
     several = given if isinstance(given, Iterable) and not isinstance(given, str | type) else [given]
-    parsed = [parse_measure(measure) for one in several for measure in _separated(one)]
+    parsed = [parse_measure(measure) for text in several for measure in _separated(text)]
     if not parsed:
         raise UsageError("No measure was given.")
     return list(dict.fromkeys(parsed))
@@ -89,7 +89,7 @@ def _separated(given: MeasureLike) -> list[MeasureLike]:
 def _parameters(measure: type[Measure], text: str) -> dict[str, Any]:
     types = _types(measure)
     known = [parameter.name for parameter in fields(measure)]
-    found: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or key not in known:
@@ -99,10 +99,10 @@ def _parameters(measure: type[Measure], text: str) -> dict[str, Any]:
                 if key not in known
                 else f'{measure.name}: the parameter "{key}" needs a value, as in {key}=1.'
             )
-        if key in found:
+        if key in chosen:
             raise UsageError(f'{measure.name}: the parameter "{key}" is given twice.')
-        found[key] = _converted(measure, key, value, types[key])
-    return found
+        chosen[key] = _converted(measure, key, value, types[key])
+    return chosen
 
 
 @cache
@@ -147,7 +147,7 @@ def _countable(measure: type[Measure], number: int) -> int:
 def _template_pattern(template: str) -> re.Pattern[str]:
     pieces = re.split(r"\{(\w+)(?::[^}]*)?\}", template)
     return re.compile(
-        "".join(f"(?P<{piece}>[0-9.]+)" if at % 2 else re.escape(piece) for at, piece in enumerate(pieces))
+        "".join(f"(?P<{piece}>[0-9.]+)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
     )
 
 

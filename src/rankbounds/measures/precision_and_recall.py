@@ -10,6 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.measures.measure import Bounds, Measure, Share, quotient
+from rankbounds.measures.recall import found_and_open
 from rankbounds.measures.tied_draws import chance_of_number, groups_at_cut
 from rankbounds.rankings.rankings import Rankings
 
@@ -17,14 +18,6 @@ from rankbounds.rankings.rankings import Rankings
 def _read(cutoff: int | None, rankings: Rankings) -> Ints:
     """How many documents precision is taken over: the depth, or without one the whole list."""
     return rankings.length if cutoff is None else np.full(rankings.length.size, cutoff)
-
-
-def _found_and_open(measure: Measure, rel: float, rankings: Rankings) -> tuple[Floats, Floats, Ints, Ints]:
-    """Relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
-    judged, depth = rankings.assume(0.0), measure.depth(rankings)
-    found = judged.relevant(rel)[..., :depth].sum(axis=-1)
-    within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
-    return found, judged.num_relevant(rel), within, rankings.num_holes - within
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ class F(Share):
         return (self.beta**2 * relevant + _read(self.cutoff, rankings)) / (1 + self.beta**2)
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        found, known, within, below = _found_and_open(self, self.rel, rankings)
+        found, known, within, below = found_and_open(self, rankings)
         low = quotient(found, self._over(known + below, rankings))
         return low, quotient(found + within, self._over(known + within, rankings))
 
@@ -111,7 +104,7 @@ class Shaw(Measure):
         return quotient(found, _read(self.cutoff, rankings) + rankings.num_relevant(self.rel) - found)
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        found, known, within, below = _found_and_open(self, self.rel, rankings)
+        found, known, within, below = found_and_open(self, rankings)
         read = _read(self.cutoff, rankings)
         return quotient(found, read + known + below - found), quotient(found + within, read + known - found)
 

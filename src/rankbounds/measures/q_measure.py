@@ -111,8 +111,10 @@ class Q(Measure):
         """Where grade 0 gains too, every document counts, and only gains are open: the list's and the ideal ones."""
         number = self._num_relevant(least)
         low, high = (
-            quotient((one.present * np.cumsum(self._credit(one), axis=-1) * self._inverse(ideal)).sum(axis=-1), number)
-            for one, ideal in ((least, most), (most, least))
+            quotient(
+                (lists.present * np.cumsum(self._credit(lists), axis=-1) * self._inverse(ideal)).sum(axis=-1), number
+            )
+            for lists, ideal in ((least, most), (most, least))
         )
         return low, np.minimum(high, 1.0)
 

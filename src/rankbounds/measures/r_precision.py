@@ -64,5 +64,5 @@ class RPrec(Measure):
 
 def _at(so_far: Floats, depth: Floats) -> Floats:
     """What a cumulative sum holds at these depths; 0 at depth 0, the last value beyond the end."""
-    at = np.minimum(depth.astype(np.int64), so_far.shape[-1])
-    return np.where(at > 0, np.take_along_axis(so_far, np.maximum(at - 1, 0), axis=-1), 0)
+    rank = np.minimum(depth.astype(np.int64), so_far.shape[-1])
+    return np.where(rank > 0, np.take_along_axis(so_far, np.maximum(rank - 1, 0), axis=-1), 0)

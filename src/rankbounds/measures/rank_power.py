@@ -82,10 +82,10 @@ class RankPower(Measure):
         if groups is None:
             return relevant[..., :depth], unjudged[..., :depth]
         source = order_by_worth(rankings, relevant + 0.5 * unjudged, best=best)
-        surely, perhaps = (groups.filled_from(one, source)[..., :depth] for one in (relevant, unjudged))
+        surely, perhaps = (groups.filled_from(flags, source)[..., :depth] for flags in (relevant, unjudged))
         cut = groups.cut_by(depth)
         row, above = groups.row[cut], (depth - groups.offset[cut])[:, None]
-        known, open_ = (groups.sums(one)[cut].astype(np.int64)[:, None] for one in (relevant, unjudged))
+        known, open_ = (groups.sums(flags)[cut].astype(np.int64)[:, None] for flags in (relevant, unjudged))
         fewest = np.maximum(0, above - (groups.size[cut][:, None] - known))
         most = np.minimum(above, known + open_)
         place = np.arange(depth) - groups.offset[cut][:, None]  # counted from the group's good (or bad) end

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankbounds.arrays import Floats
-from rankbounds.measures.measure import Bounds, Share, quotient
+from rankbounds.arrays import Floats, Ints
+from rankbounds.measures.measure import Bounds, Measure, Share, quotient
 from rankbounds.rankings.rankings import Rankings
 
 
@@ -49,10 +49,13 @@ class Recall(Share):
         return rankings.num_relevant(self.rel)
 
     def bounds(self, rankings: Rankings) -> Bounds:
-        judged = rankings.assume(0.0)
-        depth = self.depth(rankings)
-        found = judged.relevant(self.rel)[..., :depth].sum(axis=-1)
-        known = judged.num_relevant(self.rel)
-        within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
-        beyond = rankings.num_holes - within
-        return quotient(found, known + beyond), quotient(found + within, known + within)
+        found, known, within, below = found_and_open(self, rankings)
+        return quotient(found, known + below), quotient(found + within, known + within)
+
+
+def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Ints, Ints]:
+    """Relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
+    judged, depth = rankings.assume(0.0), measure.depth(rankings)
+    found = judged.relevant(measure.rel)[..., :depth].sum(axis=-1)
+    within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
+    return found, judged.num_relevant(measure.rel), within, rankings.num_holes - within

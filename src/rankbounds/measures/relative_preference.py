@@ -52,7 +52,7 @@ class Preference(Measure):
         """A tied document is equally likely in every place; in each, all others of the group are above it alike."""
         condensed = rankings.condensed()
         gain, total, levels = self.gains(condensed)
-        counts, inverse = (np.broadcast_to(one, gain.shape) for one in self.scale(condensed))
+        counts, inverse = (np.broadcast_to(factor, gain.shape) for factor in self.scale(condensed))
         surely, tied = np.zeros(gain.shape), np.zeros(gain.shape)
         for level in levels:
             number = before_and_within(condensed, (gain < level).astype(np.float64))
@@ -61,7 +61,7 @@ class Preference(Measure):
                 np.where(gain == level, level * n - w, old)
                 for n, w, old in zip(number, worth, (surely, tied), strict=True)
             )
-        mean = (group_means(condensed, one) for one in (counts, inverse, inverse * share_above(condensed)))
+        mean = (group_means(condensed, factor) for factor in (counts, inverse, inverse * share_above(condensed)))
         counted, penalised, penalised_by_tied = mean
         terms = gain * counted - surely * penalised - tied * penalised_by_tied
         return quotient(terms.sum(axis=-1), total)

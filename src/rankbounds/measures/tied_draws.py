@@ -43,13 +43,14 @@ def groups_at_cut(rankings: Rankings, relevant: Floats, depth: int) -> TiedGroup
     return TiedGroup(*group, wanted=depth - group[0], reached=np.ones(rank.size, dtype=bool))
 
 
-def _groups_of(rankings: Rankings, relevant: Floats, at: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def _groups_of(rankings: Rankings, relevant: Floats, column: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Of the group that holds this column of each list: first, size, relevant, above."""
     begins = np.ones(relevant.shape, dtype=bool) if rankings.tied is None else ~rankings.tied
     rank = np.arange(relevant.shape[-1])
-    first = np.where(begins & (rank <= at[:, None]), rank, 0).max(axis=-1)
-    end = np.where(begins & (rank > at[:, None]), rank, relevant.shape[-1]).min(axis=-1)
-    so_far = np.concatenate([np.zeros((at.size, 1)), np.cumsum(relevant, axis=-1)], axis=-1).astype(np.int64)
-    row = np.arange(at.size)
+    first = np.where(begins & (rank <= column[:, None]), rank, 0).max(axis=-1)
+    end = np.where(begins & (rank > column[:, None]), rank, relevant.shape[-1]).min(axis=-1)
+    so_far = np.concatenate([np.zeros((column.size, 1)), np.cumsum(relevant, axis=-1)], axis=-1).astype(np.int64)
+    row = np.arange(column.size)
     above = so_far[row, first]
     return first, end - first, so_far[row, end] - above, above
 

@@ -15,7 +15,7 @@ from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
 from rankbounds.columns.pairs import row_numbers
 from rankbounds.errors import DataError
-from rankbounds.rankings.order import Order, Precision, _ranked
+from rankbounds.rankings.order import Order, Precision, ranking
 from rankbounds.rankings.rankings import BEYOND, NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -126,14 +126,14 @@ def _rankings_of_slice(
     """The rankings of the topics in these rows, which stand together topic by topic."""
     run = whole.take(rows)
     pairs = run.pairs
-    found, judgments = facts.qrels.pairs.index.find(pairs, topic_in_qrels)
+    is_judged, judgments = facts.qrels.pairs.index.find(pairs, topic_in_qrels)
     grade = np.full(len(pairs), np.nan)
-    grade[found] = facts.grade[judgments]
+    grade[is_judged] = facts.grade[judgments]
     judgment = None
     if keep_judgments:
         judgment = np.full(len(pairs), NOT_POOLED, dtype=np.int32)
-        judgment[found] = judgments
-    permutation, tied = _ranked(run, order, precision, tie_key)
+        judgment[is_judged] = judgments
+    permutation, tied = ranking(run, order, precision, tie_key)
     source = row_numbers(rows) if keep_rows else None
     if permutation is not None:
         grade = grade[permutation]
@@ -158,11 +158,11 @@ def _batches(
 ) -> Iterator[Rankings]:
     """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
     size_class = np.ceil(np.log2(np.maximum(length, 1))).astype(np.int64)
-    for one_class in np.unique(size_class).tolist():
-        lists = np.flatnonzero(size_class == one_class)
-        step = max(1, BATCH_CELLS >> one_class)
-        for at in range(0, lists.size, step):
-            chosen = lists[at : at + step]
+    for log_width in np.unique(size_class).tolist():
+        lists = np.flatnonzero(size_class == log_width)
+        step = max(1, BATCH_CELLS >> log_width)
+        for first in range(0, lists.size, step):
+            chosen = lists[first : first + step]
             block = partial(_block, start=start[chosen], length=length[chosen])
             marks = block(tied, False)
             yield Rankings(

@@ -20,9 +20,9 @@ def ranks(run: Run, order: Order = "trec", precision: Precision = "double") -> I
     """The rank of every row of a run within its topic, 1 at the top."""
     rows, _ = ranked_rows(run, order=order, precision=precision)
     length = np.bincount(run.pairs.topic, minlength=len(run.pairs.topics))
-    found = np.empty(len(run), dtype=np.int64)
-    found[rows] = np.arange(len(run)) - np.repeat(np.cumsum(length) - length, length) + 1
-    return found
+    rank = np.empty(len(run), dtype=np.int64)
+    rank[rows] = np.arange(len(run)) - np.repeat(np.cumsum(length) - length, length) + 1
+    return rank
 
 
 def ranked_rows(
@@ -30,11 +30,11 @@ def ranked_rows(
 ) -> tuple[Ints, Flags]:
     """The run's rows with each topic's together in rank order, and which of them are tied to the one before."""
     together = run.pairs.rows_by_topic()
-    permutation, tied = _ranked(run.take(together), order, precision, tie_key)
+    permutation, tied = ranking(run.take(together), order, precision, tie_key)
     return (together if permutation is None else together[permutation]), tied
 
 
-def _ranked(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
+def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
     """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
     topic = run.pairs.topic
     line_score: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
@@ -100,13 +100,13 @@ def _reordered(permutation: Ints | None, size: int, rows: Ints, within: Ints) ->
 def _tie_break(run: Run, rows: Ints, order: Order, tie_key: TieKey | None) -> list[NDArray[Any]]:
     """Sort keys for documents of equal score, the most important last."""
     if order == "rank":
-        ranks = run.stated_rank
-        if ranks is None:
+        stated_rank = run.stated_rank
+        if stated_rank is None:
             raise DataError(
                 f"{run.pairs.source.name}: ties cannot be ordered by rank, because this run states none. Use another "
                 'order, such as "trec" or "run".'
             )
-        return [ranks[rows]]
+        return [stated_rank[rows]]
     docs = run.pairs.docs.take(rows)
     words = docs.sort_keys()[::-1]
     if order == "docid":

@@ -76,7 +76,7 @@ def expected_products(rankings: Rankings, factors: Floats) -> Floats:
         return np.cumprod(steps, axis=-1)
     flat = steps.reshape(-1)
     values = flat[groups.cell]
-    ones, zeros = (np.add.reduceat((values == one).astype(np.int64), groups.start) for one in (1.0, 0.0))
+    ones, zeros = (np.add.reduceat((values == sure).astype(np.int64), groups.start) for sure in (1.0, 0.0))
     # Certain factors have a closed form: t documents without a zero are C(ones, t) of C(ones + zeros, t) choices.
     left = groups.spread(ones) - groups.position
     flat[groups.cell] = np.maximum(left, 0) / np.maximum(left + groups.spread(zeros), 1)
@@ -108,7 +108,7 @@ def expected_products(rankings: Rankings, factors: Floats) -> Floats:
 def _of_like_size(size: Ints, chosen: Ints) -> list[Ints]:
     """The chosen groups in parts whose sizes differ by less than a factor of two, so that tables of them stay small."""
     size_class = np.ceil(np.log2(size[chosen])).astype(np.int64)
-    return [chosen[size_class == one] for one in np.unique(size_class)]
+    return [chosen[size_class == log_size] for log_size in np.unique(size_class)]
 
 
 def chance_drawn(size: Ints | int, marked: Ints | int, drawn: Ints, count: Ints) -> Floats:
@@ -163,9 +163,9 @@ def expected_count(rankings: Rankings, worth: Floats, depth: int | Ints) -> Floa
     """
     down_to = np.minimum(depth, rankings.width) + np.zeros(rankings.length.shape, dtype=np.int64)
     so_far = np.concatenate((np.zeros((*worth.shape[:-1], 1)), np.cumsum(worth, axis=-1)), axis=-1)
-    at = np.maximum(down_to - 1, 0)[:, None]
-    first, size = (np.take_along_axis(one, at, axis=-1) for one in group_place(rankings))
+    last = np.maximum(down_to - 1, 0)[:, None]
+    first, size = (np.take_along_axis(place, last, axis=-1) for place in group_place(rankings))
     before = np.take_along_axis(so_far, first, axis=-1)
     within = np.take_along_axis(so_far, first + size, axis=-1) - before
-    found: Floats = (before + within * (down_to[:, None] - first) / size)[:, 0]
-    return np.where(down_to > 0, found, 0.0)
+    count: Floats = (before + within * (down_to[:, None] - first) / size)[:, 0]
+    return np.where(down_to > 0, count, 0.0)

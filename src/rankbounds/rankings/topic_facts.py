@@ -97,8 +97,8 @@ class TopicFacts:
     @cached_property
     def levels(self) -> Floats:
         """The distinct positive gains that documents may have, ascending; the last is ``max_gain``."""
-        found = np.unique(np.append(self._collection, (self.nonrelevant_gain, self.max_gain)))
-        return found[found > 0]
+        gains = np.unique(np.append(self._collection, (self.nonrelevant_gain, self.max_gain)))
+        return gains[gains > 0]
 
     @cached_property
     def count_from_level(self) -> Ints:
