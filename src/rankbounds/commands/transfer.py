@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rankbounds.commands import output
+from rankbounds.commands.output import add_output, check_format, write_text
 from rankbounds.errors import UsageError
 from rankbounds.files.writing import writing
 from rankbounds.published.comparison import PublishedComparison, compare_published
@@ -63,12 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--time-limit", type=float, default=1.0, metavar="SECONDS", help="for either end of a range (default 1)"
     )
     parser.add_argument("--figure", metavar="FILE", help="draw the range of A over all persistences (.svg, .png, .pdf)")
-    output.add_output(parser, FORMATS)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Transfer, compare and print."""
-    output.check_format(options)
+    check_format(options)
     if options.against is None:
         for name in ("against_p", "against_residual", "against_topics"):
             if getattr(options, name) is not None:
@@ -104,7 +104,7 @@ def _print(options: argparse.Namespace, found: Transferred, comparison: Publishe
     if options.format in ("json", "jsonl", "csv", "tsv"):
         row = describe(found, comparison)
         kind = "jsonl" if options.format == "json" else options.format  # one object, not a list of one
-        output.write_text(options, render_rows([row], kind, list(row), raw=options.raw))
+        write_text(options, render_rows([row], kind, list(row), raw=options.raw))
         return
     shown = (
         [found] if comparison is None else [one for meeting in comparison.meetings for one in (meeting.a, meeting.b)]
@@ -118,7 +118,7 @@ def _print(options: argparse.Namespace, found: Transferred, comparison: Publishe
     text = table.render(options.format)
     if options.format == "table":
         text = "\n".join([text, *_sentences(found, comparison)]).rstrip("\n") + "\n"
-    output.write_text(options, text)
+    write_text(options, text)
 
 
 def _over(published: Published) -> str:
