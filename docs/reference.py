@@ -89,7 +89,8 @@ def _directive(name: str, value: Any) -> str:
     """What mkdocstrings reads; of a public module, its functions are shown."""
     members = ""
     if inspect.ismodule(value):
-        functions = [own for own, one in vars(value).items() if inspect.isfunction(one) and _home(one) == _home(value)]
+        home = _home(value)
+        functions = [own for own, one in vars(value).items() if inspect.isfunction(one) and _home(one).startswith(home)]
         members = f"      members: [{', '.join(own for own in functions if not own.startswith('_'))}]\n"
     return f"\n::: {name}\n    options:\n      toc_label: {name.rpartition('.')[2]}\n{members}"
 
