@@ -73,7 +73,7 @@ def test_identical_runs_do_not_differ(collection):
     qrels, runs = collection
     found = change_by_banding.measure_changes(qrels, [runs[0], runs[0]], "RR", rhos=(1.4,))
     assert found.p_values(0).tolist() == [1.0]
-    assert found.runs == ["run0 (run) #1", "run0 (run) #2"]
+    assert found.runs == ["run0 (run1)", "run0 (run2)"]
 
 
 def test_result_of_banding(collection, changes):

@@ -22,7 +22,7 @@ from rankbounds.commands import options as shared
 from rankbounds.commands.messages import say
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.measures import parse_measures
-from rankbounds.rankings.order import Order, ranked_rows
+from rankbounds.rankings.order import ranked_rows
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         exact_rho(options.rho)
     original = read_run(options.run_file, lenient=options.lenient)
     if given == ["rho"]:
-        changed = banded(original, options.rho, order=cast(Order, options.order))
+        changed = banded(original, options.rho, ties=options.order)
     else:
         changed = rounded(original, bits=options.bits, digits=options.digits, decimals=options.decimals)
     if options.output:

@@ -36,9 +36,9 @@ def run(options: argparse.Namespace) -> int:
 
     shared.check_format(options)
     found = explain(
-        options.trec_output,
         read_qrels(options.qrels, lenient=options.lenient),
         read_run(options.run_file, lenient=options.lenient),
+        options.trec_output,
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
         shared.write_rows(options, [asdict(one) for one in found], FIELDS)

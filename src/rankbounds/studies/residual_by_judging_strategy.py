@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.judged_runs import Progress, as_runs
+from rankbounds.evaluation.judged_runs import Progress
 from rankbounds.evaluation.rank_correlation import kendall_tau
 from rankbounds.judging.candidates import collect
 from rankbounds.judging.next_judgments import STRATEGIES, weights_by_rank
@@ -47,7 +48,7 @@ def run(
         raise UsageError(f"{chosen} is no sum of fixed weights over relevant documents. Use RBP or P.")
     from scipy.sparse import csr_array
 
-    judgments, systems = as_qrels(qrels), as_runs(runs)
+    judgments, systems = judgments_from(qrels), all_runs(runs)
     deepest = max(max(depths), int(np.count_nonzero(chosen.weights(DEEPEST) >= NEGLIGIBLE)))
     candidates = collect(systems, depth=deepest)
     held = np.isin(candidates.topics, list(judgments.query_ids))[candidates.topic[candidates.document]]
@@ -94,9 +95,9 @@ def run(
     answers = [
         f"{strategy} needs "
         + ", ".join(
-            f"{one['judgments']:,} for what a pool of depth {one['depth']} settles with {cost[one['depth']]:,}"
-            for one in rows
-            if one["strategy"] == strategy and one["depth"] == max(pools)
+            f"{line['judgments']:,} for what a pool of depth {line['depth']} settles with {cost[line['depth']]:,}"
+            for line in rows
+            if line["strategy"] == strategy and line["depth"] == max(pools)
         )
         for strategy in STRATEGIES
     ]
@@ -123,7 +124,7 @@ def _order(
     return np.concatenate(chosen)
 
 
-def _open_tail(measure: RankWeighted, systems: Sequence[Any], query_ids: Sequence[str], deepest: int) -> Floats:
+def _open_tail(measure: RankWeighted, systems: Sequence[Run], query_ids: Sequence[str], deepest: int) -> Floats:
     """What lies beyond the depth that is looked at, or beyond the ends of lists, as a mean over topics."""
     cutoff = min(deepest, getattr(measure, "cutoff", None) or deepest)
     tails = []
