@@ -19,7 +19,6 @@ from rankbounds.studies import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PERSISTENCES = (0.5, 0.8, 0.95)
 DEPTHS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 
 
@@ -27,7 +26,7 @@ def run(
     qrels: Any,
     runs: Any,
     *,
-    persistences: Sequence[float] = PERSISTENCES,
+    persistences: Sequence[float] = curves.PERSISTENCES,
     depths: Sequence[int] = DEPTHS,
     gain: Any = None,
     progress: Callable[[int, int], None] | None = None,

@@ -17,6 +17,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.persistence.curves import PERSISTENCES
 from rankbounds.published.score import Published
 from rankbounds.published.transfer import transferred
 from rankbounds.studies import Result
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 def run(
     qrels: Any,
     runs: Any,
-    persistences: Sequence[float] = (0.5, 0.8, 0.95),
+    persistences: Sequence[float] = PERSISTENCES,
     digits: Sequence[int] = (2, 4),
     pairs: int = 300,
     seed: int = 0,
