@@ -115,7 +115,7 @@ def test_topics_are_banded_apart_and_ranked_first():
     run = rb.Run.from_columns(["a", "b", "a", "b", "a"], ["x", "x", "y", "y", "z"], [1, 5, 3, 6, 2])
     found = rb.banded(run, 2).to_dict()
     assert found == {"a": {"y": 1.0, "z": 0.5, "x": 0.5}, "b": {"y": 1.0, "x": 0.5}}
-    in_line_order = rb.banded(run, 2, order="run").to_dict()
+    in_line_order = rb.banded(run, 2, ties="run").to_dict()
     assert in_line_order == {"a": {"x": 1.0, "y": 0.5, "z": 0.5}, "b": {"x": 1.0, "y": 0.5}}
 
 
@@ -208,3 +208,13 @@ def test_wrong_usage(command, tmp_path, arguments, told):
     assert (code, out) == (2, "")
     assert told in err
     assert len(err.splitlines()) == 1
+
+
+def test_bands_take_what_evaluate_takes_and_the_old_name_with_a_warning():
+    nested = RUN.to_dict()
+    assert rb.banded(nested, 2).to_dict() == rb.banded(RUN, 2).to_dict()
+    assert rb.rounded(nested, digits=1).to_dict() == rb.rounded(RUN, digits=1).to_dict()
+    with pytest.warns(DeprecationWarning, match="order= is now called ties="):
+        assert rb.banded(RUN, 2, order="run").to_dict() == rb.banded(RUN, 2, ties="run").to_dict()
+    with pytest.raises(rb.UsageError, match="one order"):
+        rb.banded(RUN, 2, ties="expected")

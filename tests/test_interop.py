@@ -172,7 +172,7 @@ class TestExplain:
     )
     def test_trec_evals_own_outputs(self, unpacked, output, qrels, run, expected):
         folder = unpacked("trec_eval-test.tar.xz") / "test"
-        found = explain(folder / output, folder / qrels, rb.read_run(folder / run, lenient=True))
+        found = explain(folder / qrels, rb.read_run(folder / run, lenient=True), folder / output)
         by_name = {one.name: one for one in found}
         assert all(one.settled for one in found)
         for name, why in expected.items():
@@ -205,13 +205,31 @@ class TestExplain:
             (line.split()[0], line.split()[1]): line.split()[2]
             for line in scores.render("trec", per_topic=True).splitlines()
         }
-        found = {one.name: one for one in explain(output, qrels, run)}
+        found = {one.name: one for one in explain(qrels, run, output)}
         assert told in found["ndcg"].why
         assert (found["ndcg"].lines == found["ndcg"].equal) == (told == "equal")
 
+    def test_the_old_order_of_arguments_is_understood_with_a_warning(self, tmp_path):
+        qrels, run = collection(5)
+        printed = {("map", "q0"): "0.9999", ("map", "all"): "0.1"}
+        expected = explain(qrels, run, printed)
+        with pytest.warns(DeprecationWarning, match=r"explain\(qrels, run, output\)"):
+            assert explain(printed, qrels, run) == expected
+        paths = [tmp_path / name for name in ("qrels", "run", "output")]
+        paths[0].write_text(
+            "".join(f"{query} 0 {doc} {g}\n" for query, docs in qrels.items() for doc, g in docs.items())
+        )
+        rb.Run.from_columns(*zip(*((q, d, s) for q, docs in run.items() for d, s in docs.items()), strict=True)).write(
+            paths[1]
+        )
+        paths[2].write_text("".join(f"{name} {topic} {value}\n" for (name, topic), value in printed.items()))
+        assert explain(*paths) == expected
+        with pytest.warns(DeprecationWarning, match=r"explain\(qrels, run, output\)"):
+            assert explain(paths[2], paths[0], paths[1]) == expected
+
     def test_says_so_when_nothing_explains(self):
         qrels, run = collection(5)
-        found = explain({("map", "q0"): "0.9999", ("map", "all"): "0.1"}, qrels, run)[0]
+        found = explain(qrels, run, {("map", "q0"): "0.9999", ("map", "all"): "0.1"})[0]
         assert found.why.startswith("not explained")
         assert not found.settled
         assert "topic q0: 0.9999 there" in found.example
@@ -221,7 +239,7 @@ class TestExplain:
         qrels, run = collection(6)
         values = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
         output = {(name, query): f"{one:.4f}" for query, values in values.items() for name, one in values.items()}
-        found = explain(output, qrels, run)
+        found = explain(qrels, run, output)
         assert all(one.settled for one in found)
         assert any("floor(r R + 0.9)" in one.why for one in found)
 

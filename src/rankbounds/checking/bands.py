@@ -9,16 +9,20 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.inputs import run_from
 from rankbounds.collection.run import Run
+from rankbounds.deprecation import renamed_arguments
 from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure, RankWeighted, parse_measure
 from rankbounds.measures.reciprocal_rank import RR
-from rankbounds.rankings.order import Order, ranked_rows
+from rankbounds.rankings.order import ranked_rows
+from rankbounds.rankings.ties import ORDERS
 
 Rho: TypeAlias = str | float | Fraction | Decimal
 FLOATS = ("float32", "float16", "bfloat16")
@@ -55,40 +59,113 @@ def _next_start(factor: Fraction, start: int) -> int:
 
 
 def rank_safe_depth(rho: Rho) -> int | None:
-    """Down to which rank every document stands in a band of its own; None: everywhere (rho = 1)."""
+    """Down to which rank every document stands in a band of its own.
+
+    Parameters
+    ----------
+    rho
+        By which factor bands grow, 1 or more. It is taken as it is written: 1.1 is eleven tenths.
+
+    Returns
+    -------
+    int or None
+        None where that holds everywhere (rho = 1).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.rank_safe_depth(1.1), rb.rank_safe_depth(2), rb.rank_safe_depth(1)
+    (10, 1, None)
+
+    """
     factor = exact_rho(rho)
     return None if factor == 1 else math.floor(1 / (factor - 1))
 
 
-def banded(run: Run, rho: Rho, *, order: Order = "trec") -> Run:
-    """The run with the score 1/g for every document in the g-th band of its topic, ranked as ``order`` says."""
-    rows, _ = ranked_rows(run, order=order)
-    ranked = run.take(rows)
+@renamed_arguments(order="ties")
+def banded(run: Any, rho: Rho, *, ties: str = "trec", score_precision: str = "double") -> Run:
+    """The run with its documents in bands that grow with rank: tied on purpose, inside each band.
+
+    Parameters
+    ----------
+    run
+        One run, in any form that ``evaluate`` takes.
+    rho
+        By which factor bands grow: after the one that begins at rank b, the next begins at ceil(rho * b).
+    ties, score_precision
+        As in ``evaluate``, for the order in which documents stand before; ties in one fixed order.
+
+    Returns
+    -------
+    Run
+        With the score 1/g for every document in the g-th band of its topic. Score it with ``ties="expected"``.
+
+    Notes
+    -----
+    Bands ask how exact a ranking must be (Yang, Moffat and Turpin, 2016).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> run = {"q": {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0, "e": 1.0}}
+    >>> rb.banded(run, 2).to_dict()["q"] == {"a": 1.0, "b": 1 / 2, "c": 1 / 2, "d": 1 / 3, "e": 1 / 3}
+    True
+
+    """
+    original = run_from(run)
+    assumptions = Assumptions(ties, score_precision=score_precision)
+    if ties not in ORDERS:
+        raise UsageError(f'Bands need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
+    rows, _ = ranked_rows(original, order=assumptions.order, precision=assumptions.score_precision)
+    ranked = original.take(rows)
     first = np.flatnonzero(np.diff(ranked.pairs.topic, prepend=-1))
     length = np.diff(first, append=len(ranked))
     rank = np.arange(len(ranked)) - np.repeat(first, length) + 1
     band = np.searchsorted(band_starts(rho, int(length.max())), rank, side="right")
-    return Run(run.name, ranked.pairs, 1 / band, lambda: rank)
+    return Run(original.name, ranked.pairs, 1 / band, lambda: rank)
 
 
-def rounded(run: Run, *, bits: str | int | None = None, digits: int | None = None, decimals: int | None = None) -> Run:
+def rounded(run: Any, *, bits: str | int | None = None, digits: int | None = None, decimals: int | None = None) -> Run:
     """The run with less exact scores, in the order given.
 
-    ``bits``: ``float32``, ``float16``, ``bfloat16``, or a whole number b for 2^b evenly spaced levels between the run's
-    least and greatest score. ``digits``: so many significant decimal digits. ``decimals``: so many behind the point.
+    Parameters
+    ----------
+    run
+        One run, in any form that ``evaluate`` takes.
+    bits
+        ``"float32"``, ``"float16"``, ``"bfloat16"``, or a whole number b for 2^b evenly spaced levels between the run's
+        least and greatest score.
+    digits
+        So many significant decimal digits.
+    decimals
+        So many digits behind the point.
+
+    Returns
+    -------
+    Run
+        The same documents; those whose scores have become equal are tied.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> run = {"q": {"a": 0.734, "b": 0.7301, "c": 0.2}}
+    >>> rb.rounded(run, digits=2).to_dict()
+    {'q': {'a': 0.73, 'b': 0.73, 'c': 0.2}}
+
     """
     if (bits is not None) + (digits is not None) + (decimals is not None) != 1:
         raise UsageError("Say how to round: by bits, digits or decimals, and only one of them.")
-    score: Floats = run.score.astype(np.float64)
+    original = run_from(run)
+    score: Floats = original.score.astype(np.float64)
     if bits is not None:
-        score = _in_bits(run, score, bits)
+        score = _in_bits(original, score, bits)
     else:
         places = digits if digits is not None else decimals
         if places is None or places < (digits is not None) or places > 300:
             raise UsageError(f"Scores cannot be rounded to {places} {'digits' if digits is not None else 'decimals'}.")
         form = f".{places - 1}e" if digits is not None else f".{places}f"
-        score = np.array([float(format(one, form)) for one in score.tolist()])
-    return Run(run.name, run.pairs, score, lambda: run.stated_rank)
+        score = np.array([float(format(exact, form)) for exact in score.tolist()])
+    return Run(original.name, original.pairs, score, lambda: original.stated_rank)
 
 
 def _in_bits(run: Run, score: Floats, bits: str | int) -> Floats:
@@ -124,8 +201,30 @@ def _bfloat16(score: Floats) -> Floats:
 def worst_difference(measure: str | Measure, rho: Rho) -> float:
     """The most that a score can lose when the ranking is replaced by its bands, taking the mean over all orders.
 
-    Exact for reciprocal rank and for sums over ranks with falling weights and gains from 0 to 1 (RBP, P@k, DCG@k). For
-    average precision and other measures that are divided by the number of relevant documents no such limit is known.
+    Parameters
+    ----------
+    measure
+        RR, RBP, P@k, DCG@k or another sum over ranks with falling weights.
+    rho
+        By which factor bands grow, 1 or more.
+
+    Returns
+    -------
+    float
+        The difference for the list that loses most.
+
+    Notes
+    -----
+    Exact for reciprocal rank and for sums over ranks with falling weights and gains from 0 to 1. For average precision
+    and other measures that are divided by the number of relevant documents no such limit is known, and they are
+    refused.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> round(rb.worst_difference("RBP(p=0.8)", 1.4), 4), round(rb.worst_difference("RR", 2), 4)
+    (0.0493, 0.0833)
+
     """
     measure = parse_measure(measure)
     if isinstance(measure, RR):

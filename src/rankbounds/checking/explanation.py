@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -15,7 +15,8 @@ import numpy as np
 from rankbounds.collection.inputs import judgments_from, run_from
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run, position_in_topic
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.deprecation import Call, reordered_arguments
+from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.files.opening import read_text
@@ -79,20 +80,74 @@ def read_output(path: str | os.PathLike[str]) -> Printed:
     return printed
 
 
-def explain(output: str | os.PathLike[str] | Printed, qrels: Any, run: Any) -> list[Explanation]:
-    """Compare trec_eval's output with ours on the same files, and find out what makes each difference."""
+def _old_call(args: tuple[Any, ...], named: dict[str, Any]) -> Call | None:
+    """``explain(output, qrels, run)`` in the order of today, if it is that."""
+    if len(args) != 3 or _is_output(args[2]) or not _is_output(args[0]):
+        return None
+    output, qrels, run = args
+    return (qrels, run, output), named
+
+
+def _is_output(given: Any) -> bool:
+    if isinstance(given, Mapping):
+        return bool(given) and all(isinstance(key, tuple) for key in given)
+    try:
+        return isinstance(given, str | os.PathLike) and bool(read_output(given))
+    except RankboundsError:
+        return False
+
+
+@reordered_arguments("explain(qrels, run, output)", _old_call)
+def explain(
+    qrels: Any, run: Any, output: str | os.PathLike[str] | Printed, *, lenient: bool = False
+) -> list[Explanation]:
+    """Find out why trec_eval printed other numbers for the same files.
+
+    Parameters
+    ----------
+    qrels
+        The judgments that trec_eval was given, in any form that ``evaluate`` takes.
+    run
+        The run that trec_eval was given.
+    output
+        What trec_eval printed: a file, or ``{(measure, topic): value}`` with the value as text.
+    lenient
+        Leave out lines that cannot be read.
+
+    Returns
+    -------
+    list of Explanation
+        For each measure of the output: on how many lines the two agree, how far apart they are, and ``why``.
+
+    Notes
+    -----
+    Every choice that can make a difference is tried, alone and with the treatment of missing topics: ties, the
+    precision of scores, the relevance level, unjudged documents, depth, gains and interpolation. A choice explains a
+    measure when it reproduces all of its lines as printed.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}}
+    >>> (found,) = rb.explain(qrels, run, {("map", "all"): "1.0000"})
+    >>> print(found.why)
+    missing topics: without -c, trec_eval leaves out topics that the run lacks
+
+    """
     printed = output if isinstance(output, dict) else read_output(output)
-    judgments, ours = judgments_from(qrels), run_from(run)
+    judgments, ours = judgments_from(qrels, lenient), run_from(run, lenient=lenient)
     known: dict[str, Measure] = {}
     explained: dict[str, Explanation] = {}
     for name in dict.fromkeys(name for name, _ in printed):
         try:
             known[name] = parse_measure(name)
         except UsageError:
-            lines = sum(one == name for one, _ in printed)
+            lines = sum(other == name for other, _ in printed)
             explained[name] = Explanation(name, None, lines, 0, None, "", "rankbounds has no such measure")
     if not known:
-        raise DataError("None of the measures in this output is known here.")
+        raise DataError(
+            "None of the measures in this output is known here. (The order is: judgments, run, trec_eval's output.)"
+        )
     _explain_known(printed, known, judgments, ours, explained)
     order = dict.fromkeys(name for name, _ in printed)
     return [explained[name] for name in order]
@@ -104,14 +159,15 @@ def _explain_known(
     ours: dict[str, tuple[int, int, float, str]] = {}
     fitting: dict[str, list[str]] = {name: [] for name in known}
     for choice in _choices(printed, qrels, run):
-        left = {name: one for name, one in known.items() if "equal" not in fitting[name]}
+        left = {name: measure for name, measure in known.items() if "equal" not in fitting[name]}
         scores = _scores(choice, left, qrels, run) if left else None
         if scores is None:
             continue
         for number, name in enumerate(left):
-            found = _compared(printed, name, scores, number)
-            ours.setdefault(name, found)
-            if found[0] == found[1]:
+            agreement = _compared(printed, name, scores, number)
+            ours.setdefault(name, agreement)
+            lines, equal, *_ = agreement
+            if lines == equal:
                 fitting[name].append(choice.why)
     # One call of trec_eval had one set of options: of several that fit a measure, the one that fits most measures.
     popular = Counter(why for several in fitting.values() for why in several)
@@ -173,7 +229,7 @@ def _scores(choice: Choice, measures: dict[str, Measure], qrels: Qrels, run: Run
         options["ties"] = "rank"
     if choice.depth is not None:
         run = _cut(run, choice.depth)
-    several = [one if choice.level == 1 else one.at_level(choice.level) for one in measures.values()]
+    several = [measure if choice.level == 1 else measure.at_level(choice.level) for measure in measures.values()]
     if len(set(several)) < len(several):
         return None
     return _quietly(qrels, run, several, gain=choice.gain, **options)
@@ -194,8 +250,8 @@ def _compared(printed: Printed, name: str, scores: Scores, number: int) -> tuple
     lines, equal, furthest, example = 0, 0, 0.0, ""
     for part in (scores, scores.mean()):
         values = dict(zip(part.query_ids, part.value[0, :, number].tolist(), strict=True))
-        for (one, topic), text in printed.items():
-            if one != name or (topic == ALL) != (part is not scores):
+        for (printed_name, topic), text in printed.items():
+            if printed_name != name or (topic == ALL) != (part is not scores):
                 continue
             lines += 1
             value = values.get(topic, float("nan"))
@@ -225,16 +281,16 @@ def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: 
         why = "interpolation: version 9 takes recall r to be reached with floor(r R + 0.9) documents, 10 with 0.5"
         relevant = np.bincount(qrels.pairs.topic[qrels.grade >= 1], minlength=topics.size)
         needed = np.floor(float(measure.recall) * relevant + 0.9)
-        wanted = [replace(measure, recall=one) for one in (needed / np.maximum(relevant, 1)).tolist()]
+        wanted = [replace(measure, recall=level) for level in (needed / np.maximum(relevant, 1)).tolist()]
     else:
         return None
     values = np.full((1, topics.size, 1), np.nan)
-    for one in dict.fromkeys(wanted):
-        chosen = np.array([other == one for other in wanted])
+    for level in dict.fromkeys(wanted):
+        chosen = np.array([other == level for other in wanted])
         rows = np.flatnonzero(chosen[qrels.pairs.topic])
         part = Qrels(qrels.pairs.take(rows).without_unused_topics(), qrels.grade[rows])
         if set(part.query_ids) & set(run.query_ids):
-            values[:, chosen] = _quietly(part, run, [one], topics="shared").value
+            values[:, chosen] = _quietly(part, run, [level], topics="shared").value
     nothing = np.full_like(values, np.nan)
     scores = Scores([run.name], list(qrels.query_ids), [measure], values, nothing, nothing, nothing[:, :, 0])
     lines, equal, _, _ = _compared(printed, name, scores, 0)

@@ -209,10 +209,9 @@ def _is_one_query(inner: Any) -> bool:
     return False
 
 
-def so_many_runs(runs: Any, number: int, *, lenient: bool = False) -> list[Run]:
-    """Every run, of which there must be so many."""
-    read = all_runs(runs, lenient=lenient)
-    if len(read) != number:
-        wanted = {1: "one run is", 2: "two runs are"}.get(number, f"{number} runs are")
-        raise UsageError(f"Exactly {wanted} wanted here, but {len(read)} were given.")
-    return read
+def two_runs(runs: Any, *, lenient: bool = False) -> list[Run]:
+    """The two runs in anything that ``evaluate`` takes."""
+    pair = all_runs(runs, lenient=lenient)
+    if len(pair) != 2:
+        raise UsageError(f"Exactly two runs are wanted here, but {len(pair)} were given.")
+    return pair

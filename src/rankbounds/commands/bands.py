@@ -23,7 +23,7 @@ from rankbounds.commands.output import add_output, check_format, write_rows, wri
 from rankbounds.commands.reading import add_reading, run_from
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.measures import parse_measures
-from rankbounds.rankings.order import Order, ranked_rows
+from rankbounds.rankings.order import ranked_rows
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         exact_rho(options.rho)
     original = run_from(options, options.run_file)
     if given == ["rho"]:
-        changed = banded(original, options.rho, order=cast(Order, options.order))
+        changed = banded(original, options.rho, ties=options.order)
     else:
         changed = rounded(original, bits=options.bits, digits=options.digits, decimals=options.decimals)
     if options.output:

@@ -13,11 +13,11 @@ from rankbounds.commands.output import add_output, check_format, numbers, write_
 from rankbounds.commands.reading import add_inputs, add_reading, judgments_from, runs_from
 from rankbounds.commands.scoring import add_ties
 from rankbounds.errors import UsageError
+from rankbounds.persistence.curves import PERSISTENCES
 from rankbounds.persistence.planning import expected_examined, judgments_needed, planned_depth, planned_persistence
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
-DEFAULT_P = (0.5, 0.8, 0.95)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="P[,P...]",
         action="append",
         type=numbers,
-        help=f"persistence; several with commas (default {', '.join(map(str, DEFAULT_P))})",
+        help=f"persistence; several with commas (default {', '.join(map(str, PERSISTENCES))})",
     )
     parser.add_argument("--digits", type=int, default=4, help="decimal digits that the residual leaves (default 4)")
     parser.add_argument("--depth", type=int, metavar="D", help="the largest p that judging to this depth supports")
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--depth asks for p: give neither --p nor files with it.")
     if options.qrels and not options.runs:
         raise UsageError("Judgments alone do not say what is missing: name runs too.")
-    persistences = [p for several in options.p or [list(DEFAULT_P)] for p in several]
+    persistences = [p for several in options.p or [list(PERSISTENCES)] for p in several]
     if options.qrels:
         rows = judgments_needed(
             judgments_from(options),

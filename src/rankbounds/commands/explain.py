@@ -35,9 +35,9 @@ def run(options: argparse.Namespace) -> int:
 
     check_format(options)
     explanations = explain(
-        options.trec_output,
         judgments_from(options),
         run_from(options, options.run_file),
+        options.trec_output,
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
         write_rows(options, [asdict(explanation) for explanation in explanations], FIELDS)

@@ -13,7 +13,7 @@ import importlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.inputs import judgments_from
 from rankbounds.collection.run import as_run
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
@@ -90,13 +90,13 @@ class _Evaluator(theirs.Evaluator):  # type: ignore[misc]
     def __init__(self, measures: list[Any], qrels: Any, assumptions: Assumptions) -> None:
         nested = theirs.util.QrelsConverter(qrels).as_dict_of_dict()
         super().__init__(measures, set(nested))
-        self.facts = TopicFacts(as_qrels(nested))
+        self.facts = TopicFacts(judgments_from(nested))
         self.assumptions = assumptions
         self.ours = []
-        for one in measures:
-            converted = _ours(one)
+        for measure in measures:
+            converted = _ours(measure)
             if converted is None:
-                raise ValueError(f"unsupported measure {one}")
+                raise ValueError(f"unsupported measure {measure}")
             self.ours.append(converted)
         assumptions.check(self.ours)
 
@@ -106,9 +106,9 @@ class _Evaluator(theirs.Evaluator):  # type: ignore[misc]
             return
         value = score_run(as_run(nested), self.facts, self.ours, self.assumptions).value.tolist()
         for query, numbers in zip(self.facts.query_ids, value, strict=True):
-            for one, number in zip(self.measures, numbers, strict=True):
+            for measure, number in zip(self.measures, numbers, strict=True):
                 if number == number:
-                    yield theirs.Metric(query_id=query, measure=one, value=number)
+                    yield theirs.Metric(query_id=query, measure=measure, value=number)
 
 
 def _ours(given: Any) -> Measure | None:
@@ -139,11 +139,11 @@ def provider(ties: str = "trec", unjudged: str = "nonrelevant", score_precision:
     )
 
 
-def use_first(one: RankboundsProvider | None = None) -> None:
+def use_first(chosen: RankboundsProvider | None = None) -> None:
     """Let ir_measures ask rankbounds before all other providers."""
-    chosen = one or theirs.providers.registry["rankbounds"]
+    first = chosen or theirs.providers.registry["rankbounds"]
     pipeline = theirs.DefaultPipeline.providers
-    pipeline[:] = [chosen, *(other for other in pipeline if other.NAME != "rankbounds")]
+    pipeline[:] = [first, *(other for other in pipeline if other.NAME != "rankbounds")]
 
 
 theirs.providers.register(RankboundsProvider())

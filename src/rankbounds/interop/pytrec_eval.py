@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.inputs import judgments_from
 from rankbounds.collection.run import as_run
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
@@ -43,9 +43,30 @@ NICKNAMES = {
 class RelevanceEvaluator:
     """Score runs held as dicts of dicts against judgments held so, as ``pytrec_eval.RelevanceEvaluator`` does.
 
-    ``measures`` are trec_eval's names (``"map"``, ``"ndcg_cut_10"``, ``"P.5,10"``, ``"ndcg_cut"`` for its usual depths)
-    or ours (``"RBP(p=0.8)"``). Scores are compared in single precision, as trec_eval 9 and with it pytrec_eval do;
-    ``score_precision="double"`` compares them as they are.
+    Parameters
+    ----------
+    query_relevance
+        Judgments: ``{query: {document: grade}}``, or another form that ``rankbounds.evaluate`` takes.
+    measures
+        trec_eval's names (``"map"``, ``"ndcg_cut_10"``, ``"P.5,10"``, ``"ndcg_cut"`` for its usual depths) or ours
+        (``"RBP(p=0.8)"``); one or several.
+    relevance_level
+        The lowest grade that counts as relevant.
+    judged_docs_only_flag
+        Leave unjudged documents out, as ``trec_eval -J`` does.
+    ties
+        As in ``rankbounds.evaluate``.
+    score_precision
+        Scores are compared in single precision, as trec_eval 9 and with it pytrec_eval do; ``"double"`` compares them
+        as they are.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> evaluator = rb.RelevanceEvaluator({"q": {"a": 1, "b": 0}}, {"map", "P_5"})
+    >>> sorted(evaluator.evaluate({"q": {"b": 2.0, "a": 1.0}})["q"].items())
+    [('P_5', 0.2), ('map', 0.5)]
+
     """
 
     def __init__(
@@ -59,13 +80,13 @@ class RelevanceEvaluator:
         score_precision: str = "single",
     ) -> None:
         given = [measures] if isinstance(measures, str | Measure) else list(measures)
-        named = {name: one for part in given for name, one in _named(part)}
+        named = {name: measure for part in given for name, measure in _named(part)}
         self.names = list(named)
-        self.measures = [_at_level(one, relevance_level) for one in named.values()]
+        self.measures = [_at_level(measure, relevance_level) for measure in named.values()]
         if judged_docs_only_flag:
-            self.measures = [one if one.as_retrieved else Condensed(one) for one in self.measures]
+            self.measures = [measure if measure.as_retrieved else Condensed(measure) for measure in self.measures]
         self._assumptions = Assumptions(ties, bounds="none", topics="shared", score_precision=score_precision)
-        self._facts = TopicFacts(as_qrels(query_relevance))
+        self._facts = TopicFacts(judgments_from(query_relevance))
         self._topics = set(self._facts.query_ids)
         self._facts.qrels.pairs.index  # noqa: B018 (built once, for all runs)
 
@@ -93,10 +114,10 @@ def _named(given: str | Measure) -> list[tuple[str, Measure]]:
     if isinstance(given, Measure):
         return [(trec_name(given), given)]
     if given in NICKNAMES:
-        found, left_out = [], []
+        named, left_out = [], []
         for name in NICKNAMES[given]:
             try:
-                found += _named(name)
+                named += _named(name)
             except UsageError:
                 left_out.append(name)
         if left_out:
@@ -105,7 +126,7 @@ def _named(given: str | Measure) -> list[tuple[str, Measure]]:
                 RankboundsWarning,
                 stacklevel=3,
             )
-        return found
+        return named
     family, dot, values = given.partition(".")
     if family in FAMILIES and (dot or given == family):
         names = [f"{family}_{value}" for value in (values.split(",") if dot else FAMILIES[family])]

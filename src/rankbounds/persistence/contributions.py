@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.inputs import judgments_from, so_many_runs
+from rankbounds.collection.inputs import judgments_from, run_from
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure, Normalised, RankWeighted, parse_measures
@@ -76,7 +76,7 @@ def contributions(
         raise UsageError(f'Contributions need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
     assumptions = Assumptions(ties, gain=gain, score_precision=score_precision)
     facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
-    (whole,) = so_many_runs(run, 1, lenient=lenient)
+    whole = run_from(run, lenient=lenient)
     query = str(query_id)
     if query not in whole.query_ids or query not in facts.query_ids:
         where = "judgments" if query in whole.query_ids else f'run "{whole.name}"'

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import judgments_from, so_many_runs
+from rankbounds.collection.inputs import judgments_from, two_runs
 from rankbounds.collection.run import Run
 from rankbounds.deprecation import Call, reordered_arguments, warn_of_old_call
 from rankbounds.errors import UsageError
@@ -208,7 +208,7 @@ def regions(
         raise UsageError(f'Crossings need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
     assumptions = Assumptions(ties, gain=gain, score_precision=score_precision)
     facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
-    pair = so_many_runs(runs, 2, lenient=lenient)
+    pair = two_runs(runs, lenient=lenient)
     lists = [_from_run(run, facts, assumptions, template) for run in pair]
     largest = (template.max_grade or facts.max_gain) if template.graded else 1.0
     return _regions_of_lists(lists, list(facts.query_ids), largest, per_topic=per_topic)

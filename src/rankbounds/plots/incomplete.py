@@ -29,14 +29,42 @@ TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1)
 
 
 def by_rate(result: StudyResult, name: str, ax: Axes | None) -> Axes:
-    """A column of the rows by the share of judgments kept, a line for each measure; bands hold 95% of the draws."""
+    """A column of the rows by the share of judgments kept, a line for each measure; bands hold 95% of the draws.
+
+    Parameters
+    ----------
+    result
+        Of a study over rates of judgments: rows with ``measure``, ``rate``, ``low_draw``, ``high_draw`` and the column.
+    name
+        Of the column.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> from rankbounds.studies import Result
+    >>> ends = {"low_draw": 0.3, "high_draw": 0.5}
+    >>> rows = [{"measure": "AP", "rate": rate, "power": rate / 200, **ends} for rate in (100, 50)]
+    >>> axes = rb.plots.by_rate(Result(rows, "", {}), "power", None)
+    >>> axes.get_xlabel(), axes.lines[0].get_ydata().tolist()
+    ('judgments kept (%)', [0.5, 0.25])
+
+    """
     axes = fresh_axes(ax, figsize=(6.4, 3.8))
-    for at, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
+    for number, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
         rows = [row for row in result.rows if row["measure"] == measure]
         rate = [row["rate"] for row in rows]
         # The palette has fewer colours than there may be measures: the second time round lines are dashed.
-        style: dict[str, Any] = {"color": COLOURS[at % len(COLOURS)], "linestyle": "-" if at < len(COLOURS) else "--"}
-        axes.plot(rate, [row[name] for row in rows], marker=MARKERS[at % len(MARKERS)], label=measure, **style)
+        style: dict[str, Any] = {
+            "color": COLOURS[number % len(COLOURS)],
+            "linestyle": "-" if number < len(COLOURS) else "--",
+        }
+        axes.plot(rate, [row[name] for row in rows], marker=MARKERS[number % len(MARKERS)], label=measure, **style)
         axes.fill_between(
             rate,
             [row["low_draw"] for row in rows],
@@ -52,7 +80,31 @@ def by_rate(result: StudyResult, name: str, ax: Axes | None) -> Axes:
 
 
 def score_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> Axes:
-    """Each measure's mean over runs as judgments grow fewer; the bands hold 95% of the draws."""
+    """Each measure's mean over runs as judgments grow fewer; the bands hold 95% of the draws.
+
+    Parameters
+    ----------
+    result
+        Of the study ``score_by_judgment_rate``: its ``rows`` and ``settings``.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> from rankbounds.studies import Result
+    >>> ends = {"low_draw": 0.3, "high_draw": 0.5}
+    >>> rows = [{"measure": "AP", "rate": rate, "value": 0.4, **ends} for rate in (100, 50)]
+    >>> result = Result(rows, "", {})
+    >>> axes = rb.plots.score_by_judgment_rate(result)
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('judgments kept (%)', 'mean over topics and runs')
+
+    """
     axes = by_rate(result, "value", ax)
     axes.set_ylabel("mean over topics and runs")
     axes.set_ylim(bottom=0)
@@ -60,7 +112,31 @@ def score_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> Axes:
 
 
 def agreement_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> Axes:
-    """How well fewer judgments keep the order of runs; the bands hold 95% of the draws."""
+    """How well fewer judgments keep the order of runs; the bands hold 95% of the draws.
+
+    Parameters
+    ----------
+    result
+        Of the study ``agreement_by_judgment_rate``: its ``rows`` and ``settings``.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> from rankbounds.studies import Result
+    >>> ends = {"low_draw": 0.8, "high_draw": 1.0}
+    >>> rows = [{"measure": "AP", "rate": rate, "tau": 0.9, **ends} for rate in (90, 50)]
+    >>> result = Result(rows, "", {})
+    >>> axes = rb.plots.agreement_by_judgment_rate(result)
+    >>> axes.get_ylabel()
+    "Kendall's tau with all judgments"
+
+    """
     axes = by_rate(result, "tau", ax)
     axes.set_ylabel("Kendall's tau with all judgments")
     axes.set_ylim(top=1.0)
@@ -68,7 +144,29 @@ def agreement_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> A
 
 
 def agreement_by_measure(result: StudyResult, ax: Axes | None = None) -> Axes:
-    """Kendall's tau between the orders of runs by every two measures, as a table of shades."""
+    """Kendall's tau between the orders of runs by every two measures, as a table of shades.
+
+    Parameters
+    ----------
+    result
+        Of the study ``agreement_by_measure``: its ``rows`` and ``settings``.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> from rankbounds.studies import Result
+    >>> result = Result([{"measure": "AP", "other": "RR", "pool_depth": None, "tau": 0.6}], "", {})
+    >>> axes = rb.plots.agreement_by_measure(result)
+    >>> [text.get_text() for text in axes.texts]
+    ['1.00', '0.60', '0.60', '1.00']
+
+    """
     rows = [row for row in result.rows if row["pool_depth"] is None]
     names = list(dict.fromkeys([row["measure"] for row in rows] + [row["other"] for row in rows]))
     side = 1.7 + 0.32 * len(names)
@@ -92,14 +190,36 @@ def agreement_by_measure(result: StudyResult, ax: Axes | None = None) -> Axes:
 
 
 def score_by_pool_depth(result: StudyResult, ax: Axes | None = None) -> Axes:
-    """Each run's score under a shallow pool's judgments against that under all judgments."""
+    """Each run's score under a shallow pool's judgments against that under all judgments.
+
+    Parameters
+    ----------
+    result
+        Of the study ``score_by_pool_depth``: its ``rows`` and ``settings``.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> from rankbounds.studies import Result
+    >>> result = Result([{"measure": "AP", "depth": 10, "run": "a", "value": 0.3, "full": 0.4}], "", {})
+    >>> axes = rb.plots.score_by_pool_depth(result)
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['AP, pool depth 10', 'no change']
+
+    """
     axes = fresh_axes(ax, figsize=(4.8, 4.4))
     series = list(dict.fromkeys((row["measure"], row["depth"]) for row in result.rows))
     top = 0.0
-    for at, (measure, depth) in enumerate(series):
+    for number, (measure, depth) in enumerate(series):
         rows = [row for row in result.rows if (row["measure"], row["depth"]) == (measure, depth)]
         shallow, full = ([row[name] for row in rows] for name in ("value", "full"))
-        colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
         axes.plot(shallow, full, marker, color=colour, markersize=3, alpha=0.7, label=f"{measure}, pool depth {depth}")
         top = max(top, *shallow, *full)
     axes.plot([0, top], [0, top], ":", color="grey", label="no change")
@@ -110,11 +230,34 @@ def score_by_pool_depth(result: StudyResult, ax: Axes | None = None) -> Axes:
 
 
 def change_by_leaving_a_group_out(result: StudyResult, ax: Axes | None = None) -> Axes:
-    """What each run gains or loses when its group is left out of the pool, against the residual that warns of it."""
+    """What each run gains or loses when its group is left out of the pool, against the residual that warns of it.
+
+    Parameters
+    ----------
+    result
+        Of the study ``change_by_leaving_a_group_out``: its ``rows`` and ``settings``.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> from rankbounds.studies import Result
+    >>> rows = [{"measure": "AP", "residual": 0.02, "change": -0.01}]
+    >>> result = Result(rows, "", {"warning": "RBP(p=0.8)"})
+    >>> axes = rb.plots.change_by_leaving_a_group_out(result)
+    >>> axes.get_xlabel()
+    "residual of RBP(p=0.8) without the group's own documents"
+
+    """
     axes = fresh_axes(ax, figsize=(6.4, 3.8))
-    for at, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
+    for number, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
         rows = [row for row in result.rows if row["measure"] == measure]
-        colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
         axes.plot(
             [row["residual"] for row in rows],
             [row["change"] for row in rows],
@@ -136,7 +279,30 @@ def change_by_leaving_a_group_out(result: StudyResult, ax: Axes | None = None) -
 
 
 def residual_by_judging_strategy(result: StudyResult, ax: Axes | None = None) -> Axes:
-    """What is left open on average after so many judgments, for pools of growing depth and for targeted strategies."""
+    """What is left open on average after so many judgments, for pools of growing depth and for targeted strategies.
+
+    Parameters
+    ----------
+    result
+        Of the study ``residual_by_judging_strategy``: its ``rows`` and ``settings``.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> from rankbounds.studies import Result
+    >>> rows = [{"strategy": name, "judgments": 10, "residual": 0.1} for name in ("depth", "A")]
+    >>> result = Result(rows, "", {"measure": "RBP(p=0.8)"})
+    >>> axes = rb.plots.residual_by_judging_strategy(result)
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['pool to a depth', 'A: heaviest documents']
+
+    """
     axes = fresh_axes(ax)
     labels = {
         "depth": "pool to a depth",
@@ -144,13 +310,13 @@ def residual_by_judging_strategy(result: StudyResult, ax: Axes | None = None) ->
         "B": "B: uncertain runs first",
         "C": "C: good uncertain runs first",
     }
-    for at, strategy in enumerate(dict.fromkeys(row["strategy"] for row in result.rows)):
+    for number, strategy in enumerate(dict.fromkeys(row["strategy"] for row in result.rows)):
         rows = sorted((row for row in result.rows if row["strategy"] == strategy), key=lambda row: row["judgments"])
         axes.plot(
             [row["judgments"] for row in rows],
             [row["residual"] for row in rows],
-            marker=MARKERS[at],
-            color=COLOURS[at],
+            marker=MARKERS[number],
+            color=COLOURS[number],
             label=labels[strategy],
         )
     axes.set_xlabel("judgments made")

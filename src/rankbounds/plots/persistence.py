@@ -10,6 +10,7 @@ import numpy as np
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.persistence.curves import PERSISTENCES
 from rankbounds.plots.style import COLOURS, fresh_axes
 
 if TYPE_CHECKING:
@@ -18,16 +19,38 @@ if TYPE_CHECKING:
 STYLES = ("-", "--", ":", "-.")
 
 
-def contribution_of_ranks(p: Sequence[float] = (0.5, 0.8, 0.95), depth: int = 20, *, ax: Axes | None = None) -> Axes:
-    """What a relevant document at each rank adds to RBP, for several p."""
+def contribution_of_ranks(p: Sequence[float] = PERSISTENCES, depth: int = 20, *, ax: Axes | None = None) -> Axes:
+    """What a relevant document at each rank adds to RBP, for several p.
+
+    Parameters
+    ----------
+    p
+        The persistences, a line for each.
+    depth
+        The last rank.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> axes = rb.plots.contribution_of_ranks([0.5], depth=3)
+    >>> axes.lines[0].get_ydata().tolist()
+    [0.5, 0.25, 0.125]
+
+    """
     axes = fresh_axes(ax)
     from matplotlib.ticker import MaxNLocator
 
     ranks = np.arange(1, depth + 1)
-    for at, one in enumerate(p):
+    for number, persistence in enumerate(p):
         axes.plot(
-            ranks, RBP(p=one).weights(depth), STYLES[at % 4], marker="o", markersize=3,
-            color=COLOURS[at % len(COLOURS)], label=f"p = {one:g}",
+            ranks, RBP(p=persistence).weights(depth), STYLES[number % 4], marker="o", markersize=3,
+            color=COLOURS[number % len(COLOURS)], label=f"p = {persistence:g}",
         )  # fmt: skip
     axes.set_xlabel("rank")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -39,20 +62,43 @@ def contribution_of_ranks(p: Sequence[float] = (0.5, 0.8, 0.95), depth: int = 20
 
 
 def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Low and high of one run's mean RBP as its lists are read deeper: ``rankbounds.bounds_by_depth`` drawn."""
+    """Low and high of one run's mean RBP as its lists are read deeper.
+
+    Parameters
+    ----------
+    scores
+        As from ``rankbounds.bounds_by_depth``.
+    run
+        Its name; without it the first of the scores.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> scores = rb.bounds_by_depth({"q": {"a": 1}}, {"mine": {"q": {"a": 2.0, "b": 1.0}}}, 2, 0.5)
+    >>> axes = rb.plots.bounds_by_depth(scores)
+    >>> axes.get_title(), axes.lines[1].get_ydata().tolist()
+    ('mine', [1.0, 1.0])
+
+    """
     axes = fresh_axes(ax)
-    mean, at_run = scores.mean(), _run(scores, run)
+    mean, number_of_run = scores.mean(), _number_of_run(scores, run)
     families: dict[float, list[tuple[int, int]]] = {}
-    for at, measure in enumerate(mean.measures):
+    for column, measure in enumerate(mean.measures):
         if not isinstance(measure, RBP) or measure.cutoff is None:
             raise UsageError("This figure shows RBP at several depths: give it the result of bounds_by_depth.")
-        families.setdefault(measure.p, []).append((measure.cutoff, at))
+        families.setdefault(measure.p, []).append((measure.cutoff, column))
     for number, (p, places) in enumerate(families.items()):
-        depth, at = np.array(sorted(places)).T
-        _band(axes, depth, mean, at_run, at, number, f"p = {p:g}")
+        depth, columns = np.array(sorted(places)).T
+        _band(axes, depth, mean, number_of_run, columns, number, f"p = {p:g}")
     axes.set_xlabel("depth (documents read)")
     axes.set_ylabel("mean RBP, low to high")
-    axes.set_title(mean.runs[at_run], fontsize="medium")
+    axes.set_title(mean.runs[number_of_run], fontsize="medium")
     axes.set_ylim(0, 1)
     axes.legend(frameon=False)
     return axes
@@ -65,10 +111,32 @@ def bounds_by_persistence(
     crossings: Sequence[dict[str, Any]] = (),
     ax: Axes | None = None,
 ) -> Axes:
-    """Low and high of runs' mean RBP by p, crossings marked: ``rankbounds.bounds_by_persistence`` drawn.
+    """Low and high of runs' mean RBP by p, crossings marked.
 
-    ``crossings`` are rows of ``rankbounds.crossings``; those of the mean over topics are marked: a line where the
-    winner changes, a dotted one where it becomes sure or unsure.
+    Parameters
+    ----------
+    scores
+        As from ``rankbounds.bounds_by_persistence``.
+    runs
+        Their names; without them all of the scores.
+    crossings
+        Rows of ``rankbounds.crossings``; those of the mean over topics are marked: a line where the winner changes, a
+        dotted one where it becomes sure or unsure.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> scores = rb.bounds_by_persistence({"q": {"a": 1}}, {"mine": {"q": {"a": 2.0, "b": 1.0}}}, (0.5, 0.8))
+    >>> axes = rb.plots.bounds_by_persistence(scores)
+    >>> axes.get_xlabel(), [text.get_text() for text in axes.get_legend().get_texts()]
+    ('persistence p', ['mine'])
+
     """
     axes = fresh_axes(ax)
     mean = scores.mean()
@@ -77,7 +145,7 @@ def bounds_by_persistence(
         raise UsageError("This figure shows RBP at several p: give it the result of bounds_by_persistence.")
     order = np.argsort(p)
     for number, name in enumerate(runs or mean.runs):
-        _band(axes, p[order], mean, _run(mean, name), order, number, name)
+        _band(axes, p[order], mean, _number_of_run(mean, name), order, number, name)
     for row in crossings:
         if row["query_id"] == ALL and p.min() <= row["p"] <= p.max():
             sure = row["change"] == "certainty"
@@ -98,17 +166,36 @@ def bounds_by_persistence(
 def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
     """A bar for each run: its sure mean RBP, and on top what unjudged documents and the lists' ends leave open.
 
-    Where the bounds do not cover ties, how far their order moves the score stands below as a thin bar of its own.
+    Parameters
+    ----------
+    scores
+        As from ``evaluate``, with a measure that has a residual, such as RBP, and bounds for unjudged documents. Where
+        the bounds do not cover ties, how far their order moves the score stands below as a thin bar of its own.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> scores = rb.evaluate({"q": {"a": 1}}, {"mine": {"q": {"a": 2.0, "b": 1.0}}}, "RBP(p=0.5)")
+    >>> axes = rb.plots.residual_parts(scores)
+    >>> [float(bar.get_width()) for bar in axes.patches]
+    [0.5, 0.25, 0.25]
+
     """
     mean = scores.mean()
-    at = next((number for number, one in enumerate(mean.measures) if one.has_residual), None)
-    if at is None or mean.parts is None or mean.bounds == "ties":
+    column = next((number for number, measure in enumerate(mean.measures) if measure.has_residual), None)
+    if column is None or mean.parts is None or mean.bounds == "ties":
         raise UsageError(
             "This figure needs a measure with a residual, such as RBP, with bounds for unjudged documents."
         )
     axes = fresh_axes(ax, figsize=(5.0, max(2.0, 0.3 * len(mean.runs) + 1.2)))
-    unjudged, tail, ties = mean.parts[:, :, 0, at]
-    place, left = np.arange(len(mean.runs)), mean.low[:, 0, at]
+    unjudged, tail, ties = mean.parts[:, :, 0, column]
+    place, left = np.arange(len(mean.runs)), mean.low[:, 0, column]
     stack = [(left, 0), (unjudged, 1), (tail, 4)]
     labels = ["sure", "unjudged documents", "beyond the list"]
     if mean.bounds == "both":
@@ -122,22 +209,44 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
     axes.set_yticks(place, mean.runs)
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
-    axes.set_xlabel(f"mean {mean.measures[at]}")
+    axes.set_xlabel(f"mean {mean.measures[column]}")
     axes.legend(frameon=False, fontsize="small", ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return axes
 
 
 def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
-    """Recall-precision curves: mean interpolated precision at points of recall (measures ``IPrec(recall=...)``)."""
+    """Recall-precision curves: mean interpolated precision at points of recall.
+
+    Parameters
+    ----------
+    scores
+        As from ``evaluate`` with several measures ``IPrec(recall=...)``.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> measures = [f"IPrec(recall={recall})" for recall in (0, 0.5, 1)]
+    >>> scores = rb.evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "c": 2.0, "b": 1.0}}, measures)
+    >>> axes = rb.plots.recall_precision(scores)
+    >>> axes.lines[0].get_ydata().round(3).tolist()
+    [1.0, 1.0, 0.667]
+
+    """
     axes = fresh_axes(ax)
     mean = scores.mean()
-    points = [(measure.recall, at) for at, measure in enumerate(mean.measures) if hasattr(measure, "recall")]
+    points = [(measure.recall, column) for column, measure in enumerate(mean.measures) if hasattr(measure, "recall")]
     if len(points) < 2:
         raise UsageError("A recall-precision curve needs IPrec at several points of recall.")
-    recall, at = zip(*sorted(points), strict=True)
+    recall, columns = zip(*sorted(points), strict=True)
     for number, name in enumerate(mean.runs):
         axes.plot(
-            recall, mean.value[number, 0, list(at)], STYLES[number % 4], marker="o", markersize=3,
+            recall, mean.value[number, 0, list(columns)], STYLES[number % 4], marker="o", markersize=3,
             color=COLOURS[number % len(COLOURS)], label=name,
         )  # fmt: skip
     axes.set_xlabel("recall")
@@ -148,7 +257,7 @@ def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def _run(scores: Scores, name: str | None) -> int:
+def _number_of_run(scores: Scores, name: str | None) -> int:
     if name is None:
         return 0
     if name not in scores.runs:
@@ -156,9 +265,9 @@ def _run(scores: Scores, name: str | None) -> int:
     return scores.runs.index(name)
 
 
-def _band(axes: Axes, x: Any, mean: Scores, at_run: int, at: Any, number: int, label: str) -> None:
+def _band(axes: Axes, x: Any, mean: Scores, run: int, columns: Any, number: int, label: str) -> None:
     """A band from low to high with its two edges."""
-    low, high = mean.low[at_run, 0, at], mean.high[at_run, 0, at]
+    low, high = mean.low[run, 0, columns], mean.high[run, 0, columns]
     colour, style = COLOURS[number % len(COLOURS)], STYLES[number % 4]
     axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
     axes.plot(x, low, style, color=colour, label=label)

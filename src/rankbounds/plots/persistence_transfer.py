@@ -34,14 +34,44 @@ def draw_range(
     marks: Sequence[float] = (),
     legend: bool = True,
 ) -> Axes:
-    """The range of a published score over all persistences: a band for relaxed, one for exact, lines for greedy."""
+    """The range of a published score over all persistences: a band for relaxed, one for exact, lines for greedy.
+
+    Parameters
+    ----------
+    published
+        One score.
+    ax
+        Where to draw; without it on a new figure.
+    persistences
+        Where to compute the ranges; without them at 33 places.
+    methods
+        Which to draw, of ``relaxed``, ``exact`` and ``greedy``.
+    time_limit
+        Seconds for either end of an exact range.
+    marks
+        Persistences to mark by a dotted line.
+    legend
+        Whether to draw one.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> axes = rb.plots.draw_range(rb.Published("0.43", 0.8), persistences=[0.5, 0.9], methods=["relaxed"])
+    >>> axes.get_title()
+    'RBP 0.43 at p=0.8'
+
+    """
     axes = fresh_axes(ax)
     grid = _grid(published.p, persistences, marks)
     for method, colour, alpha in (("relaxed", BLUE, 0.18), ("exact", BLUE, 0.45)):
         if method not in methods:
             continue
-        found = [transferred(published, to, method, time_limit) for to in grid.tolist()]  # type: ignore[arg-type]
-        low, high = ([getattr(one, end) for one in found] for end in ("low", "high"))
+        ranges = [transferred(published, to, method, time_limit) for to in grid.tolist()]  # type: ignore[arg-type]
+        low, high = [there.low for there in ranges], [there.high for there in ranges]
         axes.fill_between(grid, low, high, color=colour, alpha=alpha, linewidth=0, label=method)
     if "greedy" in methods and published.gains == BINARY and published.depth is None:
         _draw_vectors(axes, published, grid)
@@ -81,14 +111,58 @@ def _grid(p: float, persistences: Sequence[float] | Floats | None, marks: Sequen
 
 
 def range_over_persistence(score: Any, p: float, ax: Axes | None = None, *, digits: int = 4, **options: Any) -> Axes:
-    """Figure 2: the range over all persistences of a score published at p."""
+    """The range over all persistences of a score published at p (Figure 2 of the paper).
+
+    Parameters
+    ----------
+    score, p, digits
+        As of ``Published``.
+    ax
+        Where to draw; without it on a new figure.
+    **options
+        Those of ``draw_range``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> axes = rb.plots.range_over_persistence(0.5, 0.8, methods=["relaxed"])
+    >>> axes.get_title()
+    'RBP 0.5000 at p=0.8'
+
+    """
     return draw_range(Published(score, p, digits=digits), ax, **options)
 
 
 def range_with_residual(
     score: Any, p: float, residual: Any, ax: Axes | None = None, *, digits: int = 4, **options: Any
 ) -> Axes:
-    """Figure 4: the range over all persistences of a score published at p with a residual."""
+    """The range over all persistences of a score published at p with a residual (Figure 4 of the paper).
+
+    Parameters
+    ----------
+    score, p, residual, digits
+        As of ``Published``.
+    ax
+        Where to draw; without it on a new figure.
+    **options
+        Those of ``draw_range``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> axes = rb.plots.range_with_residual(0.5, 0.8, 0.1, methods=["relaxed"])
+    >>> axes.get_title()
+    'RBP 0.5000 +0.1000 at p=0.8'
+
+    """
     return draw_range(Published(score, p, residual, digits), ax, **options)
 
 
@@ -100,9 +174,33 @@ def range_panel(
     digits: int = 4,
     **options: Any,
 ) -> Any:
-    """Figure 3: a panel for every p (columns) and score (rows, the lowest at the bottom); returns its array of Axes.
+    """A panel for every p and score, each the range over all persistences (Figure 3 of the paper).
 
-    A score that cannot occur at its p leaves a panel that says so.
+    Parameters
+    ----------
+    persistences
+        A column for each.
+    scores
+        A row for each, the lowest at the bottom.
+    axes
+        An array of Axes to draw on; without it a new figure.
+    digits
+        To how many digits the scores are known.
+    **options
+        Those of ``draw_range``.
+
+    Returns
+    -------
+    array of matplotlib Axes
+        A score that cannot occur at its p leaves a panel that says so.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> axes = rb.plots.range_panel([0.2, 0.8], [0.5], methods=["relaxed"])
+    >>> [panel.get_title() for panel in axes[0]], axes[0, 0].texts[0].get_text()
+    (['RBP 0.5000 at p=0.2', 'RBP 0.5000 at p=0.8'], 'cannot occur')
+
     """
     if axes is None:
         figure: Any = fresh_axes(None, figsize=(2.3 * len(persistences), 2.1 * len(scores))).get_figure()

@@ -28,6 +28,25 @@ def fresh_axes(ax: Axes | None, **size: Any) -> Axes:
 
 
 def save(axes: Axes, path: str) -> None:
-    """Write the figure; the file's ending names the format."""
+    """Write a figure to a file.
+
+    Parameters
+    ----------
+    axes
+        What a plot returned.
+    path
+        The file's ending names the format.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import rankbounds as rb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "ranks.svg"
+    ...     rb.plots.save(rb.plots.contribution_of_ranks(), str(path))
+    ...     path.exists()
+    True
+
+    """
     figure: Any = axes.get_figure()
     figure.savefig(path, dpi=200)

@@ -35,8 +35,27 @@ LEAST_RANGE = 1e-6
 def ranges_by_ties(rows: Sequence[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
     """For each run a line from its score with ties at worst to that with ties at best, by how far apart the two are.
 
-    ``rows`` are those of the study ``range_by_ties``. Circles are trec_eval's order, triangles the mean over all;
-    darker is more tied. Ranges below one in a million are drawn there.
+    Parameters
+    ----------
+    rows
+        Those of the study ``range_by_ties``.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Circles are trec_eval's order, triangles the mean over all; darker is more tied. Ranges below one in a million
+        are drawn there.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> row = {"measure": "AP", "low": 0.2, "value": 0.3, "expected": 0.31, "high": 0.4, "range": 0.2}
+    >>> axes = rb.plots.ranges_by_ties([{**row, "tied_documents": 5, "lines": 10}])
+    >>> axes.get_xlabel()
+    'mean AP'
+
     """
     if not rows:
         raise UsageError("There is no run to draw.")
@@ -69,9 +88,33 @@ def ranges_by_ties(rows: Sequence[Mapping[str, Any]], ax: Axes | None = None) ->
 
 
 def changes_by_banding(changes: ScoreChanges, ax: Axes | None = None, *, measure: int = 0) -> Axes:
-    """Box plots of the score lost on each topic of each run, by treatment. Whiskers end within 1.5 box lengths."""
+    """Box plots of the score lost on each topic of each run, by treatment. Whiskers end within 1.5 box lengths.
+
+    Parameters
+    ----------
+    changes
+        As from ``rankbounds.studies.change_by_banding.measure_changes``.
+    ax
+        Where to draw; without it on a new figure.
+    measure
+        The number of the measure among those of ``changes``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> from rankbounds.studies.change_by_banding import measure_changes
+    >>> made = rb.simulate(runs=2, topics=4, documents=50, depth=20, seed=1)
+    >>> axes = rb.plots.changes_by_banding(measure_changes(made.complete, made.runs, "RR", rhos=["1.4", "2.0"]))
+    >>> [label.get_text() for label in axes.get_xticklabels()]
+    ['rho=1.4', 'rho=2.0']
+
+    """
     axes = fresh_axes(ax)
-    lost = [changes.differences(at, measure) for at in range(len(changes.treatments))]
+    lost = [changes.differences(treatment, measure) for treatment in range(len(changes.treatments))]
     axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
     boxes = axes.boxplot(lost, whis=1.5, widths=0.6, patch_artist=True, flierprops={"markersize": 2, "alpha": 0.3})
     for box in boxes["boxes"]:
@@ -86,7 +129,33 @@ def changes_by_banding(changes: ScoreChanges, ax: Axes | None = None, *, measure
 def p_values_by_banding(
     changes: ScoreChanges, ax: Axes | None = None, *, measure: int = 0, treatment: int = 0, alpha: float = 0.05
 ) -> Axes:
-    """The p-values of all pairs of runs before (across) and after (up), and the share of pairs in each quadrant."""
+    """The p-values of all pairs of runs before (across) and after (up), and the share of pairs in each quadrant.
+
+    Parameters
+    ----------
+    changes
+        As from ``rankbounds.studies.change_by_banding.measure_changes``.
+    ax
+        Where to draw; without it on a new figure.
+    measure, treatment
+        Their numbers among those of ``changes``.
+    alpha
+        The level that dotted lines mark.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> from rankbounds.studies.change_by_banding import measure_changes
+    >>> made = rb.simulate(runs=3, topics=4, documents=50, depth=20, seed=1)
+    >>> axes = rb.plots.p_values_by_banding(measure_changes(made.complete, made.runs, "RR", rhos=["1.4"]))
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('p of RR, exact', 'p of RR, rho=1.4')
+
+    """
     axes = fresh_axes(ax, figsize=(4.2, 4.0))
     before, after = changes.p_values(measure), changes.p_values(measure, treatment)
     least = 1e-10  # smaller ones are drawn there

@@ -21,7 +21,34 @@ SHARES = (0.05, 0.2, 0.35, 0.5)
 def score_distribution(
     distribution: Distribution, ax: Axes | None = None, *, bins: int = 80, normal: bool = False, **style: Any
 ) -> Axes:
-    """The density of an uncertain score; ``normal`` draws the normal curve of the same mean and sd beside it."""
+    """The density of an uncertain score.
+
+    Parameters
+    ----------
+    distribution
+        As from a score of ``rankbounds.uncertainty``: ``found.scores[0].distribution()``.
+    ax
+        Where to draw; without it on a new figure.
+    bins
+        How many steps.
+    normal
+        Draw the normal curve of the same mean and sd beside it.
+    **style
+        Of the line, as matplotlib's ``step`` takes it.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> found = rb.uncertainty({"q": {"a": 1}}, {"q": {"a": 2.0, "b": 1.0}}, q=0.5, interval="distribution")
+    >>> axes = rb.plots.score_distribution(found.scores[0].distribution())
+    >>> axes.get_ylabel()
+    'density'
+
+    """
     axes = fresh_axes(ax)
     kept = distribution.probability > 1e-9
     low, high = distribution.value[kept][0], distribution.value[kept][-1]
@@ -48,14 +75,42 @@ def rbp_uncertainty(
 ) -> Axes:
     """What the ranks below the judged depth add to RBP (or to its mean over topics), for several probabilities.
 
+    Parameters
+    ----------
+    ax
+        Where to draw; without it on a new figure.
+    q
+        Probabilities that an unjudged document is relevant, a line for each.
+    p
+        The persistence.
+    judged_depth, depth
+        The last judged rank, and the last rank of all.
+    topics
+        The mean is over so many.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Notes
+    -----
     Park's Figure 1 for one topic (best with axes for each q: a small one makes a tall spike); his Figure 2 with
     ``topics=50``, where dashes are the normal approximation.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> axes = rb.plots.rbp_uncertainty(q=[0.2, 0.5], depth=20)
+    >>> axes.get_xlabel(), len(axes.lines)
+    ('added to RBP by ranks 11 to 20 (p = 0.8)', 2)
+
     """
     axes = fresh_axes(ax)
     weights = np.tile(((1 - p) * p ** np.arange(depth))[judged_depth:], topics) / topics
-    for at, one in enumerate(q):
-        found = distribution_of_sum(weights, np.full(weights.size, float(one)))
-        score_distribution(found, axes, normal=topics > 1, color=COLOURS[at % len(COLOURS)], label=f"q = {one:g}")
+    for number, share in enumerate(q):
+        distribution = distribution_of_sum(weights, np.full(weights.size, float(share)))
+        colour = COLOURS[number % len(COLOURS)]
+        score_distribution(distribution, axes, normal=topics > 1, color=colour, label=f"q = {share:g}")
     what, of = ("RBP", "") if topics == 1 else ("mean RBP", f", {topics} topics")
     axes.set_xlabel(f"added to {what} by ranks {judged_depth + 1} to {depth} (p = {p:g}{of})", fontsize=9)
     axes.legend(frameon=False)
@@ -71,16 +126,39 @@ def urn_contours(
     judged_depth: int = 10,
     topics: int = 50,
 ) -> Axes:
-    """Exact ``mean`` or ``sd`` of what lies below the judged depth, by relevance ratio w and share q of relevant ones.
+    """Mean or sd of what lies below the judged depth, by relevance ratio w and share q of relevant documents.
 
-    Park's Figure 3, computed by recursion instead of simulation.
+    Parameters
+    ----------
+    ax
+        Where to draw; without it on a new figure.
+    what
+        ``"mean"`` or ``"sd"``.
+    p, n_documents, judged_depth, topics
+        As of ``urn_moments``.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Notes
+    -----
+    Park's Figure 3, computed exactly by recursion instead of simulation.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> axes = rb.plots.urn_contours(n_documents=20, judged_depth=5)
+    >>> axes.get_title()
+    'mean of what mean RBP gains below rank 5 (p = 0.8, 50 topics)'
+
     """
     from rankbounds.probability.urn import urn_moments
 
     axes = fresh_axes(ax)
     ratio, share = np.linspace(0.05, 1, 39), np.linspace(0.05, 0.5, 19)
-    found = urn_moments(n_documents, share[:, None], ratio, p, judged_depth, topics)
-    surface = found.mean if what == "mean" else found.sd
+    moments = urn_moments(n_documents, share[:, None], ratio, p, judged_depth, topics)
+    surface = moments.mean if what == "mean" else moments.sd
     lines = axes.contour(ratio, share, surface, levels=10, cmap="viridis")
     axes.clabel(lines, fontsize=7)
     axes.set_xlabel("relevance ratio w (1: random order)")
@@ -90,16 +168,39 @@ def urn_contours(
     return axes
 
 
-def reliability(found: Reliability, ax: Axes | None = None) -> Axes:
-    """Predicted against observed rates of relevance on held-out documents; on the diagonal they agree."""
+def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
+    """Predicted against observed rates of relevance on held-out documents; on the diagonal they agree.
+
+    Parameters
+    ----------
+    checked
+        As from ``rankbounds.probability.estimates.reliability``.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> from rankbounds.probability.estimates import reliability
+    >>> from rankbounds.rankings.topic_facts import TopicFacts
+    >>> made = rb.simulate(runs=4, topics=5, documents=60, depth=20, seed=1)
+    >>> axes = rb.plots.reliability(reliability("logistic", made.runs, TopicFacts(made.pooled)))
+    >>> axes.get_title()
+    'held out: 5 random parts in turn'
+
+    """
     axes = fresh_axes(ax)
-    error = np.sqrt(np.maximum(found.observed * (1 - found.observed), 1e-4) / found.count)
+    error = np.sqrt(np.maximum(checked.observed * (1 - checked.observed), 1e-4) / checked.count)
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.8)
-    axes.errorbar(found.predicted, found.observed, 1.96 * error, fmt="o", markersize=4, color=COLOURS[0], capsize=2)
-    top = 1.05 * max(float((found.observed + 1.96 * error).max()), float(found.predicted.max()))
+    axes.errorbar(checked.predicted, checked.observed, 1.96 * error, fmt="o", markersize=4, color=COLOURS[0], capsize=2)
+    top = 1.05 * max(float((checked.observed + 1.96 * error).max()), float(checked.predicted.max()))
     axes.set_xlim(0, top)
     axes.set_ylim(0, top)
-    axes.set_title(f"held out: {found.held_out}", fontsize=9)
+    axes.set_title(f"held out: {checked.held_out}", fontsize=9)
     axes.set_xlabel("predicted probability of relevance")
     axes.set_ylabel("observed rate of relevance")
     return axes

@@ -37,10 +37,10 @@ def run(
     tau = np.array(
         [
             [
-                [kendall_tau(one[0, :, at], one[rate, :, at]) for at in range(len(chosen))]
+                [kendall_tau(draw[0, :, column], draw[rate, :, column]) for column in range(len(chosen))]
                 for rate in range(1, len(rates) + 1)
             ]
-            for one in means
+            for draw in means
         ]
     )
     rows = rows_by_rate(chosen, rates, tau, "tau")

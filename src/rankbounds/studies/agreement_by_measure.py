@@ -62,8 +62,8 @@ def run(
     judged = JudgedRuns(qrels, runs, gain=gain)
     best = ranks_of_judgments(judged.qrels, judged.runs).min(axis=0)
     means = judged.scores([None, *(best <= depth for depth in depths)], chosen, progress=progress).mean(axis=2)
-    means = np.stack([merit(means[..., at], measure) for at, measure in enumerate(chosen)], axis=-1)
-    names = [str(one) for one in chosen]
+    means = np.stack([merit(means[..., column], measure) for column, measure in enumerate(chosen)], axis=-1)
+    names = [str(measure) for measure in chosen]
     rows: list[dict[str, Any]] = [
         {"measure": names[a], "other": names[b], "pool_depth": depth, "tau": kendall_tau(shallow[:, a], means[0][:, b])}
         for depth, shallow in zip((None, *depths), means, strict=True)

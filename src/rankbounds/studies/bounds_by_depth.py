@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.persistence import curves as residuals
+from rankbounds.persistence import curves
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PERSISTENCES = (0.5, 0.8, 0.95)
 DEPTHS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 
 
@@ -27,24 +26,24 @@ def run(
     qrels: Any,
     runs: Any,
     *,
-    persistences: Sequence[float] = PERSISTENCES,
+    persistences: Sequence[float] = curves.PERSISTENCES,
     depths: Sequence[int] = DEPTHS,
     gain: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Rows ``run, p, depth, low, high``, means over topics."""
-    mean = residuals.bounds_by_depth(qrels, runs, depths, persistences, gain=gain, progress=progress).mean()
+    mean = curves.bounds_by_depth(qrels, runs, depths, persistences, gain=gain, progress=progress).mean()
     cells = [(p, depth) for p in persistences for depth in depths]
     rows = [
-        {"run": name, "p": p, "depth": depth, "low": mean.low[at, 0, number], "high": mean.high[at, 0, number]}
-        for at, name in enumerate(mean.runs)
+        {"run": name, "p": p, "depth": depth, "low": mean.low[run, 0, number], "high": mean.high[run, 0, number]}
+        for run, name in enumerate(mean.runs)
         for number, (p, depth) in enumerate(cells)
     ]
     width = (mean.high - mean.low)[:, 0].mean(axis=0).reshape(len(persistences), len(depths))
     answer = " ".join(
-        f"At p = {p:g} a run's mean is open by {width[at, 0]:.3f} on average at depth {depths[0]} and by "
-        f"{width[at, -1]:.3f} at depth {depths[-1]}."
-        for at, p in enumerate(persistences)
+        f"At p = {p:g} a run's mean is open by {width[row, 0]:.3f} on average at depth {depths[0]} and by "
+        f"{width[row, -1]:.3f} at depth {depths[-1]}."
+        for row, p in enumerate(persistences)
     )
     return Result(rows, answer, {"persistences": list(persistences), "depths": list(depths)})
 

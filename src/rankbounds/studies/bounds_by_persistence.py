@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.persistence import curves as residuals
+from rankbounds.persistence import curves
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ def run(
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Rows ``run, p, low, high``, means over topics."""
-    mean = residuals.bounds_by_persistence(qrels, runs, persistences, gain=gain, progress=progress).mean()
+    mean = curves.bounds_by_persistence(qrels, runs, persistences, gain=gain, progress=progress).mean()
     low, high = mean.low[:, 0], mean.high[:, 0]
     rows = [
-        {"run": name, "p": p, "low": low[at, number], "high": high[at, number]}
-        for at, name in enumerate(mean.runs)
+        {"run": name, "p": p, "low": low[run, number], "high": high[run, number]}
+        for run, name in enumerate(mean.runs)
         for number, p in enumerate(persistences)
     ]
-    leaders = list(dict.fromkeys(mean.runs[at] for at in low.argmax(axis=0).tolist()))
+    leaders = list(dict.fromkeys(mean.runs[run] for run in low.argmax(axis=0).tolist()))
     width = (high - low).mean(axis=0)
     answer = (
         f"The best run by what is known: {', then '.join(leaders)}, as p grows from {persistences[0]:g} to "

@@ -23,11 +23,11 @@ from rankbounds.checking.bands import Rho, banded, rounded, worst_difference
 from rankbounds.collection.inputs import judgments_from, runs_to_read
 from rankbounds.collection.run import unique_names
 from rankbounds.comparison.significance import t_statistic
+from rankbounds.deprecation import renamed_arguments
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.order import Order
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Changes:
     def p_values(self, measure: int, treatment: int | None = None) -> Floats:
         """Of a two-sided paired t-test, for every pair of runs."""
         scores = self.before[..., measure] if treatment is None else self.after[treatment, ..., measure]
-        statistics = [t_statistic(differences(one, scores[at + 1 :])) for at, one in enumerate(scores[:-1])]
+        statistics = [t_statistic(differences(scores[run], scores[run + 1 :])) for run in range(len(scores) - 1)]
         if not statistics:
             raise UsageError("p-values of pairs need at least two runs.")
         return 2 * _below(-np.abs(np.concatenate(statistics)), scores.shape[-1])
@@ -77,6 +77,7 @@ def _below(statistic: Floats, topics: int) -> Floats:
     return below
 
 
+@renamed_arguments(order="ties")
 def measure_changes(
     qrels: Any,
     runs: Any,
@@ -85,25 +86,27 @@ def measure_changes(
     rhos: Sequence[Rho] = RHOS,
     bits: Sequence[str | int] = (),
     digits: Sequence[int] = (),
-    order: Order = "trec",
+    ties: str = "trec",
 ) -> Changes:
     """Score every run as it is, in bands for each rho, and with its scores rounded to bits and to digits."""
     judgments = judgments_from(qrels)
     chosen = parse_measures(measures)
     labels = [f"{BANDS}{rho}" for rho in rhos]
-    labels += [f"{one} bits" if str(one).isdigit() else str(one) for one in bits] + [f"{one} digits" for one in digits]
+    labels += [f"{number} bits" if str(number).isdigit() else str(number) for number in bits]
+    labels += [f"{number} digits" for number in digits]
     if not labels:
         raise UsageError("Name at least one rho, number of bits or number of digits.")
-    jobs = runs_to_read(runs)
+    jobs = runs_to_read(runs)  # (one at a time, so that memory holds few)
     names, before, after = [], [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # topics missing or without relevant documents count as 0
         for job in jobs:
             run = job.read()
-            treated = [banded(run, rho, order=order) for rho in rhos]
-            treated += [rounded(run, bits=one) for one in bits] + [rounded(run, digits=one) for one in digits]
+            treated = [banded(run, rho, ties=ties) for rho in rhos]
+            treated += [rounded(run, bits=number) for number in bits]
+            treated += [rounded(run, digits=number) for number in digits]
             names.append(run.name)
-            before.append(evaluate(judgments, run, chosen, ties=order, bounds="none").value[0])
+            before.append(evaluate(judgments, run, chosen, ties=ties, bounds="none").value[0])
             after.append(evaluate(judgments, treated, chosen, ties="expected", bounds="none").value)
     if before[0].shape[0] < 2:
         raise UsageError("A t-test needs at least two topics.")
@@ -132,24 +135,27 @@ def best_runs(changes: Changes, count: int) -> Changes:
     """The runs with the highest means of the last measure, as the paper leaves out the worst by AP."""
     kept = np.argsort(-changes.before[..., -1].mean(axis=-1), kind="stable")[:count]
     return replace(
-        changes, runs=[changes.runs[at] for at in kept], before=changes.before[kept], after=changes.after[:, kept]
+        changes,
+        runs=[changes.runs[number] for number in kept],
+        before=changes.before[kept],
+        after=changes.after[:, kept],
     )
 
 
 def summarise(changes: Changes, *, alpha: float = 0.05) -> Result:
     """The numbers of Figures 3 and 4 and of Tables 2 and 3."""
     rows: list[dict[str, Any]] = []
-    for at, measure in enumerate(changes.measures):
-        before = changes.p_values(at) <= alpha if len(changes.runs) > 1 else np.zeros(0, dtype=bool)
+    for number, measure in enumerate(changes.measures):
+        before = changes.p_values(number) <= alpha if len(changes.runs) > 1 else np.zeros(0, dtype=bool)
         for treatment, label in enumerate(changes.treatments):
-            difference = changes.differences(treatment, at)
-            after = changes.p_values(at, treatment) <= alpha if before.size else before
+            difference = changes.differences(treatment, number)
+            after = changes.p_values(number, treatment) <= alpha if before.size else before
             lower, median, upper = np.quantile(difference, (0.25, 0.5, 0.75))
             row = {
                 "treatment": label,
                 "measure": str(measure),
                 "runs": len(changes.runs),
-                "mean_before": float(changes.before[..., at].mean()),
+                "mean_before": float(changes.before[..., number].mean()),
                 "mean_change": float(difference.mean()),
                 "lower_quartile": float(lower),
                 "median": float(median),
@@ -157,7 +163,9 @@ def summarise(changes: Changes, *, alpha: float = 0.05) -> Result:
                 "largest": float(np.abs(difference).max()),
                 "most_possible_loss": _most_possible_loss(measure, label),
             }
-            row |= {f"runs_within_{limit:.0%}": changes.runs_within(treatment, at, limit, alpha) for limit in LIMITS}
+            row |= {
+                f"runs_within_{limit:.0%}": changes.runs_within(treatment, number, limit, alpha) for limit in LIMITS
+            }
             row |= {
                 name: float(flags.mean()) if flags.size else None
                 for name, flags in (
@@ -183,7 +191,7 @@ def _most_possible_loss(measure: Measure, treatment: str) -> float | None:
 
 def _answer(rows: list[dict[str, Any]], alpha: float) -> str:
     """For each measure, which treatments lose no run more than 1%, and how many comparisons come out otherwise."""
-    told = []
+    sentences = []
     for measure in dict.fromkeys(row["measure"] for row in rows):
         mine = [row for row in rows if row["measure"] == measure]
         safe = [row["treatment"] for row in mine if row["runs_within_99%"] == row["runs"]]
@@ -197,11 +205,11 @@ def _answer(rows: list[dict[str, Any]], alpha: float) -> str:
             for row in mine
         }
         worst = max(flipped, key=lambda treatment: flipped[treatment])
-        told.append(
+        sentences.append(
             f"{measure}: {kept}; at most {flipped[worst]:.1%} of the pairs of runs (with {worst}) change between "
             "significantly different and not."
         )
-    return "\n".join(told)
+    return "\n".join(sentences)
 
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
@@ -211,9 +219,9 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     axes = fresh_axes(ax)
     treatments = list(dict.fromkeys(row["treatment"] for row in result.rows))
     axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
-    for at, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
+    for number, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
         lost = [row["mean_change"] for row in result.rows if row["measure"] == measure]
-        axes.plot(treatments, lost, marker="o", color=COLOURS[at % len(COLOURS)], label=measure)
+        axes.plot(treatments, lost, marker="o", color=COLOURS[number % len(COLOURS)], label=measure)
     axes.set_xlabel("how documents are ranked (rho: growth of bands)")
     axes.set_ylabel("score lost, mean over topics and runs")
     axes.legend(frameon=False)

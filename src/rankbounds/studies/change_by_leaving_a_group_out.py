@@ -50,16 +50,16 @@ def run(
         raise UsageError("Leaving a group out needs at least two groups.")
     rank = ranks_of_judgments(judged.qrels, judged.runs)
     unique = [unique_to_group(rank, group_of, name, depth) for name in names]
-    subsets: list[Flags | None] = [None, *(~one for one in unique)]
+    subsets: list[Flags | None] = [None, *(~alone for alone in unique)]
     means = judged.scores(subsets, chosen, progress=progress).mean(axis=2)
     rows: list[dict[str, Any]] = []
-    for at, (name, alone) in enumerate(zip(names, unique, strict=True), 1):
-        members = [number for number, one in enumerate(group_of) if one == name]
+    for subset, (name, alone) in enumerate(zip(names, unique, strict=True), 1):
+        members = [number for number, group in enumerate(group_of) if group == name]
         low, high = judged.low_high(~alone, residual_of, members)
         residual = (high - low).mean(axis=1)
         for system in members:
             for number, measure in enumerate(chosen):
-                full, without = means[0, :, number], means[at, :, number]
+                full, without = means[0, :, number], means[subset, :, number]
                 rows.append(
                     {
                         "run": judged.names[system],

@@ -121,8 +121,8 @@ class JudgedToDepth:
 def collection(relevant: Flags, judged_depth: int) -> tuple[Run, Qrels]:
     """Lists of relevant (True) and other documents as a run, judged down to a depth."""
     topics, n = relevant.shape
-    queries = np.repeat([f"t{at}" for at in range(topics)], n).reshape(topics, n)
-    names = np.tile([f"d{at}" for at in range(n)], (topics, 1))
+    queries = np.repeat([f"t{topic}" for topic in range(topics)], n).reshape(topics, n)
+    names = np.tile([f"d{number}" for number in range(n)], (topics, 1))
     run = Run.from_columns(queries.ravel().tolist(), names.ravel().tolist(), np.tile(-np.arange(n), topics).tolist())
     judged = slice(0, judged_depth)
     qrels = Qrels.from_columns(
@@ -134,8 +134,8 @@ def collection(relevant: Flags, judged_depth: int) -> tuple[Run, Qrels]:
 
 def _answer(rows: list[dict[str, Any]], confidence: float) -> str:
     good = [row for row in rows if abs(row["coverage"] - confidence) <= 0.02]
-    told = ", ".join(f"{row['way']} at w={row['relevance_ratio']:g} ({row['coverage']:.1%})" for row in good)
-    return f"Within two points of {confidence:.0%}: {told or 'none'}."
+    ways = ", ".join(f"{row['way']} at w={row['relevance_ratio']:g} ({row['coverage']:.1%})" for row in good)
+    return f"Within two points of {confidence:.0%}: {ways or 'none'}."
 
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
@@ -144,13 +144,13 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
 
     axes = fresh_axes(ax, figsize=(6.4, 3.6))
     axes.axhline(result.settings["confidence"], color="0.5", linestyle=":")
-    for at, way in enumerate(dict.fromkeys(row["way"] for row in result.rows)):
+    for number, way in enumerate(dict.fromkeys(row["way"] for row in result.rows)):
         rows = [row for row in result.rows if row["way"] == way]
         ratio, coverage, error = (
             [row[key] for row in rows] for key in ("relevance_ratio", "coverage", "standard_error")
         )
-        style: dict[str, Any] = {"color": COLOURS[at % len(COLOURS)], "capsize": 3, "marker": "o"}
-        axes.errorbar(ratio, coverage, [2 * one for one in error], label=way, **style)
+        style: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)], "capsize": 3, "marker": "o"}
+        axes.errorbar(ratio, coverage, [2 * standard_error for standard_error in error], label=way, **style)
     axes.set_xlabel("relevance ratio w (1: random order)")
     axes.set_ylabel(f"intervals that hold the truth (p = {result.settings['p']:g})")
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))

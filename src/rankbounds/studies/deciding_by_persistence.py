@@ -17,6 +17,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.persistence.curves import PERSISTENCES
 from rankbounds.published.score import Published
 from rankbounds.published.transfer import transferred
 from rankbounds.studies import Result
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 def run(
     qrels: Any,
     runs: Any,
-    persistences: Sequence[float] = (0.5, 0.8, 0.95),
+    persistences: Sequence[float] = PERSISTENCES,
     digits: Sequence[int] = (2, 4),
     pairs: int = 300,
     seed: int = 0,
@@ -55,19 +56,19 @@ def run(
     rows = []
     for count, (a, b, topic) in ((1, single), (topics, means)):
         moved, met = (
-            (values[a, topic], values[b, topic]) if count == 1 else (values.mean(axis=1)[one] for one in (a, b))
+            (values[a, topic], values[b, topic]) if count == 1 else (values.mean(axis=1)[run] for run in (a, b))
         )
         for at_from, p in enumerate(persistences):
             for at_to, to in enumerate(persistences):
                 for known in digits if at_from != at_to else ():
                     published = Published(np.round(moved[:, at_from], known), p, digits=known, topics=count)
                     truth = np.sign(moved[:, at_to] - met[:, at_to])
-                    found = _decisions(published, np.round(met[:, at_to], known), to, time_limit)
+                    decisions = _decisions(published, np.round(met[:, at_to], known), to, time_limit)
                     rows.append(
                         {"topics": count, "digits": known, "from": p, "to": to, "pairs": len(truth)}
                         | {
                             name: figure
-                            for method, decided in found.items()
+                            for method, decided in decisions.items()
                             for name, figure in (
                                 (method, float(np.mean(decided != 0))),
                                 (f"{method}_wrong", float(np.mean((decided != 0) & (decided != truth)))),
@@ -102,19 +103,19 @@ def _decisions(published: Published, met: Floats, to: float, time_limit: float) 
     """By method: 1 where the moved score is surely the higher, -1 where it is the lower, 0 where neither is sure."""
     printed = Published(met, to, digits=published.known_digits, topics=published.topics)
     greedy, relaxed = (transferred(published, to, method) for method in ("greedy", "relaxed"))
-    found = {
+    decided = {
         "greedy": _side(greedy.low, greedy.high, met, met),
         "relaxed": _side(relaxed.low, relaxed.high, *printed.score_range),
     }
     # The exact range holds the greedy vectors and lies within the relaxed range: only between them is it needed.
-    between = (found["relaxed"] == 0) & (_side(greedy.low, greedy.high, *printed.score_range) != 0)
-    exact = found["relaxed"].copy()
+    between = (decided["relaxed"] == 0) & (_side(greedy.low, greedy.high, *printed.score_range) != 0)
+    exact = decided["relaxed"].copy()
     scores = np.broadcast_to(published.values, met.shape)
-    for at in np.flatnonzero(between).tolist():
-        one = Published(scores[at], published.p, digits=published.known_digits, topics=published.topics)
-        range_ = transferred(one, to, "exact", time_limit)
-        exact[at] = _side(range_.low, range_.high, printed.score_range[0][at], printed.score_range[1][at])
-    return found | {"exact": exact}
+    for place in np.flatnonzero(between).tolist():
+        single = Published(scores[place], published.p, digits=published.known_digits, topics=published.topics)
+        range_ = transferred(single, to, "exact", time_limit)
+        exact[place] = _side(range_.low, range_.high, *(end[place] for end in printed.score_range))
+    return decided | {"exact": exact}
 
 
 def _side(low: Floats, high: Floats, met_low: Floats, met_high: Floats) -> Ints:
@@ -123,7 +124,7 @@ def _side(low: Floats, high: Floats, met_low: Floats, met_high: Floats) -> Ints:
 
 
 def _answer(rows: list[dict[str, Any]]) -> str:
-    told = []
+    sentences = []
     for count in dict.fromkeys(row["topics"] for row in rows):
         own = [row for row in rows if row["topics"] == count]
         down, up = ([row for row in own if (row["to"] < row["from"]) == below] for below in (True, False))
@@ -132,14 +133,14 @@ def _answer(rows: list[dict[str, Any]]) -> str:
             return f"{np.mean([row[name] for row in some]):.1%}"
 
         wrong = sum(round(row[f"{method}_wrong"] * row["pairs"]) for row in own for method in ("relaxed", "exact"))
-        told.append(
+        sentences.append(
             f"{'One topic' if count == 1 else f'Mean over {count} topics'}: the relaxed range decides "
             f"{share(down, 'relaxed')} and the exact one {share(down, 'exact')} of pairs where the score moves to a "
             f"lower persistence, {share(up, 'relaxed')} and {share(up, 'exact')} where it moves to a higher one, "
             f"{wrong} of them wrongly. Greedy decides {share(down, 'greedy')} and {share(up, 'greedy')}, and "
             f"{share(down, 'greedy_wrong')} and {share(up, 'greedy_wrong')} of all pairs wrongly."
         )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
@@ -149,9 +150,9 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     axes = fresh_axes(ax, figsize=(6.4, 4.4))
     rows = [row for row in result.rows if row["topics"] == 1]
     places = np.arange(len(rows))
-    for at, name in enumerate(("relaxed", "exact")):
+    for number, name in enumerate(("relaxed", "exact")):
         decided = [100 * row[name] for row in rows]
-        axes.barh(places + 0.4 * at, decided, height=0.4, color=COLOURS[at], label=f"{name} range")
+        axes.barh(places + 0.4 * number, decided, height=0.4, color=COLOURS[number], label=f"{name} range")
     labels = [f"p = {row['from']:g} to {row['to']:g}, {row['digits']} digits" for row in rows]
     axes.set_yticks(places + 0.2, labels, fontsize=8)
     axes.invert_yaxis()

@@ -48,7 +48,11 @@ class Study:
         """What must be given: judgments, runs, and whatever else has no default."""
         empty = inspect.Parameter.empty
         kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-        return [name for name, one in self.parameters.items() if one.default is empty and one.kind in kinds]
+        return [
+            name
+            for name, parameter in self.parameters.items()
+            if parameter.default is empty and parameter.kind in kinds
+        ]
 
     def figure(self, result: Result) -> Any:
         """The Axes of the module's own figure, or of that of the same name among the plots."""
@@ -62,12 +66,12 @@ class Study:
 
 def known_studies() -> dict[str, Study]:
     """Every study by its name."""
-    found = {}
-    for one in pkgutil.iter_modules(studies.__path__):
-        if "_by_" in one.name:
-            name = one.name.replace("_", "-")
-            found[name] = Study(name, importlib.import_module(f"{studies.__name__}.{one.name}"))
-    return found
+    known = {}
+    for module in pkgutil.iter_modules(studies.__path__):
+        if "_by_" in module.name:
+            name = module.name.replace("_", "-")
+            known[name] = Study(name, importlib.import_module(f"{studies.__name__}.{module.name}"))
+    return known
 
 
 def study_called(name: str) -> Study:

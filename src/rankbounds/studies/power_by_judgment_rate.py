@@ -50,9 +50,9 @@ def run(
         reduction = Reduction(judged.qrels, first_seed + seed)
         scores = judged.scores([None, *(reduction.kept(rate) for rate in rates)], chosen)
         for rate in range(scores.shape[0]):
-            for at in range(len(chosen)):
-                matrix = scores[rate, :, :, at]
-                power[seed, rate, at] = np.mean(p_values(differences(matrix[first], matrix[second]), "t") < LEVEL)
+            for number in range(len(chosen)):
+                matrix = scores[rate, :, :, number]
+                power[seed, rate, number] = np.mean(p_values(differences(matrix[first], matrix[second]), "t") < LEVEL)
         if progress:
             progress(seed + 1, seeds)
     every = [100.0, *(float(rate) for rate in rates)]

@@ -21,30 +21,30 @@ if TYPE_CHECKING:
 def run(qrels: Any, runs: Any, measure: str | Measure = "AP", *, best: int | None = None) -> Result:
     """Rows by falling score under trec_eval's order. ``best`` keeps so many of the best runs, as the paper does."""
     chosen = parse_measure(measure)
-    found = diagnose(runs, qrels=qrels, measures=[chosen], examples=0)
+    diagnoses = diagnose(runs, qrels=qrels, measures=[chosen], examples=0)
     if best is not None:
-        kept = {one.run for one in places(found)[:best]}
-        found = [one for one in found if one.run in kept]
-    by_name = {one.run: one for one in found}
-    ranking = places(found)
+        kept = {place.run for place in places(diagnoses)[:best]}
+        diagnoses = [diagnosis for diagnosis in diagnoses if diagnosis.run in kept]
+    by_name = {diagnosis.run: diagnosis for diagnosis in diagnoses}
+    ranking = places(diagnoses)
     rows = [
         {
-            "run": one.run,
-            "measure": one.effect.measure,
-            "place": one.place,
-            "value": one.effect.value,
-            "expected": one.effect.expected,
-            "low": one.effect.low,
-            "high": one.effect.high,
-            "range": one.effect.width,
-            "highest_place": one.highest,
-            "lowest_place": one.lowest,
-            "expected_place": one.expected_place,
-            "tied_documents": by_name[one.run].tied_documents,
-            "tied_topics": by_name[one.run].tied_topics,
-            "lines": by_name[one.run].lines,
+            "run": place.run,
+            "measure": place.effect.measure,
+            "place": place.place,
+            "value": place.effect.value,
+            "expected": place.effect.expected,
+            "low": place.effect.low,
+            "high": place.effect.high,
+            "range": place.effect.width,
+            "highest_place": place.highest,
+            "lowest_place": place.lowest,
+            "expected_place": place.expected_place,
+            "tied_documents": by_name[place.run].tied_documents,
+            "tied_topics": by_name[place.run].tied_topics,
+            "lines": by_name[place.run].lines,
         }
-        for one in ranking
+        for place in ranking
     ]
     return Result(rows, in_words(ranking), {"measure": str(chosen), "best": best})
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import Progress
 from rankbounds.evaluation.rank_correlation import kendall_tau
@@ -94,9 +95,9 @@ def run(
     answers = [
         f"{strategy} needs "
         + ", ".join(
-            f"{one['judgments']:,} for what a pool of depth {one['depth']} settles with {cost[one['depth']]:,}"
-            for one in rows
-            if one["strategy"] == strategy and one["depth"] == max(pools)
+            f"{line['judgments']:,} for what a pool of depth {line['depth']} settles with {cost[line['depth']]:,}"
+            for line in rows
+            if line["strategy"] == strategy and line["depth"] == max(pools)
         )
         for strategy in STRATEGIES
     ]
@@ -123,7 +124,7 @@ def _order(
     return np.concatenate(chosen)
 
 
-def _open_tail(measure: RankWeighted, systems: Sequence[Any], query_ids: Sequence[str], deepest: int) -> Floats:
+def _open_tail(measure: RankWeighted, systems: Sequence[Run], query_ids: Sequence[str], deepest: int) -> Floats:
     """What lies beyond the depth that is looked at, or beyond the ends of lists, as a mean over topics."""
     cutoff = min(deepest, measure.cutoff or deepest)
     tails = []

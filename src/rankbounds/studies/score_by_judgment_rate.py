@@ -92,12 +92,12 @@ def rows_by_rate(
         {
             "measure": str(measure),
             "rate": float(rate),
-            name: float(mean[at, number]),
-            "low_draw": float(low[at, number]),
-            "high_draw": float(high[at, number]),
+            name: float(mean[row, number]),
+            "low_draw": float(low[row, number]),
+            "high_draw": float(high[row, number]),
         }
         for number, measure in enumerate(measures)
-        for at, rate in enumerate(rates)
+        for row, rate in enumerate(rates)
     ]
 
 

@@ -46,15 +46,15 @@ def run(
     rows, answers = [], []
     for number, measure in enumerate(chosen):
         full = means[0, :, number]
-        for at, depth in enumerate(depths, 1):
-            value = means[at, :, number]
-            low, high = (bound.mean(axis=1) for bound in judged.low_high(subsets[at], measure))
+        for place, depth in enumerate(depths, 1):
+            value = means[place, :, number]
+            low, high = (bound.mean(axis=1) for bound in judged.low_high(subsets[place], measure))
             rows += _rows(judged.names, measure, depth, value, low, high, full)
             answers.append(
                 f"{measure} at depth {depth}: {np.mean(value > full + 1e-12):.0%} of runs score higher than under all "
                 f"judgments, mean change {np.mean(value - full):+.4f}, tau {kendall_tau(value, full):.3f}."
             )
-    return Result(rows, " ".join(answers), {"measures": [str(one) for one in chosen], "depths": list(depths)})
+    return Result(rows, " ".join(answers), {"measures": [str(measure) for measure in chosen], "depths": list(depths)})
 
 
 def _rows(
@@ -65,10 +65,10 @@ def _rows(
             "run": name,
             "measure": str(measure),
             "depth": depth,
-            "value": float(value[at]),
-            "low": None if np.isnan(low[at]) else float(low[at]),
-            "high": None if np.isnan(high[at]) else float(high[at]),
-            "full": float(full[at]),
+            "value": float(value[run]),
+            "low": None if np.isnan(low[run]) else float(low[run]),
+            "high": None if np.isnan(high[run]) else float(high[run]),
+            "full": float(full[run]),
         }
-        for at, name in enumerate(names)
+        for run, name in enumerate(names)
     ]

@@ -44,9 +44,9 @@ def run(
     )
     rng = np.random.default_rng(seed)
     rows: list[dict[str, Any]] = []
-    for at, q in enumerate(shares):
+    for line, q in enumerate(shares):
         for column, ratio in enumerate(relevance_ratios):
-            mean, sd = float(exact.mean[at, column]), float(exact.sd[at, column])
+            mean, sd = float(exact.mean[line, column]), float(exact.sd[line, column])
             row = {"q": q, "relevance_ratio": ratio, "mean": mean, "sd": sd}
             if simulations:
                 row |= _simulated(n_documents, q, ratio, p, judged_depth, topics, simulations, rng)
@@ -91,10 +91,12 @@ def figure(result: Result, ax: Axes | None = None) -> Axes:
     from rankbounds.plots.style import COLOURS, fresh_axes
 
     axes = fresh_axes(ax, figsize=(5.6, 3.6))
-    for at, share in enumerate(dict.fromkeys(row["q"] for row in result.rows)):
+    for number, share in enumerate(dict.fromkeys(row["q"] for row in result.rows)):
         rows = [row for row in result.rows if row["q"] == share]
         ratio, mean, sd = ([row[key] for row in rows] for key in ("relevance_ratio", "mean", "sd"))
-        axes.errorbar(ratio, mean, sd, label=f"q = {share:g}", color=COLOURS[at % len(COLOURS)], capsize=3, marker="o")
+        axes.errorbar(
+            ratio, mean, sd, label=f"q = {share:g}", color=COLOURS[number % len(COLOURS)], capsize=3, marker="o"
+        )
     settings = result.settings
     axes.set_xlabel("relevance ratio w (1: random order)")
     axes.set_ylabel(f"mean RBP (p = {settings['p']:g}) below rank {settings['judged_depth']}, with sd", fontsize=9)

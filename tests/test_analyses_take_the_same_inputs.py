@@ -1,0 +1,60 @@
+"""The functions that analyse take judgments and runs in the forms that ``evaluate`` takes, judgments first."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import rankbounds as rb
+
+MADE = rb.simulate(runs=3, topics=3, documents=40, depth=12, pool_depth=6, grades=2, ties=0.2, relevant=0.3, seed=3)
+QRELS, RUNS = MADE.pooled.to_dict(), {run.name: run.to_dict() for run in MADE.runs}
+PAIR = dict(list(RUNS.items())[:2])
+ONE = dict(list(RUNS.items())[:1])
+TOPIC = next(iter(QRELS))
+PRINTED = {("map", "all"): "0.5000", ("P_5", TOPIC): "0.2000"}
+
+CALLS = {
+    "bounds_by_depth": (RUNS, lambda qrels, runs: list(rb.bounds_by_depth(qrels, runs, 4).rows())),
+    "bounds_by_persistence": (RUNS, lambda qrels, runs: list(rb.bounds_by_persistence(qrels, runs, (0.3, 0.8)).rows())),
+    "contributions": (ONE, lambda qrels, runs: rb.contributions(qrels, runs, TOPIC)),
+    "crossings": (PAIR, lambda qrels, runs: rb.crossings(qrels, runs, per_topic=True)),
+    "explain": (ONE, lambda qrels, runs: rb.explain(qrels, runs, PRINTED)),
+    "judge_next": (RUNS, lambda qrels, runs: rb.judge_next(qrels, runs, budget=5).rows()),
+    "judgments_needed": (RUNS, lambda qrels, runs: rb.judgments_needed(qrels, runs, 0.5, 2)),
+    "persistence_agreement": (RUNS, lambda qrels, runs: rb.persistence_agreement(qrels, runs, p=(0.5, 0.9))),
+    "uncertainty": (RUNS, lambda qrels, runs: list(rb.uncertainty(qrels, runs, q=0.3, interval="distribution").rows())),
+}
+
+
+def as_qrels_and_runs(runs):
+    """Our own objects."""
+    return MADE.pooled, [run for run in MADE.runs if run.name in runs]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_form_gives_the_same(name, tmp_path):
+    runs, call = CALLS[name]
+    expected = call(QRELS, runs)
+    assert expected
+    assert call(*as_qrels_and_runs(runs)) == expected
+    (tmp_path / "runs").mkdir()
+    MADE.pooled.write(tmp_path / "qrels.txt")
+    for run in MADE.runs:
+        if run.name in runs:
+            run.write(tmp_path / "runs" / f"{run.name}.txt")
+    assert call(tmp_path / "qrels.txt", tmp_path / "runs") == expected
+    assert call(str(tmp_path / "qrels.txt"), str(tmp_path / "runs" / "*")) == expected
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_judgments_come_first(name):
+    first, second, *_ = inspect.signature(getattr(rb, name)).parameters
+    assert (first, second.rstrip("s")) == ("qrels", "run")
+
+
+@pytest.mark.parametrize("name", ["contributions", "crossings", "explain"])
+def test_too_many_runs_are_an_error_that_says_how_many(name):
+    with pytest.raises(rb.UsageError, match="3 were given"):
+        CALLS[name][1](QRELS, RUNS)
