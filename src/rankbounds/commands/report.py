@@ -27,13 +27,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     """Everything that changes what a report says."""
     shared.add_measures(parser)
     parser.add_argument("--title", default="Evaluation report", help="the page's heading")
-    parser.add_argument("--test", default="t", help="t (default), randomization, wilcoxon, sign, bootstrap")
-    parser.add_argument(
-        "--correction", default="holm", help="for many pairs: holm (default), bonferroni, bh, tukey (randomised), none"
-    )
-    parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
-    parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
-    shared.add_resampling(parser, resamples=2000)
+    shared.add_tests(parser)
     shared.add_assumptions(parser, reading=False)
 
 

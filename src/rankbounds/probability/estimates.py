@@ -63,11 +63,16 @@ class RetrievedDocuments:
         return ~np.isnan(self.grade)
 
 
-def gather(runs: Sequence[Run], facts: TopicFacts, assumptions: Assumptions) -> RetrievedDocuments:
-    """All documents that the runs retrieved."""
+def gather(
+    runs: Sequence[Run],
+    facts: TopicFacts,
+    assumptions: Assumptions,
+    rankings_of_runs: Sequence[list[Rankings]] | None = None,
+) -> RetrievedDocuments:
+    """All documents that the runs retrieved; ``rankings_of_runs`` are those of ``joined_run``, if at hand."""
     numbers = number_pairs([run.pairs for run in runs])
     size = max((int(one.max(initial=-1)) for one in numbers), default=-1) + 1
-    batches = [list(joined_run(run, facts, assumptions).batches) for run in runs]
+    batches = rankings_of_runs or [list(joined_run(run, facts, assumptions).batches) for run in runs]
     pooled = [_looks_pooled(parts) for parts in batches]
     group = _groups(batches, pooled)
     topic, retrieved_by, grade = np.full(size, -1), np.zeros(size, dtype=np.int64), np.full(size, np.nan)
@@ -102,7 +107,7 @@ def _looks_pooled(parts: list[Rankings]) -> bool:
     return bool(first.size) and float(first.mean()) <= 1 - POOLED_SHARE
 
 
-def _groups(batches: list[list[Rankings]], pooled: list[bool]) -> list[int]:
+def _groups(batches: Sequence[list[Rankings]], pooled: list[bool]) -> list[int]:
     """A group for each run: those that look pooled and the others apart, in each part by quality."""
     quality = []
     for parts in batches:

@@ -34,6 +34,7 @@ from rankbounds.probability.models import RelevanceProbability, as_relevance_pro
 from rankbounds.probability.unjudged_documents import Holes, find_holes, is_weighted_sum, joined_run
 from rankbounds.rankings.join import join
 from rankbounds.rankings.order import Precision
+from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.tables import Table, number, render_rows
@@ -247,9 +248,15 @@ class Models:
     """The probabilities asked for; those estimated from judgments are fitted once for each kind of relevance."""
 
     def __init__(
-        self, given: Any, otherwise: float | None, runs: list[Run], facts: TopicFacts, assumptions: Assumptions
+        self,
+        given: Any,
+        otherwise: float | None,
+        runs: list[Run],
+        facts: TopicFacts,
+        assumptions: Assumptions,
+        rankings_of_runs: Sequence[list[Rankings]] | None = None,
     ) -> None:
-        self.runs, self.facts, self.assumptions = runs, facts, assumptions
+        self.runs, self.facts, self.assumptions, self.rankings_of_runs = runs, facts, assumptions, rankings_of_runs
         self.kind = given if isinstance(given, str) and given in KINDS else None
         self.given = None if self.kind else as_relevance_probability(given, otherwise)
         self._fitted: dict[Any, RelevanceProbability] = {}
@@ -283,7 +290,7 @@ class Models:
     def _fit(self, measure: Measure, rel: float) -> RelevanceProbability:
         if self.kind == "urn":
             return estimate_urn(self.runs, self.facts, self.assumptions, rel=rel)
-        self._documents = self._documents or gather(self.runs, self.facts, self.assumptions)
+        self._documents = self._documents or gather(self.runs, self.facts, self.assumptions, self.rankings_of_runs)
         return estimate(
             str(self.kind), self.runs, self.facts, self.assumptions, measure=measure, documents=self._documents
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -105,14 +105,24 @@ def joined_run(run: Run, facts: TopicFacts, assumptions: Assumptions) -> Joined:
         order=assumptions.order,
         precision=assumptions.score_precision,
         topics=assumptions.topics,
+        tie_key=assumptions.tie_key,
         keep_rows=True,
     )
 
 
 def find_holes(
-    run: Run, facts: TopicFacts, measure: RankWeighted, assumptions: Assumptions, *, tail: bool = False
+    run: Run,
+    facts: TopicFacts,
+    measure: RankWeighted,
+    assumptions: Assumptions,
+    *,
+    tail: bool = False,
+    rankings_of_run: Iterable[Rankings] | None = None,
 ) -> Holes:
-    """The holes of a run under a weighted-sum measure; with ``tail`` also the ranks beyond the end of each list."""
+    """The holes of a run under a weighted-sum measure; with ``tail`` also the ranks beyond the end of each list.
+
+    ``rankings_of_run`` are those of ``joined_run``, where they are at hand.
+    """
     if assumptions.ties not in (*ORDERS, "expected"):
         raise UsageError(
             f'Which order of tied documents is {assumptions.ties} depends on the missing judgments. Use ties="trec" or '
@@ -121,7 +131,9 @@ def find_holes(
     topics = len(facts.query_ids)
     base, beyond = np.full(topics, np.nan), np.zeros(topics)
     parts: list[tuple[Ints, Ints, Floats, Ints]] = []
-    for rankings in joined_run(run, facts, assumptions).batches:
+    if rankings_of_run is None:
+        rankings_of_run = joined_run(run, facts, assumptions).batches
+    for rankings in rankings_of_run:
         weight = _weights(rankings, measure, mean_over_ties=assumptions.ties == "expected")
         worth = measure.worth(rankings.assume(0.0))
         base[rankings.topic] = (worth * weight).sum(axis=-1)
