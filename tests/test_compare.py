@@ -40,7 +40,6 @@ from rankbounds.comparison.significance import (
 )
 from rankbounds.comparison.standardisation import standardised
 from rankbounds.comparison.verdict import verdict
-from rankbounds.comparison.wording import paragraph
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import RunNotes, Scores
 
@@ -191,7 +190,7 @@ def test_topics_for_many_effects_are_just_enough(alpha, power):
 def test_a_difference_too_small_for_any_topics_is_told_of():
     values = np.array([[0.2, 0.4, 0.6], [0.3, 0.4, 0.5 - 1e-9]])[:, :, None]
     scores = rb.Scores(["a", "b"], ["1", "2", "3"], [rb.RBP()], values, values, values, values[..., 0])
-    assert "cannot be found with any realistic number of topics" in paragraph(compare(scores, test="t"), "RBP(p=0.8)")
+    assert "cannot be found with any realistic number of topics" in compare(scores, test="t").words()
 
 
 def test_a_topic_missing_on_one_side_is_never_dropped():
@@ -378,13 +377,19 @@ class TestComparison:
         assert "run1" in repr(found)
         assert "<table>" in found._repr_html_()
 
-    def test_many_pairs_are_corrected_by_tukey_where_sampled_p_values_are_too_coarse(self):
-        value = np.random.default_rng(2).random((12, 20, 1)) * 0.1 + np.linspace(0, 0.5, 12)[:, None, None]
-        found = compare(scores_of(value), resamples=1000)
+    def test_three_runs_or_more_are_corrected_by_tukey_and_two_by_nothing(self):
+        value = np.random.default_rng(2).random((12, 20, 2)) * 0.1 + np.linspace(0, 0.5, 12)[:, None, None]
+        found = compare(scores_of(value, measures=("AP", "RR")), resamples=1000)
         assert found.settings["correction"] == "tukey"
         assert found.systems[0]["group"] != found.systems[-1]["group"]
-        assert compare(scores_of(value[:3]), resamples=1000).settings["correction"] == "holm"
-        assert compare(scores_of(value), test="t").settings["correction"] == "holm"
+        for at, measure in enumerate(("AP", "RR")):  # the measures share shuffles, and each has its own test's numbers
+            alone = randomized_tukey(value[..., at], Resampling(1000))
+            assert [row["p_adjusted"] for row in found[measure].pairs] == alone.tolist()
+        assert compare(scores_of(value[:3, :, :1]), resamples=1000).settings["correction"] == "tukey"
+        two = compare(scores_of(value[:2, :, :1]), resamples=1000)
+        assert two.settings["correction"] == "none"
+        assert two.pairs[0]["p_adjusted"] == two.pairs[0]["p_value"]
+        assert compare(scores_of(value[..., :1]), test="t").settings["correction"] == "holm"
 
     def test_judging_other_runs_documents_moves_ap(self):
         value = np.random.default_rng(2).random((2, 10, 1))

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.cli import build_parser, main
-from rankbounds.commands import options as shared
+from rankbounds.commands import output as shared
 from rankbounds.commands.demo import DATA
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.files.opening import expand

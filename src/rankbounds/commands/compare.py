@@ -7,40 +7,45 @@ are not separable. "interval" is about topics, a sample; "bounds" and "whatever 
 from __future__ import annotations
 
 import argparse
+import html
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.commands import options as shared
 from rankbounds.commands.messages import say
-from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_text
+from rankbounds.commands.reading import add_inputs, check_inputs, collection_from
+from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from, resampling_from
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores, joined
-from rankbounds.files.opening import expand
 from rankbounds.tables import Table, json_of, number, plain
 
 if TYPE_CHECKING:
-    from rankbounds.comparison import Comparison
-    from rankbounds.comparison.evidence import Inputs
-    from rankbounds.measures import Measure
+    from rankbounds.comparison import Comparison, Evidence
 
 FORMATS = ("table", "json", "latex", "markdown", "html")
+METHOD: dict[str, Callable[[str], str]] = {
+    "table": "{}\n".format,
+    "markdown": "{}\n".format,
+    "latex": "% {}\n".format,
+    "html": lambda sentence: f"<p>{html.escape(sentence)}</p>\n",
+}
+"""How each format tells which tests p-values come from."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    shared.add_inputs(parser)
-    shared.add_measures(parser)
-    parser.add_argument("--test", default="randomization", help="randomization (default), t, wilcoxon, sign, bootstrap")
+    add_inputs(parser)
+    add_measures(parser)
+    add_tests(parser)
     parser.add_argument(
-        "--correction",
-        default="auto",
-        help="for many pairs: holm, bonferroni, bh, tukey (randomised), none; auto (default) is holm, or tukey where "
-        "there are too many pairs for sampled p-values",
+        "--baseline-run",
+        metavar="NAME",
+        help="compare this run with all others instead of all pairs, corrected for their number by Dunnett's test on "
+        "the same resamples",
     )
-    parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
-    parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
-    shared.add_resampling(parser, resamples=10_000)
     parser.add_argument("--per-topic", action="store_true", help="for two runs: the topics, largest difference first")
     parser.add_argument("--standardise", action="store_true", help="score topics against what these runs do on them")
     parser.add_argument(
@@ -53,29 +58,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min-effect", type=float, default=0.0, help="with --fail-if: smaller differences are fine")
     parser.add_argument("--save", metavar="FILE", help="save the runs' scores, to be a baseline later")
     parser.add_argument("--baseline", metavar="FILE", help="compare with scores saved before; they come first")
-    shared.add_assumptions(parser)
-    shared.add_output(parser, FORMATS)
+    add_assumptions(parser)
+    add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Evaluate, compare, print, and judge the gate."""
+    """Read, compare, print, and judge the gate."""
     from rankbounds.comparison import compare
-    from rankbounds.comparison.evidence import certain_bounds
     from rankbounds.comparison.standardisation import standardised
 
-    shared.check_format(options)
+    check_format(options)
+    check_inputs(options)
     gates = [parse_gate(condition) for condition in options.fail_if or ()]
-    options.measures = list(dict.fromkeys([*(options.measures or ()), *(measure for measure, _ in gates)])) or [
-        "RBP(p=0.8)"
-    ]
-    scores = shared.evaluate_from(options)
+    measures = list(dict.fromkeys([*(options.measures or ()), *(measure for measure, _ in gates)])) or ["RBP(p=0.8)"]
+    evidence = evidence_from(options)
+    scores = evidence.scores(measures, progress=progress_on_terminal("runs scored"))
     if options.save:
         scores.save(options.save)
     if options.baseline:
         scores = joined(Scores.load(options.baseline), scores)
     if options.standardise:
         scores = standardised(scores)
-    inputs = inputs_from(options, scores)
     found = compare(
         scores,
         test=options.test,
@@ -84,59 +87,43 @@ def run(options: argparse.Namespace) -> int:
         confidence=options.confidence,
         resamples=options.resamples,
         seed=options.seed,
-        certain=certain_bounds(inputs, scores.measures) if inputs and len(scores.runs) > 1 else None,
+        baseline=options.baseline_run,
+        evidence=None if options.baseline or options.standardise else evidence,
     )
     if gates and len(scores.runs) != 2:
         raise UsageError("--fail-if compares two runs, the baseline and the candidate.")
-    shared.write_text(options, rendered(options, found, inputs))
+    write_text(options, rendered(options, found))
     failed = [judge_gate(found, measure, word, options) for measure, word in gates]
     return int(any(failed))
 
 
-def rendered(options: argparse.Namespace, found: Comparison, inputs: Inputs | None) -> str:
+def evidence_from(options: argparse.Namespace) -> Evidence:
+    """The judgments and runs that the options name, each file read once."""
+    from rankbounds.comparison import Evidence
+    from rankbounds.evaluation.assumptions import Assumptions
+
+    return Evidence(*collection_from(options), Assumptions(**assumptions_from(options)))
+
+
+def rendered(options: argparse.Namespace, found: Comparison) -> str:
     """The comparison in the format asked for."""
-    two = len(found.scores.runs) == 2
+    two = len(found.runs) == 2
     if options.format == "json":
         content: dict[str, Any] = {"systems": found.systems, "pairs": found.pairs, "settings": found.settings}
         if two:
-            content["words"] = [words(found, measure, inputs) for measure in found.scores.measures]
+            content["words"] = [found.words(measure) for measure in found.measures]
         if options.per_topic:
             content["topics"] = topic_rows(found.scores)
         return json_of(content, indent=1) + "\n"
     parts = []
-    for at, measure in enumerate(found.scores.measures):
+    for at, measure in enumerate(found.measures):
         if two and options.format == "table":
-            parts.append(words(found, measure, inputs))
-        parts.append(found.table(str(measure)).render(options.format))
-        if two or len(found.scores.runs) <= 5:
-            parts.append(found.pair_table(str(measure)).render(options.format))
+            parts.append(found.words(measure))
+        parts += [table.render(options.format) for table in found.tables(measure)]
         if options.per_topic:
             parts.append(topic_table(found.scores, at).render(options.format))
+    parts.append(METHOD[options.format](found.method()))
     return "\n".join(parts)
-
-
-def inputs_from(options: argparse.Namespace, scores: Scores) -> Inputs | None:
-    """The files behind the scores, to look further into them; None where scores are all there is."""
-    from rankbounds.comparison.evidence import Inputs
-
-    reread = not (options.ties_key or options.lenient or options.labels or options.read_as)
-    plain = options.unjudged == "nonrelevant" and reread
-    if options.baseline or options.standardise or "-" in (options.qrels, *options.runs) or not plain:
-        return None
-    return Inputs.of(options, options.qrels, expand(options.runs), scores.runs)
-
-
-def words(found: Comparison, measure: Measure, inputs: Inputs | None) -> str:
-    """The verdict on the first pair."""
-    import warnings
-
-    from rankbounds.comparison.evidence import gather
-    from rankbounds.comparison.wording import paragraph
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankboundsWarning)  # told once already, when the runs were scored
-        evidence = None if inputs is None else gather(inputs, measure)
-    return paragraph(found, str(measure), evidence)
 
 
 def topic_rows(scores: Scores) -> list[dict[str, Any]]:
@@ -182,6 +169,7 @@ def parse_gate(condition: str) -> tuple[str, str]:
 def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Namespace) -> bool:
     """Say on standard error whether the gate holds; True if it fails."""
     from rankbounds.comparison.significance import p_values
+    from rankbounds.comparison.wording import measure_words
 
     labels = [str(one) for one in found.scores.measures]
     chosen = found.scores.measures[labels.index(measure)]
@@ -189,7 +177,7 @@ def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Nam
     change = merit(differences(after, before), chosen)
     row = next(row for row in found.pairs if row["measure"] == measure)
     alternative = "less" if word == "worse" else "two-sided"
-    p = float(p_values(change, options.test, alternative, shared.resampling_from(options), measure)[0])
+    p = float(p_values(change, options.test, alternative, resampling_from(options), measure)[0])
     mean = float(mean_difference(after, before))
     loss = -float(merit(np.array(mean), chosen))
     size = loss if word == "worse" else abs(mean)
@@ -199,8 +187,10 @@ def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Nam
         least, most = merit_of_range(row["certain_low"], row["certain_high"], chosen)  # of what was lost
         surely = least > options.min_effect or (word == "different" and most < -options.min_effect)
     fails = surely or (large_enough and p < options.alpha)
-    why = "whatever unjudged documents turn out to be" if surely else f"p = {p:.4f} by the {options.test} test"
-    name = f"{measure} (lower is better)" if chosen.lower_is_better else measure
+    sides = "one-sided " if word == "worse" else ""
+    tested = f"{sides}{options.test} test, p = {p:.4f}"
+    why = "whatever unjudged documents turn out to be" if surely else tested
+    name = measure_words(measure, lower_is_better=chosen.lower_is_better)
     if fails:
         falls = [
             found.scores.query_ids[topic] for topic in change.argsort(kind="stable")[:5].tolist() if change[topic] < 0
@@ -209,5 +199,5 @@ def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Nam
         topics = f" Topics that {moved} most: {', '.join(falls)}." if falls else ""
         say(f"gate failed: {name} {word} by {abs(mean):.4f} ({why}).{topics}")
     else:
-        say(f"gate passed: {name} changed by {mean:+.4f} (p = {p:.4f}).")
+        say(f"gate passed: {name} changed by {mean:+.4f} ({tested}).")
     return fails

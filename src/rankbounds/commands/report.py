@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from rankbounds.commands import options as shared
+from rankbounds.commands.output import progress_on_terminal, write_text
+from rankbounds.commands.reading import add_inputs
+from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
@@ -18,23 +20,17 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    shared.add_inputs(parser)
+    add_inputs(parser)
     add_choices(parser)
     parser.add_argument("-o", "--output", metavar="FILE", default="report.html", help="the page (default report.html)")
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
     """Everything that changes what a report says."""
-    shared.add_measures(parser)
+    add_measures(parser)
     parser.add_argument("--title", default="Evaluation report", help="the page's heading")
-    parser.add_argument("--test", default="t", help="t (default), randomization, wilcoxon, sign, bootstrap")
-    parser.add_argument(
-        "--correction", default="holm", help="for many pairs: holm (default), bonferroni, bh, tukey (randomised), none"
-    )
-    parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
-    parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
-    shared.add_resampling(parser, resamples=2000)
-    shared.add_assumptions(parser, reading=False)
+    add_tests(parser)
+    add_assumptions(parser, reading=False)
 
 
 def choices_from(options: argparse.Namespace) -> Choices:
@@ -51,6 +47,6 @@ def run(options: argparse.Namespace) -> int:
     """Gather, and write the page."""
     from rankbounds.report import gather, page
 
-    content = gather(options.qrels, options.runs, choices_from(options), shared.progress_on_terminal("runs scored"))
-    shared.write_text(options, page(content))
+    content = gather(options.qrels, options.runs, choices_from(options), progress_on_terminal("runs scored"))
+    write_text(options, page(content))
     return 0

@@ -118,6 +118,20 @@ def add_resampling(parser: argparse.ArgumentParser, resamples: int) -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of the random numbers (default 0)")
 
 
+def add_tests(parser: argparse.ArgumentParser) -> None:
+    """Which tests runs are compared by; the same everywhere, so that the same pair gets the same p-values."""
+    parser.add_argument("--test", default="randomization", help="randomization (default), t, wilcoxon, sign, bootstrap")
+    parser.add_argument(
+        "--correction",
+        default="auto",
+        help="for three runs or more: tukey (randomised, paired; what auto, the default, takes), holm (what auto takes "
+        "for other tests), bonferroni, bh, none",
+    )
+    parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
+    parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
+    add_resampling(parser, resamples=10_000)
+
+
 def resampling_from(options: argparse.Namespace) -> Resampling:
     """The resampling that the options ask for."""
     from rankbounds.comparison.significance import Resampling

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands import options as shared
 from rankbounds.commands.messages import say
+from rankbounds.commands.reading import add_inputs
 from rankbounds.commands.report import add_choices, choices_from
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import STANDARD_INPUT
@@ -20,7 +20,7 @@ LAST_PORT = 65535
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    shared.add_inputs(parser)
+    add_inputs(parser)
     parser.add_argument("--port", type=_port, default=8765, help="where to listen (default 8765; 0: any free port)")
     parser.add_argument("--host", default="127.0.0.1", help="on which address (default 127.0.0.1, this machine alone)")
     parser.add_argument("--documents", metavar="FILE", help="JSON lines with doc_id and text, shown to whoever judges")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.verdict import Comparison, compare
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "Evidence", "compare"]

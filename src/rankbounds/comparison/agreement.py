@@ -105,13 +105,17 @@ def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> 
         if against.runs != scores.runs:
             raise DataError("The orderings to compare are of different runs.")
         chosen = [((scores, at), (against, against.measures.index(one))) for at, one in enumerate(scores.measures)]
-    return [_row(*one, *other, p) for one, other in chosen]
+    asked = {(id(held), number): (held, number) for sides in chosen for held, number in sides}
+    separated = {key: _significant(*column) for key, column in asked.items()}  # once a measure, not once a pair
+    return [
+        _row(*one, *other, p, separated[id(one[0]), one[1]] & separated[id(other[0]), other[1]])
+        for one, other in chosen
+    ]
 
 
-def _row(scores: Scores, at: int, others: Scores, other: int, p: float) -> dict[str, Any]:
+def _row(scores: Scores, at: int, others: Scores, other: int, p: float, significant: Flags) -> dict[str, Any]:
     a, b = _merits(scores)[:, at], _merits(others)[:, other]
     swapped = order_signs(a) * order_signs(b) < 0
-    significant = _significant(scores, at) & _significant(others, other)
     return {
         "measure_a": str(scores.measures[at]),
         "measure_b": str(others.measures[other]),

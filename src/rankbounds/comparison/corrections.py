@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison.significance import Resampling, pairs_of
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import TOLERANCE
 
-CORRECTIONS = ("none", "bonferroni", "holm", "bh", "tukey")
+CORRECTIONS = ("none", "bonferroni", "holm", "bh", "tukey", "dunnett")
+BY_SHUFFLES = ("tukey", "dunnett")
+"""Corrections that are tests of their own, by scores shuffled within topics, and no function of p-values."""
+_CELLS_AT_ONCE = 1 << 19
 
 
 def check_correction(correction: str) -> None:
@@ -23,11 +26,12 @@ def adjusted(p_values: Floats, correction: str) -> Floats:
     """p-values corrected for their number.
 
     ``bonferroni`` and ``holm`` bound the chance of any false alarm; ``bh`` (Benjamini and Hochberg) the share of false
-    alarms among the alarms. ``tukey`` is not a function of p-values: see ``randomized_tukey``.
+    alarms among the alarms. ``tukey`` and ``dunnett`` are no functions of p-values: see
+    ``over_all_pairs`` and ``against_baseline``.
     """
     check_correction(correction)
-    if correction == "tukey":
-        raise UsageError("Tukey's correction is a test of its own.")
+    if correction in BY_SHUFFLES:
+        raise UsageError(f"The correction {correction} is a test of its own.")
     count = p_values.size
     if correction == "none" or count == 0:
         return p_values.copy()
@@ -50,23 +54,52 @@ def randomized_tukey(scores: Floats, resampling: Resampling | None = None) -> Fl
     ``scores`` has a row for each system and a column for each topic. In each resample the systems' scores are shuffled
     within every topic, and the largest difference of two means is noted. The outcome at hand counts as one (the +1).
     """
-    resampling = resampling or Resampling()
-    systems, topics = scores.shape
-    means = scores.mean(axis=-1)
-    first, second = pairs_of(systems)
+    return over_all_pairs(scores[None], *pairs_of(scores.shape[0]), resampling or Resampling())[0]
+
+
+def over_all_pairs(scores: Floats, first: Ints, second: Ints, resampling: Resampling) -> Floats:
+    """The p-values of ``randomized_tukey`` for these pairs, by measure (the first axis of ``scores``)."""
+    return _family_wise(scores, first, second, resampling)
+
+
+def against_baseline(scores: Floats, first: Ints, baseline: int, resampling: Resampling) -> Floats:
+    """As Dunnett's test, by the shuffles of Tukey's: how often does chance give any system such a distance from one?
+
+    In each resample the largest difference between the baseline's mean and any other is noted.
+    """
+    return _family_wise(scores, first, np.full(first.size, baseline), resampling, baseline)
+
+
+def _family_wise(
+    scores: Floats, first: Ints, second: Ints, resampling: Resampling, baseline: int | None = None
+) -> Floats:
+    """Measure by measure, each pair's difference of means beside the largest of every resample.
+
+    The measures share the shuffles. Systems are shuffled from an order of their own, so that the order in which they
+    were given does not matter.
+    """
+    measures, systems, topics = scores.shape
     generator = resampling.generator()
-    largest = np.empty(resampling.resamples)
-    step = max(1, (1 << 22) // scores.size)
-    by_topic = np.ascontiguousarray(scores.T)
+    orders = [np.lexsort(matrix.T[::-1]) for matrix in scores]
+    by_topic = [np.ascontiguousarray(matrix[order].T).ravel() for matrix, order in zip(scores, orders, strict=True)]
+    held_against = [None if baseline is None else int(np.flatnonzero(order == baseline)[0]) for order in orders]
+    places = np.arange(systems * topics).reshape(topics, systems)
+    largest = np.empty((measures, resampling.resamples))
+    step = max(1, _CELLS_AT_ONCE // places.size)
     for at in range(0, resampling.resamples, step):
         count = min(step, resampling.resamples - at)
-        shuffled = generator.permuted(np.broadcast_to(by_topic, (count, topics, systems)), axis=-1)
-        largest[at : at + count] = np.ptp(shuffled.mean(axis=1), axis=-1)
-    largest.sort()
-    observed = np.abs(means[first] - means[second])
+        shuffled = generator.permuted(np.broadcast_to(places, (count, topics, systems)), axis=-1)
+        for number, (values, against) in enumerate(zip(by_topic, held_against, strict=True)):
+            means = values[shuffled].mean(axis=1)
+            noted = np.ptp(means, axis=-1) if against is None else np.abs(means - means[:, [against]]).max(axis=-1)
+            largest[number, at : at + count] = noted
+    largest.sort(axis=-1)
+    means = scores.mean(axis=-1)
+    observed = np.abs(means[:, first] - means[:, second])
     # Means of the same numbers in another order differ in their last bits; such outcomes are equal.
-    at_least = largest.size - np.searchsorted(largest, observed - TOLERANCE * np.abs(scores).max())
-    return (at_least + 1) / (largest.size + 1)
+    observed -= TOLERANCE * np.abs(scores).max(axis=(1, 2))[:, None]
+    below = [np.searchsorted(noted, sizes) for noted, sizes in zip(largest, observed, strict=True)]
+    return (resampling.resamples - np.stack(below) + 1) / (resampling.resamples + 1)
 
 
 def groups_not_separable(means: Floats, separable: Flags) -> list[str]:

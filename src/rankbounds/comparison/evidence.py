@@ -1,62 +1,55 @@
-"""What runs and judgments tell beyond scores: shared unjudged documents, ties, other persistences, what to judge."""
+"""What judgments and runs tell of any two runs: everything is read once, joined once, and asked by everybody.
+
+Scores alone say how two runs differ. Whoever holds the lists too can say more: what shared unjudged documents leave
+open, what ties do, where another persistence turns the lead, which judgments would settle it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.comparison.significance import pairs_of
-from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import mean_difference
-from rankbounds.measures import Measure, RankWeighted
+from rankbounds.collection.inputs import Formats, Reading
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
+from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedHoles
+from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.evaluate import fractions_lost, gathered
+from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
+from rankbounds.evaluation.scores import Scores
+from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.probability.model_choice import ChosenModels
+from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, joined_run
+from rankbounds.rankings.join import Joined
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import ORDERS
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import in_threads, processors
+
+if TYPE_CHECKING:
+    from rankbounds.comparison.verdict import Comparison
+    from rankbounds.judging.next_judgments import JudgingPlan
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What more is known of a pair than scores tell; None where nobody looked."""
-
-    ties: tuple[float, float] | None = None
-    """The least and the greatest mean difference over all orders of tied documents."""
-    probability: str | None = None
-    """A sentence on who is probably better, and on which probabilities of relevance that rests."""
-    persistence: str | None = None
-    """A sentence on other persistences."""
-    to_judge: str | None = None
-    """A sentence on which documents to judge."""
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """The judgments and runs behind scores, and how they were ranked."""
-
-    qrels: Any
-    runs: Any
-    names: Sequence[str]
-    ties: str = "trec"
-    gain: Any = None
-    topics: str = "judged"
-    score_precision: str = "double"
-
-    @classmethod
-    def of(cls, chosen: Any, qrels: Any, runs: Any, names: Sequence[str]) -> Inputs:
-        """Ranked as ``chosen`` says, an object with options of these names."""
-        return cls(qrels, runs, names, chosen.ties, chosen.gain, chosen.topics, chosen.score_precision)
-
-    def ranking(self) -> dict[str, Any]:
-        """The options that every function of runs takes."""
-        return {"ties": self.ties, "gain": self.gain, "score_precision": self.score_precision}
+PROBABLE_RUNS = 20
+"""For more runs, how likely one is better than another is not estimated: it would take long."""
+KEPT_ROWS = 4_000_000
+"""Rankings of more documents than this are not kept in memory, but made again when they are asked for."""
+NAMED = 10
+"""How many of the topics that are left out are named."""
 
 
 @dataclass(frozen=True, eq=False)
-class SharedHoles:
+class Unjudged:
     """What unjudged documents do to every pair's mean difference, each taking the one value it has in both runs."""
 
     bounds: dict[Measure, tuple[Floats, Floats]]
@@ -67,109 +60,322 @@ class SharedHoles:
     """Runs of which too few documents are judged for such a probability."""
 
 
-def shared_holes(inputs: Inputs, measures: Sequence[Measure], q: float | str = "logistic") -> SharedHoles:
-    """Bounds and probabilities of all pairs, with the probabilities of relevance that ``q`` says."""
-    known: list[Measure] = [measure for measure in measures if isinstance(measure, RankWeighted)]
-    if not known or inputs.ties in ("best", "worst"):
-        return SharedHoles({}, {}, frozenset())
-    from rankbounds.comparison.unjudged_differences import differences
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """What one look at every run's lists gives."""
 
-    try:
-        found = differences(inputs.qrels, inputs.runs, known, q=q, topics=inputs.topics, **inputs.ranking())
-    except UsageError:
-        if q == 0.5:
-            raise
-        return replace(shared_holes(inputs, measures, 0.5), probability={})  # nothing to estimate q from
-    first, second = pairs_of(len(inputs.names))
-    wanted = [(inputs.names[a], inputs.names[b]) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
-    by_pair = {(one.measure, one.run_a, one.run_b): one for one in found.pairs}
-    bounds, probability = {}, {}
-    for measure in known:
-        pairs = [by_pair[str(measure), a, b] for a, b in wanted]
-        bounds[measure] = np.array([one.certain_low for one in pairs]), np.array([one.certain_high for one in pairs])
-        probability[measure] = np.array([one.probability_a_better if one.sd else np.nan for one in pairs])
-    return SharedHoles(bounds, probability, found.unpooled)
+    scores: Scores
+    holes: dict[Measure, list[UnjudgedDocuments]]
+    tied_low: Floats
+    """By run and measure, the least mean over all orders of tied documents; NaN where it is not known."""
+    tied_high: Floats
 
 
-def certain_bounds(inputs: Inputs, measures: Sequence[Measure]) -> Callable[[Measure], tuple[Floats, Floats] | None]:
-    """Bounds of every pair's mean difference, each unjudged document taking the one value it has in both runs.
+class Evidence:
+    """Judgments, runs and how to look at them, to be asked about any two of the runs.
 
-    Known for weighted sums over ranks; others get None.
+    With ``topics="shared"`` everything is over the topics that all runs have.
+
+    Parameters
+    ----------
+    qrels : Qrels
+        The judgments.
+    runs : sequence of Run
+        The runs, of different names.
+    assumptions : Assumptions, optional
+        How ties, unjudged documents, grades and missing topics are treated.
+
+    Examples
+    --------
+    >>> from rankbounds.comparison import Evidence
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d1": 1, "d2": 0}, "3": {"d1": 1, "d2": 0}}
+    >>> runs = {"good": {q: ["d1", "d2"] for q in qrels}, "bad": {q: ["d2", "d1"] for q in qrels}}
+    >>> evidence = Evidence.read(qrels, runs)
+    >>> evidence.scores("RR").mean().value[:, 0, 0].tolist()
+    [1.0, 0.5]
+
     """
-    return shared_holes(inputs, measures, 0.5).bounds.get
 
+    def __init__(self, qrels: Qrels, runs: Sequence[Run], assumptions: Assumptions | None = None) -> None:
+        self.assumptions = assumptions or Assumptions()
+        self.judged = qrels
+        """All judgments, also of topics that a run lacks."""
+        self.left_out: list[str] = []
+        """Judged topics that are left out, since a run lacks them."""
+        self.qrels, self.runs = qrels, list(runs)
+        if self.assumptions.topics == "shared" and len(self.runs) > 1:
+            self.qrels, self.runs, self.left_out = _of_shared_topics(qrels, self.runs)
+        self.names = [run.name for run in self.runs]
+        self.facts = TopicFacts(self.qrels, self.assumptions.gain)
+        self._joined: dict[int, Joined] = {}
+        self._looked: dict[tuple[Measure, ...], _Looked] = {}
+        self._unjudged: dict[tuple[Measure, ...], Unjudged] = {}
 
-def gather(inputs: Inputs, measure: Measure) -> Evidence:
-    """Everything that can be said of two runs under one measure."""
-    return Evidence(
-        ties=_over_ties(inputs, measure),
-        probability=_probability(inputs, measure) if isinstance(measure, RankWeighted) else None,
-        persistence=_other_persistences(inputs, measure) if isinstance(measure, RBP) else None,
-        to_judge=_to_judge(inputs, measure) if isinstance(measure, RBP) and inputs.gain is None else None,
-    )
+    @classmethod
+    def read(
+        cls,
+        qrels: Any,
+        runs: Any,
+        assumptions: Assumptions | None = None,
+        *,
+        labels: str | Sequence[str] | None = None,
+        formats: Formats | None = None,
+        columns: Mapping[str, str] | None = None,
+        lenient: bool = False,
+        threads: int | None = None,
+    ) -> Evidence:
+        """From everything that ``evaluate`` takes for judgments and runs, each file read once."""
+        assumptions = assumptions or Assumptions()
+        reading = Reading(formats, labels, columns, lenient, threads or processors(), assumptions.gain)
+        return cls(reading.judgments(qrels), reading.runs(runs), assumptions)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What was read, without what can be computed from it."""
+        return self.__dict__ | {"_joined": {}, "_looked": {}, "_unjudged": {}}
 
-def _over_ties(inputs: Inputs, measure: Measure) -> tuple[float, float] | None:
-    from rankbounds.evaluation.evaluate import evaluate
+    # ---- scores ----
 
-    scores = evaluate(inputs.qrels, inputs.runs, measure, bounds="ties", topics=inputs.topics, **inputs.ranking())
-    scored = ~np.isnan(scores.value[..., 0]).any(axis=0)
-    low, high = scores.low[:, scored, 0], scores.high[:, scored, 0]
-    least, most = float(mean_difference(low[0], high[1])), float(mean_difference(high[0], low[1]))
-    return None if np.isnan(least) or np.isnan(most) else (least, most)
+    def scores(
+        self,
+        measures: str | Measure | Iterable[str | Measure],
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        observe: Callable[[int, Rankings], None] | None = None,
+    ) -> Scores:
+        """As ``evaluate`` scores them. ``observe`` is shown every batch of rankings with the number of its run."""
+        chosen = tuple(parse_measures(measures))
+        if chosen in self._looked and observe is None:
+            return self._looked[chosen].scores
+        self.assumptions.check(chosen)
+        looked = self._look(chosen, progress, observe)
+        left_out = [left_out_words(self.left_out, len(self.judged.query_ids))] if self.left_out else []
+        told = [*left_out, *looked.scores.warnings(), *fractions_lost(self.facts.grade, chosen)]
+        for message in told:
+            warnings.warn(message, RankboundsWarning, stacklevel=2)
+        return looked.scores
 
+    def compare(self, measures: str | Measure | Iterable[str | Measure], **options: Any) -> Comparison:
+        """All pairs of the runs; options are those of ``rankbounds.compare``."""
+        from rankbounds.comparison.verdict import compare
 
-def _probability(inputs: Inputs, measure: Measure) -> str:
-    from rankbounds.comparison.unjudged_differences import differences
+        return compare(self.scores(measures), evidence=self, **options)
 
-    found = differences(inputs.qrels, inputs.runs, measure, q="logistic", topics=inputs.topics, **inputs.ranking())
-    pair = found.pairs[0]
-    if pair.sd == 0:
-        return ""
-    if found.unpooled:  # so much is unjudged that the estimate would be one of other runs' documents
-        return (
-            " How likely that is cannot be estimated from these judgments: too few of a run's first documents have one."
+    def _look(
+        self,
+        measures: tuple[Measure, ...],
+        progress: Callable[[int, int], None] | None = None,
+        observe: Callable[[int, Rankings], None] | None = None,
+    ) -> _Looked:
+        """One look at every run's lists, for scores, unjudged documents and ties."""
+        if measures in self._looked and observe is None:
+            return self._looked[measures]
+        weighted = [measure for measure in measures if isinstance(measure, RankWeighted) and self._follows_unjudged]
+        self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
+        alone = processors() if len(self.runs) == 1 else 1
+
+        def look(number: int) -> tuple[RunResult, list[UnjudgedDocuments], Floats, Floats]:
+            run, joined = self.runs[number], self._rankings(number)
+            seen: list[Rankings] = []
+            least = np.full((len(self.facts.query_ids), len(measures)), np.nan)
+            most = least.copy()
+
+            def see(rankings: Rankings) -> None:
+                seen.append(rankings)
+                for at, measure in enumerate(measures):
+                    least[rankings.topic, at], most[rankings.topic, at] = self._over_orders(measure, rankings)
+                if observe:
+                    observe(number, rankings)
+
+            sheet = ScoreSheet(len(self.facts.query_ids), measures, self.assumptions, observe=see)
+            sheet.fill(joined.slices, alone)
+            unjudged = [
+                find_unjudged(run, self.facts, measure, self.assumptions, rankings_of_run=seen) for measure in weighted
+            ]
+            scored = ~np.isnan(sheet.value)
+            return (
+                sheet.result(run.name, joined.missing, joined.unknown),
+                unjudged,
+                np.where(scored, least, 0.0).sum(axis=0) / np.maximum(scored.sum(axis=0), 1),
+                np.where(scored, most, 0.0).sum(axis=0) / np.maximum(scored.sum(axis=0), 1),
+            )
+
+        found = []
+        for result in in_threads(look, range(len(self.runs)), processors()):
+            found.append(result)
+            if progress:
+                progress(len(found), len(self.runs))
+        results, by_run, least, most = zip(*found, strict=True)
+        scores = gathered(
+            results,
+            list(self.names),
+            list(self.facts.query_ids),
+            list(measures),
+            self.assumptions,
+            self.facts,
+            self.facts.without_relevant,
         )
+        by_measure: dict[Measure, list[UnjudgedDocuments]] = {
+            measure: [unjudged[place] for unjudged in by_run] for place, measure in enumerate(weighted)
+        }
+        looked = _Looked(scores, by_measure, np.stack(least), np.stack(most))
+        self._looked[measures] = looked
+        return looked
+
+    def _rankings(self, number: int) -> Joined:
+        """One run's rankings, each cell with the row it came from; kept where they are few."""
+        if number not in self._joined:
+            joined = joined_run(self.runs[number], self.facts, self.assumptions)
+            if not self._few_rows:
+                return joined
+            slices: list[Callable[[], list[Rankings]]] = [partial(list, [rankings]) for rankings in joined.batches]
+            self._joined[number] = replace(joined, slices=slices)
+        return self._joined[number]
+
+    @property
+    def _few_rows(self) -> bool:
+        return sum(map(len, self.runs)) <= KEPT_ROWS
+
+    def _over_orders(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats]:
+        """The least and the greatest value of each list over all orders of its ties; NaN where they are not known."""
+        assumed = self.assumptions.assumed(measure, rankings)
+        if assumed.tied is None:
+            value = self.assumptions.value(measure, rankings)
+            return value, value
+        unknown = np.full(assumed.length.shape, np.nan)
+        return measure.tie_bounds(assumed) or (unknown, unknown)
+
+    # ---- unjudged documents ----
+
+    @property
+    def _follows_unjudged(self) -> bool:
+        """Can unjudged documents be followed through the difference of two runs?"""
+        return (
+            len(self.runs) > 1
+            and self.assumptions.ties in (*ORDERS, "expected")
+            and self.assumptions.unjudged.name != "condensed"
+        )
+
+    def unjudged(self, measures: Sequence[Measure]) -> Unjudged:
+        """Bounds of all pairs' differences and, for few runs, how likely the first is the better one."""
+        chosen = self._looked_at(measures)
+        if chosen not in self._unjudged:
+            self._unjudged[chosen] = self._unjudged_of(self._look(chosen).holes)
+        return self._unjudged[chosen]
+
+    def _looked_at(self, measures: Sequence[Measure]) -> tuple[Measure, ...]:
+        """The measures of a look that was taken before and holds these; else these."""
+        return next((known for known in self._looked if set(measures) <= set(known)), tuple(measures))
+
+    def _unjudged_of(self, holes: dict[Measure, list[UnjudgedDocuments]]) -> Unjudged:
+        models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions)
+        estimated = False
+        if holes and len(self.runs) <= PROBABLE_RUNS:
+            kept = [list(self._rankings(at).batches) for at in range(len(self.runs))] if self._few_rows else None
+            logistic = ChosenModels("logistic", None, self.runs, self.facts, self.assumptions, kept)
+            try:
+                for measure in holes:
+                    logistic.of(measure)
+                models, estimated = logistic, True
+            except UsageError:
+                pass  # there is nothing to estimate probabilities from
+        exact = estimated and len(self.runs) * (len(self.runs) - 1) // 2 <= MANY_PAIRS
+        bounds, probability = {}, {}
+        for measure, of_runs in holes.items():
+            shared = SharedHoles(of_runs, models.of(measure))
+            _, sd, better, _, low, high = shared.columns(exact=exact)
+            bounds[measure] = low, high
+            if estimated:
+                probability[measure] = np.where(sd > 0, better, np.nan)
+        return Unjudged(bounds, probability, frozenset(models.unpooled()) if estimated else frozenset())
+
+    # ---- ties ----
+
+    def over_ties(self, measures: Sequence[Measure]) -> tuple[Floats, Floats]:
+        """By run and measure, the least and the greatest mean over all orders of tied documents; NaN: not known."""
+        known = self._looked_at(measures)
+        looked = self._look(known)
+        places = [known.index(measure) for measure in measures]
+        return looked.tied_low[:, places], looked.tied_high[:, places]
+
+    # ---- two runs ----
+
+    def lead_changes(self, measure: Measure, a: int, b: int) -> list[tuple[float, str, str]] | None:
+        """Where, over p, the lead changes: p, who leads below, who above. None: not for this measure or order."""
+        if not isinstance(measure, RBP) or measure.by_topic or self.assumptions.ties not in ORDERS:
+            return None
+        if self.assumptions.tie_key is not None:
+            return None
+        from rankbounds.persistence.crossings import crossings
+
+        rows = crossings(
+            self.qrels,
+            [self.runs[a], self.runs[b]],
+            measure=measure,
+            ties=self.assumptions.ties,
+            gain=self.assumptions.gain,
+            score_precision=self.assumptions.score_precision,
+        )
+        return [(row["p"], row["from"], row["to"]) for row in rows if row["change"] == "winner"]
+
+    def to_judge(self, measure: Measure, a: int, b: int) -> JudgingPlan | None:
+        """The documents whose judgments would narrow the difference of two runs most; None: not for this measure."""
+        plain_gain = self.assumptions.gain == type(self.assumptions.gain)()
+        if not isinstance(measure, RBP) or measure.by_topic or not plain_gain:
+            return None
+        if self.assumptions.ties not in ORDERS or self.assumptions.tie_key is not None:
+            return None
+        from rankbounds.judging.next_judgments import judge_next
+
+        plan = judge_next(
+            self.qrels,
+            [self.runs[a], self.runs[b]],
+            budget=JUDGMENTS,
+            measure=measure,
+            compare=(self.names[a], self.names[b]),
+            ties=self.assumptions.order,
+            score_precision=self.assumptions.score_precision,
+            scores=self._scores_for_planning(measure, a, b),
+        )
+        return plan if len(plan) else None
+
+    def _scores_for_planning(self, measure: Measure, a: int, b: int) -> Scores | None:
+        """The scores of two runs, where they are at hand and are those that planning would compute."""
+        if self.assumptions.unjudged.name != "nonrelevant" or self.assumptions.bounds != "unjudged":
+            return None
+        for measures, looked in self._looked.items():
+            if measure in measures:
+                at, scores = measures.index(measure), looked.scores
+                value, low, high = (part[[a, b]][..., [at]] for part in (scores.value, scores.low, scores.high))
+                names = [self.names[a], self.names[b]]
+                return Scores(names, scores.query_ids, [measure], value, low, high, scores.judged[[a, b]])
+        return None
+
+
+def left_out_words(topics: Sequence[str], judged: int) -> str:
+    """Which of the judged topics are left out of a comparison, and why."""
+    named = ", ".join(topics[:NAMED]) + (", ..." if len(topics) > NAMED else "")
     return (
-        f" With probabilities of relevance estimated from the judgments at hand, {pair.run_a} is the better one on "
-        f"these topics with probability {pair.probability_a_better:.2f}."
+        f"{len(topics)} of {judged} judged topics are left out, since a run lacks them ({named}); everything here is "
+        "over the topics that all runs have."
     )
 
 
-def _other_persistences(inputs: Inputs, measure: RBP) -> str | None:
-    from rankbounds.persistence.crossings import crossings
+def _of_shared_topics(judgments: Qrels, runs: list[Run]) -> tuple[Qrels, list[Run], list[str]]:
+    """Judgments and lists of the topics that every run has, and the topics that are left out."""
+    shared = set.intersection(*(set(run.query_ids) for run in runs))
+    has = np.array([query in shared for query in judgments.query_ids])
+    if has.all():
+        return judgments, runs, []
+    if not has.any():
+        raise DataError("The runs have no judged topic in common: they cannot be compared.")
+    from rankbounds.judging.pools import subset
 
-    if inputs.ties not in ("trec", "run", "line", "rank", "docid"):
-        return None
-    rows = crossings(inputs.qrels, inputs.runs[:2], measure=measure, **inputs.ranking())
-    changes = [row for row in rows if row["change"] == "winner"]
-    if not changes:
-        return "Does it hold for other p? Yes: as judged, the same run leads at every p."
-    told = ", ".join(f"{row['p']:.3f} ({row['from']} below, {row['to']} above)" for row in changes[:4])
-    more = f" and {len(changes) - 4} more" if len(changes) > 4 else ""
-    return f"Does it hold for other p? Not for all: as judged, the lead changes at p = {told}{more}."
+    missing = [query for query in judgments.query_ids if query not in shared]
+    return subset(judgments, has[judgments.pairs.topic]), [_of_topics(run, shared) for run in runs], missing
 
 
-def _to_judge(inputs: Inputs, measure: RBP) -> str | None:
-    from rankbounds.judging.next_judgments import judge_next
-
-    if inputs.ties not in ("trec", "run", "line", "rank", "docid"):
-        return None
-    plan = judge_next(
-        inputs.qrels,
-        inputs.runs,
-        budget=JUDGMENTS,
-        measure=measure,
-        compare=(inputs.names[0], inputs.names[1]),
-        ties=inputs.ties,
-        score_precision=inputs.score_precision,
-    )
-    if not len(plan):
-        return None
-    named = ", ".join(f"{query}/{doc}" for query, doc in list(zip(plan.query_ids, plan.doc_ids, strict=True))[:3])
-    topics = plan.number_of_topics
-    return (
-        f"Which judgments would help most? The {len(plan)} that matter most (topic/document {named}, ...) narrow the "
-        f"range of the difference from {plan.residual_before / topics:.4f} to {plan.residual_after[-1] / topics:.4f}; "
-        '"rankbounds judge-next" lists more.'
-    )
+def _of_topics(run: Run, topics: set[str]) -> Run:
+    """The run's lists for these topics."""
+    pairs, rows = run.pairs.of_topics(topics)
+    kept = run.take(rows)
+    return Run(run.name, pairs, kept.score, lambda: kept.stated_rank)

@@ -18,6 +18,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import TOLERANCE, levelled
 from rankbounds.evaluation.score_differences import differences as differences_between
+from rankbounds.threads import in_threads, processors
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
@@ -171,15 +172,21 @@ def randomization_test(differences: Floats, alternative: str, resampling: Resamp
     counts = np.zeros(differences.shape[0])
     # Sums of the same numbers in another order differ in their last bits; such outcomes are equal.
     slack = TOLERANCE * np.abs(differences).sum(axis=-1)
-    for rows in _chunks(differences.shape[0], flips.shape[0]):
-        sums = differences[rows] @ flips.T
-        counts[rows] = _as_extreme(sums, observed[rows, None], slack[rows, None], alternative).sum(axis=-1)
+    by_topic = np.ascontiguousarray(flips.T)
+
+    def count(rows: slice) -> None:
+        extreme = _as_extreme(differences[rows] @ by_topic, observed[rows, None], slack[rows, None], alternative)
+        counts[rows] = np.count_nonzero(extreme, axis=-1)
+
+    for _ in in_threads(count, _chunks(differences.shape[0], flips.shape[0]), processors()):
+        pass
     return counts / flips.shape[0] if exact else (counts + 1) / (flips.shape[0] + 1)
 
 
 def _as_extreme(found: Floats, observed: Floats, slack: Floats, alternative: str) -> Flags:
+    """Which are as extreme as what was observed; ``found`` is overwritten."""
     if alternative == "two-sided":
-        return np.abs(found) >= np.abs(observed) - slack
+        return np.abs(found, out=found) >= np.abs(observed) - slack
     return found >= observed - slack if alternative == "greater" else found <= observed + slack
 
 

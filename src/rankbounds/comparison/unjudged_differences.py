@@ -204,6 +204,19 @@ class SharedHoles:
 
     def pairs(self, measure: Measure, *, exact: bool) -> list[Difference]:
         """All pairs, in the order of the runs."""
+        first, second = np.triu_indices(len(self.holes), 1)
+        names = [one.run.name for one in self.holes]
+        mean, sd, better, worse, low, high = (column.tolist() for column in self.columns(exact=exact))
+        label = str(measure)
+        return [
+            Difference(
+                names[a], names[b], label, mean[at], sd[at], better[at], worse[at], low[at], high[at], self.model
+            )
+            for at, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True))
+        ]
+
+    def columns(self, *, exact: bool) -> tuple[Floats, ...]:
+        """For all pairs: mean and sd of the difference, how likely each run is better, and certain bounds."""
         from scipy.special import ndtr
 
         first, second = np.triu_indices(len(self.holes), 1)
@@ -228,23 +241,16 @@ class SharedHoles:
         mean = zeroed(expected[first] - expected[second], whole) / self.topics
         sd = np.sqrt(variance + estimation) / self.topics
         if exact:
-            better = [
+            likely = [
                 self._better(a, b, math.sqrt(extra) / self.topics)
                 for a, b, extra in zip(first.tolist(), second.tolist(), estimation.tolist(), strict=True)
             ]
+            better, worse = (np.array(side, dtype=np.float64) for side in zip(*likely, strict=True))
         else:
             ratio = np.divide(mean, sd, out=np.where(mean > 0, np.inf, -np.inf), where=sd > 0)
             even = (sd == 0) & (mean == 0)
-            better = list(zip(np.where(even, 0.0, ndtr(ratio)).tolist(), np.where(even, 0.0, ndtr(-ratio)).tolist(),
-                              strict=True))  # fmt: skip
-        names = [one.run.name for one in self.holes]
-        return [
-            Difference(names[a], names[b], str(measure), *numbers, *likely, *bounds, self.model)
-            for a, b, numbers, likely, bounds in zip(
-                first.tolist(), second.tolist(), zip(mean.tolist(), sd.tolist(), strict=True), better,
-                zip(low.tolist(), high.tolist(), strict=True), strict=True,
-            )
-        ]  # fmt: skip
+            better, worse = np.where(even, 0.0, ndtr(ratio)), np.where(even, 0.0, ndtr(-ratio))
+        return mean, sd, better, worse, low, high
 
     def _distances(self) -> tuple[Floats, Floats]:
         """For each pair of runs, summed over documents: the size of the net weight, and its variance.

@@ -1,107 +1,243 @@
-"""The verdict on two runs in plain words: is it noise, could holes or ties overturn it, what would settle it?"""
+"""The verdict on two runs in plain words: is it noise, could holes or ties overturn it, what would settle it?
+
+Every sentence stands here once, as a template with named numbers. ``choose`` decides for all measures and pairs at once
+which templates hold; a paragraph is filled in for one pair. The report's page gets the same templates, choices and
+numbers, and fills them in by itself.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
-from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.significance import deviation_of, minimum_detectable_effect, topics_for_effects
-from rankbounds.comparison.verdict import Comparison, signed
-from rankbounds.evaluation.score_differences import differences as score_differences
-from rankbounds.evaluation.score_differences import equal, merit
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.evaluation.score_differences import TOLERANCE, equal
+
+if TYPE_CHECKING:
+    from rankbounds.judging.next_judgments import JudgingPlan
 
 POWER = 0.8
+"""How often a difference should be found that the words call one that is found."""
+SHOWN_CHANGES = 4
+"""So many places where the lead changes are told one by one."""
+
+_SPAN = "hatever they turn out to be, the difference lies between {certain_low:+.4f} and {certain_high:+.4f}"
+_OVER_ORDERS = "ver all orders of tied documents the difference lies between {ties_low:+.4f} and {ties_high:+.4f}."
+_FOUND = (
+    "What would settle it? With {topics} topics a true difference of {detectable:.4f} is found {power:.0%} of the time "
+    "(t test)"
+)
+TEMPLATES: dict[str, tuple[str, ...]] = {
+    "apart": (
+        "no mean difference",
+        "a difference of {difference:+.4f}",
+        "a difference of {difference:+.4f} (0 where both are infinite)",
+    ),
+    "scores": (
+        "{measure}: {a} scores {mean_a:.4f} and {b} {mean_b:.4f}, {apart} over {topics} topics ({won} won, "
+        "{lost} lost).",
+    ),
+    "interval": ("", "; {confidence:.0%} interval {ci_low:+.4f} to {ci_high:+.4f}"),
+    "test": (
+        "{test_used}, p = {p_adjusted:.4f}{interval}",
+        "{test_used}, p = {p_adjusted:.4f}; of this pair alone: {test_of_pair}, p = {p_value:.4f}{interval}",
+    ),
+    "noise": (
+        "Is it noise? Probably not: so large a difference would rarely come by chance ({test}).",
+        "Is it noise? It may well be: such a difference can come by chance ({test}).",
+    ),
+    "probability": (
+        "",
+        " How likely that is cannot be estimated from these judgments: too few of a run's first documents have one.",
+        " With probabilities of relevance estimated from the judgments at hand, {a} is the better one on these topics "
+        "with probability {probability:.2f}.",
+    ),
+    "holes": (
+        "Could unjudged documents overturn it? Not known for this measure: it depends on all relevant documents, also "
+        "on those that neither run retrieved. RBP can tell.",
+        "Could unjudged documents overturn it? Not told here: no bounds for them were asked for.",
+        "Could unjudged documents overturn it? No: nothing that matters is unjudged.",
+        f"Could unjudged documents overturn it? No: w{_SPAN}.",
+        f"Could unjudged documents overturn it? Yes: w{_SPAN}.{{probability}}",
+        f"What could unjudged documents make of it? W{_SPAN}.{{probability}}",
+    ),
+    "ties": (
+        "",
+        "Could ties? Not known for this measure.",
+        "Could ties? No: no tied scores matter.",
+        f"Could ties? No: o{_OVER_ORDERS}",
+        f"Could ties? Yes: o{_OVER_ORDERS}",
+        f"O{_OVER_ORDERS}",
+    ),
+    "lead": (
+        "",
+        "Does it hold for other p? Yes: as judged, the same run leads at every p.",
+        "Does it hold for other p? Not for all: as judged, the lead changes at p = {changes}.",
+        "Does it hold for other p? Not for all: as judged, the lead changes at p = {changes} and {more} more.",
+    ),
+    "settle": (
+        "",
+        "What would settle it? More topics: on these the difference is the same everywhere.",
+        f"{_FOUND}.",
+        f"{_FOUND}; one as small as this cannot be found with any realistic number of topics.",
+        f"{_FOUND}; to find one of {{size:.4f}}, about {{topics_needed:,}} topics are needed.",
+    ),
+    "judge": (
+        "",
+        "Which judgments would help most? The {documents} that matter most (topic/document {named}, ...) narrow the "
+        'range of the difference from {open_before:.4f} to {open_after:.4f}; "rankbounds judge-next" lists more.',
+    ),
+}
+"""Sentences and parts of sentences, and for each the ways it can be said."""
+LEAD_CHANGE = "{p:.3f} ({below} below, {above} above)"
+"""One place where the lead changes."""
+SENTENCES = ("scores", "noise", "holes", "ties", "lead", "settle", "judge")
+"""What a paragraph is made of, in its order."""
+NEGATED = {
+    "difference": "difference",
+    "ci_low": "ci_high",
+    "ci_high": "ci_low",
+    "certain_low": "certain_high",
+    "certain_high": "certain_low",
+    "ties_low": "ties_high",
+    "ties_high": "ties_low",
+}
+SWAPPED = {"won": "lost", "lost": "won"}
+COMPLEMENTED = ("probability",)
+"""What becomes of a pair's numbers when it is named the other way round."""
 
 
-def paragraph(comparison: Comparison, measure: str, evidence: Evidence | None = None) -> str:
-    """The verdict on the first pair of a comparison, sentence by sentence."""
-    evidence = evidence or Evidence()
-    row = next(row for row in comparison.pairs if row["measure"] == measure)
-    a, b = row["a"], row["b"]
-    means = {one["run"]: one["mean"] for one in comparison.systems if one["measure"] == measure}
-    at = [str(one) for one in comparison.scores.measures].index(measure)
-    values = comparison.scores.value[:, :, at]
-    differences = score_differences(values[comparison.scores.runs.index(a)], values[comparison.scores.runs.index(b)])
-    chosen = comparison.scores.measures[at]
-    gained = merit(differences, chosen)
-    apart = "no mean difference" if row["difference"] is None else f"a difference of {signed(row['difference'])}"
-    if np.isinf(means[a]) and np.isfinite(differences).all():
-        apart += " (0 where both are infinite)"
-    sentences = [
-        f"{measure}{' (lower is better)' if chosen.lower_is_better else ''}: {a} scores {means[a]:.4f} and {b} "
-        f"{means[b]:.4f}, {apart} over {differences.size} topics ({int((gained > 0).sum())} won, "
-        f"{int((gained < 0).sum())} lost).",
-        _noise(comparison, row),
-        _holes(row, evidence),
-    ]
-    if evidence.ties is not None:
-        sentences.append(_ties(row["difference"], *evidence.ties))
-    if evidence.persistence:
-        sentences.append(evidence.persistence)
-    if np.isfinite(differences).all():
-        sentences.append(_topics(row["difference"], differences, comparison.settings["alpha"]))
-    holes_decide = row["certain_low"] is not None and row["certain_low"] <= 0 <= row["certain_high"]
-    if evidence.to_judge and holes_decide:
-        sentences.append(evidence.to_judge)
-    return "\n".join(sentences) + "\n"
+def test_names(settings: Mapping[str, Any], runs: int) -> tuple[str, str]:
+    """What corrected p-values come from, and those of one pair alone, in words."""
+    alone = f"{settings['test']} test"
+    correction = settings["correction"]
+    if correction == "none":
+        return alone, alone
+    if correction == "tukey":
+        return f"randomised, paired Tukey HSD over all {runs} runs", alone
+    if correction == "dunnett":
+        others = runs - 1
+        whom = "the other run" if others == 1 else f"all {others} others"
+        return f"randomised Dunnett test of {settings['baseline']} against {whom}", alone
+    return f"{alone}, {correction} correction", alone
 
 
-def _noise(comparison: Comparison, row: dict[str, Any]) -> str:
-    settings = comparison.settings
-    p, alpha = row["p_adjusted"], settings["alpha"]
-    evidence = f"{settings['test']} test, p = {p:.4f}"
-    if row["ci_low"] is not None:
-        evidence += f"; {settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
-    if p < alpha:
-        return f"Is it noise? Probably not: so large a difference would rarely come by chance ({evidence})."
-    return f"Is it noise? It may well be: such a difference can come by chance ({evidence})."
+def method(settings: Mapping[str, Any], runs: int) -> str:
+    """Which tests the p-values of a table come from, in one sentence."""
+    used, alone = test_names(settings, runs)
+    repeated = f"{settings['resamples']:,} resamples, seed {settings['seed']}, {settings['topics']} topics"
+    if settings["correction"] == "none":
+        return f"p: {alone} ({repeated})."
+    return f"p: {alone} of each pair alone; p corrected: {used} ({repeated})."
 
 
-def _holes(row: dict[str, Any], evidence: Evidence) -> str:
-    low, high, difference = row["certain_low"], row["certain_high"], row["difference"]
-    if low is None or high is None:
-        return (
-            "Could unjudged documents overturn it? Not known for this measure: it depends on all relevant documents, "
-            "also on those that neither run retrieved. RBP can tell."
-        )
-    span = f"whatever they turn out to be, the difference lies between {low:+.4f} and {high:+.4f}"
-    if equal(low, high):
-        text = "Could unjudged documents overturn it? No: nothing that matters is unjudged."
-    elif low > 0 or high < 0:
-        text = f"Could unjudged documents overturn it? No: {span}."
-    elif difference == 0:
-        text = f"What could unjudged documents make of it? {span[0].upper()}{span[1:]}."
-    else:
-        text = f"Could unjudged documents overturn it? Yes: {span}."
-    if low <= 0 <= high and not equal(low, high) and evidence.probability:
-        text += evidence.probability
-    return text
+def choose(
+    numbers: Mapping[str, Floats],
+    *,
+    alpha: float,
+    corrected: bool,
+    depends_on_others: Flags,
+    unpooled: Flags,
+    endless: Flags,
+    finite: Flags,
+    ties_asked: bool,
+) -> dict[str, Ints]:
+    """For every measure and pair (the axes of ``numbers``), which template of each kind holds.
+
+    ``depends_on_others`` is by measure: no bounds of a difference exist. ``unpooled`` is by pair: probabilities cannot
+    be estimated. ``endless``: both means are infinite; ``finite``: no topic's difference is.
+    """
+    difference, low, high = numbers["difference"], numbers["certain_low"], numbers["certain_high"]
+    shape = difference.shape
+    zero = difference == 0
+    unknown, nothing_open = np.isnan(low), equal(low, high)
+    around_zero = ~unknown & ~nothing_open & (low <= 0) & (high >= 0)
+    ties_low, ties_high = numbers["ties_low"], numbers["ties_high"]
+    probability = np.isnan(numbers["probability"])
+    chosen = {
+        "apart": np.select([np.isnan(difference), endless & finite], [0, 2], 1),
+        "scores": np.zeros(shape),
+        "interval": ~np.isnan(numbers["ci_low"]),
+        "test": np.full(shape, corrected),
+        "noise": ~(numbers["p_adjusted"] < alpha),
+        "probability": np.where(probability | ~around_zero, 0, np.where(unpooled, 1, 2)),
+        "holes": np.select(
+            [unknown & depends_on_others[:, None], unknown, nothing_open, ~around_zero, zero], [0, 1, 2, 3, 5], 4
+        ),
+        "ties": np.select(
+            [
+                np.isnan(ties_low) | np.isnan(ties_high),
+                equal(ties_low, ties_high),
+                (ties_low > 0) | (ties_high < 0),
+                zero,
+            ],
+            [int(ties_asked), 2, 3, 5],
+            4,
+        ),
+        "settle": np.select(
+            [~finite, numbers["detectable"] == 0, zero, numbers["topics_needed"] == 0], [0, 1, 2, 3], 4
+        ),
+    }
+    return {name: np.broadcast_to(choice, shape).astype(np.uint8) for name, choice in chosen.items()}
 
 
-def _ties(difference: float, low: float, high: float) -> str:
-    if equal(low, high):
-        return "Could ties? No: no tied scores matter."
-    span = f"between {low:+.4f} and {high:+.4f}"
-    if low > 0 or high < 0:
-        return f"Could ties? No: over all orders of tied documents the difference lies {span}."
-    if difference == 0:
-        return f"Over all orders of tied documents the difference lies {span}."
-    return f"Could ties? Yes: over all orders of tied documents the difference lies {span}."
+def ties_apart(low_a: Floats, high_a: Floats, low_b: Floats, high_b: Floats) -> tuple[Floats, Floats]:
+    """The least and the greatest difference of two means that may lie within these ranges."""
+    return _apart(low_a, high_b), _apart(high_a, low_b)
 
 
-def _topics(difference: float, differences: Floats, alpha: float) -> str:
-    deviation = float(deviation_of(differences))
-    if deviation == 0:
-        return "What would settle it? More topics: on these the difference is the same everywhere."
-    smallest = minimum_detectable_effect(deviation, differences.size, alpha, POWER)
-    what = f"a true difference of {smallest:.4f}" if np.isfinite(smallest) else "no difference of any size"
-    text = f"What would settle it? With {differences.size} topics {what} is found {POWER:.0%} of the time (t test)"
-    if difference == 0:
-        return text + "."
-    needed = int(topics_for_effects(np.array([difference / deviation]), alpha, POWER)[0])
-    if not needed:
-        return f"{text}; one as small as this cannot be found with any realistic number of topics."
-    return f"{text}; to find one of {abs(difference):.4f}, about {needed:,} topics are needed."
+def _apart(one: Floats, other: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):  # of infinities
+        found = np.where(one == other, 0.0, one - other)
+        return np.where(np.abs(found) <= TOLERANCE * (np.abs(one) + np.abs(other)), 0.0, found)
+
+
+def turned(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """A pair's numbers, had it been named the other way round."""
+    found = dict(numbers)
+    found |= {name: 0.0 - numbers[other] for name, other in NEGATED.items()}
+    found |= {name: numbers[other] for name, other in SWAPPED.items()}
+    return found | {name: 1 - numbers[name] for name in COMPLEMENTED}
+
+
+def lead_sentence(changes: Sequence[tuple[float, str, str]] | None) -> tuple[int, dict[str, Any]]:
+    """The template for where the lead changes over p, and what goes into it."""
+    if changes is None:
+        return 0, {}
+    told = ", ".join(LEAD_CHANGE.format(p=p, below=below, above=above) for p, below, above in changes[:SHOWN_CHANGES])
+    more = len(changes) - SHOWN_CHANGES
+    return (1 if not changes else 3 if more > 0 else 2), {"changes": told, "more": more}
+
+
+def judge_sentence(plan: JudgingPlan | None) -> tuple[int, dict[str, Any]]:
+    """The template for what to judge, and what goes into it."""
+    if plan is None:
+        return 0, {}
+    named = list(zip(plan.query_ids, plan.doc_ids, strict=True))[:3]
+    return 1, {
+        "documents": len(plan),
+        "named": ", ".join(f"{query}/{doc}" for query, doc in named),
+        "open_before": plan.residual_before / plan.number_of_topics,
+        "open_after": float(plan.residual_after[-1]) / plan.number_of_topics,
+    }
+
+
+def filled(choices: Mapping[str, int], numbers: Mapping[str, Any]) -> list[str]:
+    """The sentences of a paragraph: each template filled in, parts first."""
+    held = dict(numbers)
+    for name, templates in TEMPLATES.items():
+        held[name] = templates[int(choices[name])].format_map(held) if choices.get(name) is not None else ""
+    return [held[name] for name in SENTENCES if held[name]]
+
+
+def verdict_words(verdict: str, a: str, b: str) -> str:
+    """A verdict with the winner's name: "a better" becomes "bm25 better"."""
+    winner, _, rest = verdict.partition(" ")
+    return f"{a if winner == 'a' else b} {rest}" if winner in ("a", "b") else verdict
+
+
+def measure_words(label: str, *, lower_is_better: bool) -> str:
+    """The measure's name, and which way is up where that is not plain."""
+    return f"{label} (lower is better)" if lower_is_better else label

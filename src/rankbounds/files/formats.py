@@ -26,7 +26,7 @@ from rankbounds.files import (
     trec,
 )
 from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns
-from rankbounds.files.opening import Text, format_ending, is_pipe, read_content
+from rankbounds.files.opening import Text, format_ending, is_pipe, read_content, read_content_unless
 from rankbounds.files.trec import TrecLines
 
 IN_JSON: dict[str, ModuleType] = {
@@ -91,9 +91,14 @@ def _read(
     kind = pair_of_names(kind)[0]
     if kind == "ir_datasets" or path.startswith(ir_datasets.PREFIX):
         return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
-    if is_parquet(path, names) if kind is None else kind == "parquet" and os.path.exists(path) and not is_pipe(path):
+    if kind is None:
+        of_parts = os.path.isdir(path) and is_parquet(path, names)
+        content = None if of_parts else read_content_unless(path, PARQUET, threads)
+    else:
+        in_place = kind == "parquet" and os.path.exists(path) and not is_pipe(path)
+        content = None if in_place else read_content(path, threads)
+    if content is None:
         return named_columns.read_parquet(path, names)
-    content = read_content(path, threads)
     if kind == "parquet" or (kind is None and content.starts_with(PARQUET)):  # compressed, or from a pipe
         return named_columns.read_parquet(content.name, names, content.tobytes())
     text = content.text()

@@ -139,10 +139,18 @@ def read_content(path: str, threads: int = 1) -> Content:
 
     It is opened once: what a pipe has given is gone, so whoever must look into it before reading looks here.
     """
+    content = read_content_unless(path, None, threads)
+    assert content is not None
+    return content
+
+
+def read_content_unless(path: str, magic: bytes | None, threads: int = 1) -> Content | None:
+    """As ``read_content``; None for a file that begins with these bytes, of which no more is read then."""
     name = "standard input" if path == STANDARD_INPUT else path
     try:
         if path != STANDARD_INPUT and os.path.isfile(path):
-            return Content(name, *_read_file(path, name, threads))
+            read = _read_file(path, name, threads, magic)
+            return None if read is None else Content(name, *read)
         return Content(name, *_as_buffer(_decompressed(_read_stream(path), name)))
     except (OSError, ValueError) as error:
         raise error if isinstance(error, DataError) else _unreadable(name, error) from None
@@ -153,6 +161,27 @@ def read_content(path: str, threads: int = 1) -> Content:
 def read_text(path: str, threads: int = 1) -> Text:
     """Read a whole file of text, decompressing by content; reject what is empty or not text."""
     return read_content(path, threads).text()
+
+
+_checksums: dict[str, str] | None = None
+
+
+@contextlib.contextmanager
+def noting_checksums() -> Iterator[dict[str, str]]:
+    """Meanwhile, files that are read whole leave their SHA-256, so that nobody need read them again for it."""
+    global _checksums
+    before, _checksums = _checksums, {}
+    try:
+        yield _checksums
+    finally:
+        _checksums = before
+
+
+def _note_checksum(path: str, content: Any) -> None:
+    if _checksums is not None:
+        import hashlib
+
+        _checksums[path] = hashlib.sha256(content).hexdigest()
 
 
 _kept_streams: dict[str, bytes] | None = None
@@ -328,31 +357,44 @@ def _unreadable(name: str, error: Exception) -> DataError:
     return DataError(f"{name}: cannot be read ({getattr(error, 'strerror', None) or error}).")
 
 
-def _read_file(path: str, name: str, threads: int) -> tuple[Bytes, int]:
-    with open(path, "rb") as file:
+def _read_file(path: str, name: str, threads: int, magic: bytes | None = None) -> tuple[Bytes, int] | None:
+    """All of a file, opened once; None where it begins with ``magic``."""
+    with open(path, "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(6)
+        if magic is not None and head.startswith(magic):
+            return None
         if compression_of(head) or not size:
-            return _as_buffer(_decompressed(head + file.read(), name))
-    buffer = padded(size)
-    size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], path, threads)
+            data = head + file.readall()
+            _note_checksum(path, data)
+            return _as_buffer(_decompressed(data, name))
+        buffer = padded(size)
+        size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], file, threads)
+    _note_checksum(path, buffer[PADDING : PADDING + size])
     buffer[PADDING + size :] = 0
     return buffer, size
 
 
-def _read_into(target: memoryview, path: str, threads: int) -> int:
+def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
     """Fill the target from a file, large ones in pieces by several threads; return how much there was."""
 
     def read_piece(begin: int) -> int:
-        with open(path, "rb", buffering=0) as file:
-            file.seek(begin)
-            done = 0
-            piece = target[begin : begin + _PIECE_BYTES]
-            while done < len(piece) and (count := file.readinto(piece[done:])):
-                done += count
-            return done
+        done = 0
+        piece = target[begin : begin + _PIECE_BYTES]
+        while done < len(piece) and (count := _read_at(file, piece[done:], begin + done)):
+            done += count
+        return done
 
-    return sum(in_threads(read_piece, range(0, len(target), _PIECE_BYTES), threads))
+    several = threads if hasattr(os, "preadv") else 1
+    return sum(in_threads(read_piece, range(0, len(target), _PIECE_BYTES), several))
+
+
+def _read_at(file: io.FileIO, target: memoryview, begin: int) -> int:
+    """Read from this place on. Where the system can, without moving the place that threads share."""
+    if hasattr(os, "preadv"):
+        return os.preadv(file.fileno(), [target], begin)
+    file.seek(begin)
+    return file.readinto(target) or 0
 
 
 def _as_buffer(data: bytes | memoryview) -> tuple[Bytes, int]:

@@ -16,6 +16,7 @@ ENUMERATED = 15
 """Up to so many weights, all sums are enumerated."""
 CELLS = 1 << 17
 BLOCK = 64
+TOGETHER = 4
 MISSED = 1e-9
 """The stated error of a grid is exceeded with at most this probability."""
 
@@ -107,6 +108,8 @@ def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
     sum leaves with a probability below 1e-12. Rounding moves the sum by a random amount with mean zero (the shift of
     the mean is undone), and the same inequality bounds that amount.
     """
+    from scipy.fft import rfft
+
     window = 2 * math.sqrt(math.log(2e12) / 2 * float(weight @ weight))
     length = min(float(weight.sum()), window)
     step = length / (CELLS - 2 * weight.size if 4 * weight.size < CELLS else CELLS / 2)
@@ -116,9 +119,10 @@ def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
     transform = np.ones(CELLS // 2 + 1, dtype=np.complex128)
     order = np.argsort(steps)
     order = order[np.searchsorted(steps[order], 1) :]
-    for first in range(0, order.size, BLOCK):
-        mine = order[first : first + BLOCK]
-        transform *= np.fft.rfft(_convolved(steps[mine], chance[mine]))
+    blocks = [order[first : first + BLOCK] for first in range(0, order.size, BLOCK)]
+    for first in range(0, len(blocks), TOGETHER):  # several transforms at once take less time than one by one
+        several = np.stack([_convolved(steps[mine], chance[mine]) for mine in blocks[first : first + TOGETHER]])
+        transform *= rfft(several, axis=-1).prod(axis=0)
     probability = np.maximum(np.fft.irfft(transform, CELLS), 0.0)
     # The grid is a circle: it is cut open opposite the mean.
     center = float(steps @ chance)

@@ -6,7 +6,7 @@ import base64
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,20 +16,16 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.collection.inputs import judgments_from
 from rankbounds.collection.qrels import Qrels
-from rankbounds.collection.run import Run, read_run, unique_names
-from rankbounds.comparison import compare
+from rankbounds.comparison import Comparison, Evidence, compare, wording
 from rankbounds.comparison.agreement import agreement
-from rankbounds.comparison.evidence import Inputs, SharedHoles, shared_holes
-from rankbounds.comparison.significance import minimum_detectable_effect, pairs_of, topics_for_effects
-from rankbounds.comparison.wording import POWER
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.comparison.significance import RESAMPLES
+from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.opening import STANDARD_INPUT, checksum, expand
+from rankbounds.files.opening import STANDARD_INPUT, checksum, expand, noting_checksums
 from rankbounds.judging.next_judgments import judge_next
-from rankbounds.judging.subsets import subset
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.ties import ORDERS
@@ -46,16 +42,13 @@ FEWEST_RUNS, FEWEST_TOPICS = 20, 50
 """Thinning stops here."""
 LARGEST_IN_MEMORY = 500_000_000
 """Runs of more bytes than this are read one after the other, and what to judge next is left out."""
-SHARED_RUNS = 20
-"""For more runs, bounds of a difference are one run's low less the other's high."""
 LEAST_WEIGHT = 1e-4
 """What to judge next is not looked for where all ranks below together weigh less than this."""
 NEXT_DOCUMENTS = 20
-PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high")
-MORE_COLUMNS = ("topics_needed", "probability")
-"""Columns that ``compare`` tells in words: for how many topics a test asks, how likely the first run is better."""
-NAMED = 10
-"""How many of the topics that are left out are named."""
+PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
+"""The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, a probability."""
+WHOLE_COLUMNS = ("won", "lost", "topics_needed")
+BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + 1) + 4 * len(WHOLE_COLUMNS) + len(wording.TEMPLATES)
 
 
 @dataclass(frozen=True)
@@ -72,11 +65,11 @@ class Choices:
     topics: str = "judged"
     score_precision: str = "double"
     lenient: bool = False
-    test: str = "t"
-    correction: str = "holm"
+    test: str = "randomization"
+    correction: str = "auto"
     alpha: float = 0.05
     confidence: float = 0.95
-    resamples: int = 2000
+    resamples: int = RESAMPLES
     seed: int = 0
     title: str = "Evaluation report"
 
@@ -107,31 +100,31 @@ def gather(
     if [os.fspath(qrels), *files].count(STANDARD_INPUT):
         raise UsageError("A report names the files it was made from: give files, not standard input (-).")
     measures = parse_measures(choices.measures)
-    observed = Observed(measures, choices.assumptions())
-    with warnings.catch_warnings(record=True) as caught:
+    assumptions = choices.assumptions()
+    observed = Observed(measures, assumptions)
+    evidence: Evidence | None = None
+    with warnings.catch_warnings(record=True) as caught, noting_checksums() as checksums:
         warnings.simplefilter("always")
-        known = judgments = judgments_from(qrels, choices.lenient, processors(), observed.assumptions.gain)
-        systems = _read(files, choices.lenient)
-        left_out: list[str] = []
-        if choices.topics == "shared" and systems:
-            judgments, systems, left_out = _in_all_runs(known, systems)
-        scores = evaluate(
-            judgments,
-            systems or files,
-            measures,
-            **{name: getattr(choices, name) for name in ASSUMPTIONS},
-            lenient=choices.lenient,
-            progress=progress,
-            observe=observed,
-        )
+        if _fit_in_memory(files):
+            evidence = Evidence.read(qrels, files, assumptions, lenient=choices.lenient)
+            known, scores = evidence.judged, evidence.scores(measures, progress=progress, observe=observed)
+        else:
+            known = judgments_from(qrels, choices.lenient, processors(), assumptions.gain)
+            scores = evaluate(
+                known,
+                files,
+                measures,
+                **{name: getattr(choices, name) for name in ASSUMPTIONS},
+                lenient=choices.lenient,
+                progress=progress,
+                observe=observed,
+            )
     told = list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, RankboundsWarning)))
-    told += left_out
     for message in told:
         warnings.warn(message, RankboundsWarning, stacklevel=2)
     thinning = thinned(scores, len(measures))
-    leaderboard, p_adjusted = _leaderboard(
-        scores, choices, thinning, _shared_holes(judgments, systems, scores, choices)
-    )
+    compared = _compared(scores, choices, evidence)
+    leaderboard, p_adjusted = _leaderboard(scores, compared, thinning)
     content = {
         "version": __version__,
         "title": choices.title,
@@ -142,11 +135,11 @@ def gather(
         ],
         "warnings": told,
         **leaderboard,
-        **_lists(scores, observed, thinning),
+        **_lists(scores, observed, evidence, thinning),
         "persistence": _persistence(observed, thinning),
         "agreement": _agreement(scores),
-        "next": _next(judgments, systems, scores, observed, choices),
-        "identity": _identity(os.fspath(qrels), files, known, scores, choices),
+        "next": _next(evidence, scores, observed, choices),
+        "identity": _identity(os.fspath(qrels), files, known, scores, choices, compared, checksums),
         "thinned": thinning.notes,
     }
     content["summary"] = sentences(content, scores, thinning.runs, p_adjusted)
@@ -160,7 +153,7 @@ def thinned(scores: Scores, measures: int, largest: int = LARGEST) -> Thinning:
 
     def size() -> float:
         by_list = runs * topics * (24 * measures + depth)
-        by_pair = runs * (runs - 1) / 2 * 8 * len(PAIR_COLUMNS + MORE_COLUMNS) * measures
+        by_pair = runs * (runs - 1) / 2 * BYTES_OF_A_PAIR * measures
         return (by_list + by_pair + runs * 8000) * 4 / 3
 
     for depth in STRIP_DEPTHS:  # noqa: B007 (read by size)
@@ -196,8 +189,24 @@ def _equal_made_same(values: Floats) -> Floats:
     return np.moveaxis(levelled(np.moveaxis(values, 0, -1)), -1, 0)
 
 
+def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Comparison | None:
+    """All pairs, as ``compare`` has them; None where there is nothing to compare."""
+    if len(scores.runs) < 2 or len(scores.query_ids) < 2:
+        return None
+    return compare(
+        scores,
+        test=choices.test,
+        correction=choices.correction,
+        alpha=choices.alpha,
+        confidence=choices.confidence,
+        resamples=choices.resamples,
+        seed=choices.seed,
+        evidence=evidence,
+    )
+
+
 def _leaderboard(
-    scores: Scores, choices: Choices, thinning: Thinning, shared: SharedHoles | None
+    scores: Scores, compared: Comparison | None, thinning: Thinning
 ) -> tuple[dict[str, Any], Floats | None]:
     """Means with intervals and bounds, all pairs, and the topics' values; and the pairs' p by the first measure."""
     kept = np.ix_(thinning.runs, thinning.topics)
@@ -208,8 +217,7 @@ def _leaderboard(
         "values": {name: packed(_equal_made_same(getattr(scores, name)[kept])) for name in ("value", "low", "high")},
     }
     mean = scores.mean()
-    count = len(scores.runs)
-    if count < 2 or len(scores.query_ids) < 2:
+    if compared is None:
         rows = [
             {
                 "mean": plain(mean.value[run, 0, at]),
@@ -220,45 +228,38 @@ def _leaderboard(
             for at in range(len(scores.measures))
             for run in thinning.runs
         ]
-        return content | {"systems": _by_measure(rows, len(thinning.runs)), "pairs": None, "comparison": None}, None
-    found = compare(
-        scores,
-        test=choices.test,
-        correction=choices.correction,
-        alpha=choices.alpha,
-        confidence=choices.confidence,
-        resamples=choices.resamples,
-        seed=choices.seed,
-        certain=shared.bounds.get if shared else None,
-    )
-    first, second = pairs_of(count)
-    place = np.full(count, -1)
-    place[thinning.runs] = np.arange(len(thinning.runs))
-    both = np.flatnonzero((place[first] >= 0) & (place[second] >= 0))
-    number_of_pairs = first.size
-    columns = {
-        name: np.array([row[name] for row in found.pairs], dtype=np.float64).reshape(-1, number_of_pairs)
-        for name in PAIR_COLUMNS
-    }
-    effect = np.array([row["effect"] for row in found.pairs], dtype=np.float64)
-    needed = topics_for_effects(effect, choices.alpha, POWER).reshape(-1, number_of_pairs)
-    columns["topics_needed"] = np.where(columns["difference"] == 0, np.nan, needed)
-    if shared:
-        unknown = np.full(number_of_pairs, np.nan)
-        columns["probability"] = np.stack([shared.probability.get(one, unknown) for one in scores.measures])
-    if not _covers_unjudged(choices):  # then low and high tell nothing of judgments
-        columns["certain_low"] = columns["certain_high"] = np.full(columns["p_value"].shape, np.nan)
-    kept_runs = content["runs"]
-    systems = [row for row in found.systems if scores.runs.index(row["run"]) in set(thinning.runs)]
-    keys = ("mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_won")
+        nothing = {"pairs": None, "comparison": None, "words": None}
+        return content | {"systems": _by_measure(rows, len(thinning.runs))} | nothing, None
+    shown = np.zeros(len(scores.runs), dtype=bool)
+    shown[thinning.runs] = True
+    both = shown[compared.first] & shown[compared.second]
+    numbers = compared.word_numbers
+    columns = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else ["probability"])]
+    pairs = {name: packed(numbers[name][:, both]) for name in columns}
+    pairs |= {name: packed(numbers[name][:, both], "<u4") for name in WHOLE_COLUMNS}
+    systems = [row for row in compared.systems if shown[scores.runs.index(row["run"])]]
+    keys = ("mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_led")
     content |= {
         "systems": _by_measure([{key: row[key] for key in keys} for row in systems], len(thinning.runs)),
-        "pairs": {name: packed(column[:, both]) for name, column in columns.items()},
-        "comparison": found.settings
-        | {"shared": shared is not None, "unpooled": [run in shared.unpooled if shared else False for run in kept_runs]}
-        | {"power": POWER, "detectable": minimum_detectable_effect(1.0, len(scores.query_ids), choices.alpha, POWER)},
+        "pairs": pairs,
+        "comparison": compared.settings,
+        "words": {
+            "templates": wording.TEMPLATES,
+            "lead_change": wording.LEAD_CHANGE,
+            "shown_changes": wording.SHOWN_CHANGES,
+            "sentences": wording.SENTENCES,
+            "negated": wording.NEGATED,
+            "swapped": wording.SWAPPED,
+            "complemented": wording.COMPLEMENTED,
+            "constants": compared.word_constants,
+            "measures": [
+                wording.measure_words(str(one), lower_is_better=one.lower_is_better) for one in scores.measures
+            ],
+            "method": compared.method(),
+            "choices": {name: packed(codes[:, both], "|u1") for name, codes in compared.word_choices.items()},
+        },
     }
-    return content, columns["p_adjusted"][0, both]
+    return content, compared.columns["p_adjusted"][0, both]
 
 
 def _by_measure(rows: list[dict[str, Any]], runs: int) -> list[dict[str, list[Any]]]:
@@ -267,7 +268,7 @@ def _by_measure(rows: list[dict[str, Any]], runs: int) -> list[dict[str, list[An
     return [{key: [row[key] for row in part] for key in part[0]} for part in parts]
 
 
-def _lists(scores: Scores, observed: Observed, thinning: Thinning) -> dict[str, Any]:
+def _lists(scores: Scores, observed: Observed, evidence: Evidence | None, thinning: Thinning) -> dict[str, Any]:
     """Strips of ranks, ties and coverage."""
     strips = np.zeros((len(thinning.runs), len(thinning.topics), thinning.depth), dtype=np.uint8)
     for at, run in enumerate(thinning.runs):
@@ -279,20 +280,16 @@ def _lists(scores: Scores, observed: Observed, thinning: Thinning) -> dict[str, 
         "strips": packed(strips, "|u1"),
         "grades": [f"{grade:g}" for grade in observed.grades.tolist()],
         "coverage_depths": [*COVERAGE_DEPTHS, "all"],
-        "lists": [_of_run(scores, observed, run) for run in thinning.runs],
+        "lists": [_of_run(scores, observed, evidence, run) for run in thinning.runs],
     }
 
 
-def _of_run(scores: Scores, observed: Observed, run: int) -> dict[str, Any]:
+def _of_run(scores: Scores, observed: Observed, evidence: Evidence | None, run: int) -> dict[str, Any]:
     lists, notes = observed.runs[run], scores.notes[run]
-    ranges = []
-    for at in range(len(scores.measures)):
-        value = scores.value[run, :, at]
-        least, most = value.copy(), value.copy()
-        for topic, (low, high) in observed.tie_ranges.get((run, at), {}).items():
-            least[topic], most[topic] = low, high
-        known = (run, at) in observed.tie_ranges or not notes.tied_topics
-        ranges.append([float(np.nanmean(least)), float(np.nanmean(most))] if known else None)
+    ranges: list[list[float] | None] = [None] * len(scores.measures)
+    if evidence is not None:
+        ends = np.stack([ends[run] for ends in evidence.over_ties(scores.measures)], axis=-1)
+        ranges = [None if np.isnan(pair).any() else pair.tolist() for pair in ends]
     return {
         "topics": len(lists.lengths),
         "missing": len(notes.missing),
@@ -339,58 +336,16 @@ def _is_rbp_at_p(measure: Measure, rbp: RBP) -> bool:
     return isinstance(measure, RBP) and replace(measure, p=rbp.p) == rbp
 
 
-def _in_all_runs(judgments: Qrels, runs: list[Run]) -> tuple[Qrels, list[Run], list[str]]:
-    """Judgments and lists of the topics that every run has, and what to say of the others."""
-    shared = set.intersection(*(set(run.query_ids) for run in runs))
-    has = np.array([query in shared for query in judgments.query_ids])
-    if has.all():
-        return judgments, runs, []
-    if not has.any():
-        raise DataError("The runs have no judged topic in common: they cannot be compared.")
-    missing = [query for query in judgments.query_ids if query not in shared]
-    named = ", ".join(missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")
-    note = (
-        f"{len(missing)} of {len(judgments.query_ids)} judged topics are left out, since a run lacks them ({named}); "
-        "everything here is over the topics that all runs have."
-    )
-    return subset(judgments, has[judgments.pairs.topic]), [_of_topics(run, shared) for run in runs], [note]
+def _fit_in_memory(files: Sequence[str]) -> bool:
+    """Are the runs small enough to be held all at once? Else they are read one after the other."""
+    return sum(Path(file).stat().st_size for file in files if Path(file).is_file()) <= LARGEST_IN_MEMORY
 
 
-def _of_topics(run: Run, topics: set[str]) -> Run:
-    """The run's lists for these topics."""
-    pairs, rows = run.pairs.of_topics(topics)
-    kept = run.take(rows)
-    return Run(run.name, pairs, kept.score, lambda: kept.stated_rank)
-
-
-def _read(files: Sequence[str], lenient: bool) -> list[Run]:
-    """The runs, to be scored and asked for what to judge next; none where they would take too much memory."""
-    if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) > LARGEST_IN_MEMORY:
-        return []
-    read = list(in_threads(lambda file: read_run(file, lenient=lenient), files, processors()))
-    names = unique_names([run.name for run in read], list(files))
-    return [run.renamed(name) for run, name in zip(read, names, strict=True)]
-
-
-def _shared_holes(judgments: Qrels, runs: list[Run], scores: Scores, choices: Choices) -> SharedHoles | None:
-    """What differences owe to unjudged documents, one of both runs counted once; for many runs it takes too long."""
-    if not 2 <= len(runs) <= SHARED_RUNS or choices.ties_key or not _covers_unjudged(choices):
-        return None
-    inputs = Inputs.of(choices, judgments, runs, scores.runs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankboundsWarning)  # said before
-        return shared_holes(inputs, scores.measures)
-
-
-def _covers_unjudged(choices: Choices) -> bool:
-    return choices.bounds in ("unjudged", "both")
-
-
-def _next(
-    judgments: Qrels, runs: list[Run], scores: Scores, observed: Observed, choices: Choices
-) -> dict[str, Any] | None:
+def _next(evidence: Evidence | None, scores: Scores, observed: Observed, choices: Choices) -> dict[str, Any] | None:
     """The documents whose judgments would lower the summed residual of RBP most."""
-    if not runs or choices.ties_key or (choices.gain and observed.rbp.graded):  # what judge_next does not know of
+    if (
+        evidence is None or choices.ties_key or (choices.gain and observed.rbp.graded)
+    ):  # what judge_next does not know of
         return None
     depth = int(np.ceil(np.log(LEAST_WEIGHT) / np.log(observed.rbp.p))) if observed.rbp.p > 0 else 1
     assumptions = observed.assumptions
@@ -398,8 +353,8 @@ def _next(
         warnings.simplefilter("ignore", RankboundsWarning)  # said before
         try:
             plan = judge_next(
-                judgments,
-                runs,
+                evidence.qrels,
+                evidence.runs,
                 budget=NEXT_DOCUMENTS,
                 measure=observed.rbp,
                 ties=assumptions.order,
@@ -440,10 +395,18 @@ def _agreement(scores: Scores) -> list[dict[str, Any]]:
     return [{key: plain(value) for key, value in row.items()} for row in agreement(scores)]
 
 
-def _identity(qrels: str, files: Sequence[str], judgments: Qrels, scores: Scores, choices: Choices) -> dict[str, Any]:
-    """What a reader needs to repeat the report."""
+def _identity(
+    qrels: str,
+    files: Sequence[str],
+    judgments: Qrels,
+    scores: Scores,
+    choices: Choices,
+    compared: Comparison | None,
+    checksums: Mapping[str, str],
+) -> dict[str, Any]:
+    """What a reader needs to repeat the report; ``checksums`` are known of files that were read whole."""
     paths = [qrels, *files, *([choices.ties_key] if choices.ties_key else [])]
-    sums = list(in_threads(checksum, paths, processors()))
+    sums = list(in_threads(lambda path: checksums.get(path) or checksum(path), paths, processors()))
     options = {
         "ties": choices.ties,
         "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
@@ -453,7 +416,7 @@ def _identity(qrels: str, files: Sequence[str], judgments: Qrels, scores: Scores
         "score precision": choices.score_precision,
         "lenient": "yes" if choices.lenient else "no",
         "test": choices.test,
-        "correction": choices.correction,
+        "correction": compared.settings["correction"] if compared else choices.correction,
         "alpha": f"{choices.alpha:g}",
         "confidence": f"{choices.confidence:g}",
         "resamples": f"{choices.resamples:,}",

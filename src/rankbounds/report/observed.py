@@ -56,8 +56,6 @@ class Observed:
         self.measures, self.assumptions = measures, assumptions
         self.rbp = next((one for one in measures if isinstance(one, RBP) and not one.by_topic), RBP())
         self.runs: dict[int, Lists] = {}
-        self.tie_ranges: dict[tuple[int, int], dict[int, tuple[float, float]]] = {}
-        """For run and measure, each topic's least and greatest value over the orders of its ties."""
         self.grades: Floats = np.empty(0)
         self.largest = 1.0
         """What the worth of a document is to be multiplied with to be a gain."""
@@ -70,7 +68,6 @@ class Observed:
         depth = min(rankings.width, PERSISTENCE_DEPTH, cutoff)
         read = rankings.length if self.rbp.cutoff is None else np.minimum(rankings.length, cutoff)
         strips = self._strips(rankings)
-        ranges = [] if rankings.tied is None else [self._tie_range(one, rankings) for one in self.measures]
         with self._lock:
             lists = self.runs.setdefault(run, Lists.empty())
             lists.sure[:depth] += sure[:depth]
@@ -79,10 +76,6 @@ class Observed:
             topics = rankings.topic.tolist()
             lists.strips.update(zip(topics, strips, strict=True))
             self._count(lists, rankings)
-            for at, found in enumerate(ranges):
-                if found is not None:
-                    by_topic = self.tie_ranges.setdefault((run, at), {})
-                    by_topic.update(zip(topics, zip(*(part.tolist() for part in found), strict=True), strict=True))
 
     def _worth(self, rankings: Rankings) -> Floats:
         """What each rank holds for RBP, tied documents treated as the assumptions say."""
@@ -93,9 +86,6 @@ class Observed:
         if rule in ("best", "worst"):
             return self.rbp.worth(reordered(rankings, worth, best=rule == "best"))
         return worth
-
-    def _tie_range(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
-        return measure.tie_bounds(self.assumptions.assumed(measure, rankings))
 
     def _strips(self, rankings: Rankings) -> Ints:
         """The first ranks of each list as codes."""

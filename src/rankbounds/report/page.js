@@ -60,11 +60,16 @@ const values = Object.fromEntries(Object.entries(data.values).map(([name, held])
 const strips = unpacked(data.strips), depth = data.strips.shape[2];
 const pairs = data.pairs && Object.fromEntries(Object.entries(data.pairs).map(([name, held]) => [name, unpacked(held)]));
 const settings = data.comparison;
+// Python wrote the sentences, and decided which of them hold for each pair.
+const words = data.words;
+const choices = words && Object.fromEntries(Object.entries(words.choices).map(([name, held]) => [name, unpacked(held)]));
 for (const system of data.systems) for (const name of ["mean", "low", "high", "ci_low", "ci_high"]) if (system[name]) system[name] = system[name].map(finite);
 for (const list of data.lists) list.tie_range = list.tie_range.map((range) => range && range.map(finite));
 
 // One less other; scores that are equal come as the same number, and two searches that never end are equal.
 const less = (one, other) => (one === other ? 0 : one - other);
+// One mean less another, 0 where no more is left than rounding.
+const apart = (one, other) => { const found = less(one, other); return Math.abs(found) <= 2 ** -42 * (Math.abs(one) + Math.abs(other)) ? 0 : found; };
 // Turned so that more is better, also where a measure counts effort.
 const merit = (difference, measure) => (measures[measure].lower_is_better ? -difference : difference);
 // The runs by a measure's means, the best first.
@@ -76,8 +81,15 @@ function pairOf(a, b, measure) {
   const [first, second] = a < b ? [a, b] : [b, a];
   const number = measure * (count * (count - 1) / 2) + first * count - first * (first + 1) / 2 + second - first - 1;
   const row = Object.fromEntries(Object.entries(pairs).map(([name, column]) => [name, column[number]]));
+  row.choices = Object.fromEntries(Object.entries(choices).map(([name, codes]) => [name, codes[number]]));
+  const one = data.lists[first].tie_range[measure], other = data.lists[second].tie_range[measure];
+  [row.ties_low, row.ties_high] = one && other ? [apart(one[0], other[1]), apart(one[1], other[0])] : [NaN, NaN];
   if (a < b) return row;
-  return { ...row, difference: less(0, row.difference), ci_low: less(0, row.ci_high), ci_high: less(0, row.ci_low), certain_low: less(0, row.certain_high), certain_high: less(0, row.certain_low), probability: 1 - row.probability };
+  const around = { ...row };
+  for (const [name, from] of Object.entries(words.negated)) around[name] = less(0, row[from]);
+  for (const [name, from] of Object.entries(words.swapped)) around[name] = row[from];
+  for (const name of words.complemented) around[name] = 1 - row[name];
+  return around;
 }
 const separated = (a, b, measure) => pairOf(a, b, measure).p_adjusted < settings.alpha;
 const alike = (run, measure) => [...runs.keys()].filter((other) => other !== run && !separated(run, other, measure));
@@ -203,23 +215,25 @@ function showBoard() {
     ...(several ? [
       { name: ci, wide: true, text: (run) => range(system.ci_low[run], system.ci_high[run]), order: (run) => system.ci_high[run] - system.ci_low[run] },
       { name: "not separable from", text: (run) => numberAlike.get(run), order: (run) => numberAlike.get(run) },
+      ...(chosen === null ? [] : [["p_value", "p against it"], ["p_adjusted", "corrected"]].slice(0, count > 2 ? 2 : 1).map(([name, title]) => (
+        { name: title, wide: true, text: (run) => run === chosen ? "-" : fixed(pairOf(run, chosen, measure)[name]), order: (run) => run === chosen ? null : pairOf(run, chosen, measure)[name] }))),
       { name: "group", wide: true, words: true, text: (run) => system.group[run].length > 12 ? "many" : system.group[run], title: (run) => system.group[run] },
     ] : []),
     { name: "judged@10", text: (run) => percent(system.judged_at_10[run]), order: (run) => system.judged_at_10[run],
       classes: (run) => system.judged_at_10[run] < LITTLE_JUDGED ? ["little"] : [] },
-    ...(several ? [{ name: "topics won", wide: true, text: (run) => fixed(system.topics_won[run], 1), order: (run) => system.topics_won[run] }] : []),
+    ...(several ? [{ name: "topics led", wide: true, text: (run) => fixed(system.topics_led[run], 1), order: (run) => system.topics_led[run] }] : []),
   ];
   table(at("board"), columns, rows, null, { by: "#", down: false }, mark);
   at("board").parentElement.classList.toggle("tall", count > 25);
   at("reading").textContent = `Thick mark: the mean of ${label} over ${data.number_of_topics} topics${measures[measure].lower_is_better ? ", the lower the better" : ""}. ` +
     `Light bar: bounds, what ${boundsOf()} leave open; nothing is random in them. ` +
-    (several ? `Thin line: ${ci} over topics, which are a sample. Shaded: runs that the test does not separate from the chosen one; choose another by its name.` : "");
+    (several ? `Thin line: ${ci} over topics, which are a sample. Shaded: runs that the test does not separate from the chosen one; choose another by its name. ${words.method}` : "");
   const told = at("group");
   if (chosen === null || !several) told.textContent = "";
   else {
     const others = alike(chosen, measure);
     told.textContent = others.length
-      ? `${runs[chosen]} is not separable from ${others.length} of ${count - 1} other runs by ${label} (${settings.correction} correction, level ${settings.alpha}).`
+      ? `${runs[chosen]} is not separable from ${others.length} of ${count - 1} other runs by ${label} (${settings.tested_by}, level ${settings.alpha}).`
       : `${runs[chosen]} is separable from every other run by ${label}.`;
   }
 }
@@ -397,76 +411,33 @@ function chartPersistence(p, shown) {
 
 // ---- two runs ----
 
+// A number as its template asks for it, in Python's way: .4f, +.4f, .0%, or with commas between thousands.
+function shown(value, format) {
+  if (!format) return String(value);
+  if (format === ",") return value.toLocaleString("en");
+  const [, sign, digits, kind] = /^(\+?)\.(\d+)([f%])$/.exec(format);
+  return kind === "%" ? percent(value, Number(digits)) : sign ? signed(value, Number(digits)) : fixed(value, Number(digits));
+}
+
+const filled = (template, held) => template.replace(/\{(\w+)(?::([^}]*))?\}/g, (_, name, format) => shown(held[name], format));
+
 function sentencesOf(a, b, measure) {
-  const { label, digits } = measures[measure], system = data.systems[measure], row = pairOf(a, b, measure);
-  const differences = topics.map((_, topic) => less(value("value", a, topic, measure), value("value", b, topic, measure))).filter(known);
-  const total = data.number_of_topics, all = differences.length === total;
-  const won = differences.filter((one) => merit(one, measure) > 0).length, lost = differences.filter((one) => merit(one, measure) < 0).length;
-  const told = [`${label}${measures[measure].lower_is_better ? " (lower is better)" : ""}: ${runs[a]} scores ${fixed(system.mean[a])} and ${runs[b]} ${fixed(system.mean[b])}, ` +
-    `${known(row.difference) ? "a difference of " + signed(row.difference) : "no mean difference"}` +
-    `${Math.abs(system.mean[a]) === Infinity && known(row.ci_low) ? " (0 where both are infinite)" : ""} over ${total} topics` + (all ? ` (${won} won, ${lost} lost).` : ".")];
-  const evidence = `${testName()}, p = ${fixed(row.p_adjusted)}` + (known(row.ci_low)
-    ? `; ${percent(settings.confidence)} interval${count > 2 ? " of this pair alone" : ""} ${signed(row.ci_low)} to ${signed(row.ci_high)}` : "");
-  told.push(row.p_adjusted < settings.alpha
-    ? `Is it noise? Probably not: so large a difference would rarely come by chance (${evidence}).`
-    : `Is it noise? It may well be: such a difference can come by chance (${evidence}).`);
-  told.push(holes(row, a, b), tiesOf(a, b, measure, row.difference));
-  if (measures[measure].slider && data.persistence.in_order) told.push(otherPersistences(a, b));
-  if (all && total > 1 && differences.every(Number.isFinite)) told.push(topicsNeeded(row, differences));
-  return told;
+  const row = pairOf(a, b, measure), { mean } = data.systems[measure], lead = leadChanges(a, b, measure);
+  const held = { ...row, ...words.constants, ...lead.held, measure: words.measures[measure], a: runs[a], b: runs[b],
+    mean_a: mean[a], mean_b: mean[b], size: Math.abs(row.difference) };
+  const choice = { ...row.choices, lead: lead.choice };
+  for (const [name, templates] of Object.entries(words.templates))
+    held[name] = choice[name] === undefined ? "" : filled(templates[choice[name]], held);
+  return words.sentences.map((name) => held[name]).filter((one) => one);
 }
 
-function otherPersistences(a, b) {
+// Where the lead changes over p is found in the page; how it is told is Python's.
+function leadChanges(a, b, measure) {
+  if (!measures[measure].slider || !data.persistence.in_order) return { choice: 0, held: {} };
   const found = changesOf(a, b), name = (sign) => runs[sign > 0 ? a : b];
-  if (!found.length) return "Does it hold for other p? Yes: as judged, the same run leads at every p.";
-  const places = found.slice(0, 4).map(({ at: p, after }) => `${fixed(p, 3)} (${name(-after)} below, ${name(after)} above)`).join(", ");
-  const more = found.length > 4 ? ` and ${found.length - 4} more` : "";
-  return `Does it hold for other p? Not for all: as judged, the lead changes at p = ${places}${more}.`;
-}
-
-function topicsNeeded(row, differences) {
-  const total = differences.length, mean = differences.reduce((sum, one) => sum + one, 0) / total;
-  const deviation = Math.sqrt(differences.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (total - 1));
-  const rounding = 2 ** -42 * Math.max(...differences.map(Math.abs));
-  if (!(deviation > rounding)) return "What would settle it? More topics: on these the difference is the same everywhere.";
-  const text = `What would settle it? With ${total} topics a true difference of ${fixed(settings.detectable * deviation)} is found ${percent(settings.power)} of the time (t test)`;
-  if (row.difference === 0 || !known(row.topics_needed)) return text + ".";
-  if (!row.topics_needed) return `${text}; one as small as this cannot be found with any realistic number of topics.`;
-  return `${text}; to find one of ${fixed(Math.abs(row.difference))}, about ${row.topics_needed.toLocaleString("en")} topics are needed.`;
-}
-
-function testName() {
-  return settings.correction === "tukey" ? "randomised Tukey test over all runs"
-    : `${settings.test} test${settings.correction === "none" || count === 2 ? "" : `, ${settings.correction} correction`}`;
-}
-
-function holes(row, a, b) {
-  const { certain_low: low, certain_high: high, difference } = row;
-  if (!["unjudged", "both"].includes(data.identity.options.bounds)) return "Could unjudged documents overturn it? " +
-    "This report does not tell: it was made without bounds for them.";
-  if (!known(low)) return "Could unjudged documents overturn it? Not known for this measure: it depends on all relevant documents, " +
-    "also on those that neither run retrieved. RBP can tell.";
-  const span = `whatever they turn out to be, the difference lies between ${signed(low)} and ${signed(high)}`;
-  if (low === high) return "Could unjudged documents overturn it? No: nothing that matters is unjudged.";
-  if (low > 0 || high < 0) return `Could unjudged documents overturn it? No: ${span}.`;
-  const text = difference === 0 ? `What could unjudged documents make of it? W${span.slice(1)}.` : `Could unjudged documents overturn it? Yes: ${span}.`;
-  if (!settings.shared) return text + " (Of so many runs, an unjudged document of both counts twice here: the true range may be narrower. " +
-    `"rankbounds compare" on these two alone tells it, and how likely that is.)`;
-  if (settings.unpooled[a] || settings.unpooled[b])
-    return text + " How likely that is cannot be estimated from these judgments: too few of a run's first documents have one.";
-  if (!known(row.probability)) return text;
-  return text + ` With probabilities of relevance estimated from the judgments at hand, ${runs[a]} is the better one on these topics with probability ${fixed(row.probability, 2)}.`;
-}
-
-function tiesOf(a, b, measure, difference) {
-  const one = data.lists[a].tie_range[measure], other = data.lists[b].tie_range[measure];
-  if (!one || !other) return "Could ties? Not known for this measure.";
-  const low = less(one[0], other[1]), high = less(one[1], other[0]);
-  if (less(high, low) < 1e-12) return "Could ties? No: no tied scores matter.";
-  const span = `between ${signed(low)} and ${signed(high)}`;
-  if (low > 0 || high < 0) return `Could ties? No: over all orders of tied documents the difference lies ${span}.`;
-  if (difference === 0) return `Over all orders of tied documents the difference lies ${span}.`;
-  return `Could ties? Yes: over all orders of tied documents the difference lies ${span}.`;
+  const places = found.slice(0, words.shown_changes).map(({ at: p, after }) => filled(words.lead_change, { p, below: name(-after), above: name(after) }));
+  const more = found.length - words.shown_changes;
+  return { choice: found.length ? (more > 0 ? 3 : 2) : 1, held: { changes: places.join(", "), more } };
 }
 
 function showPair() {
@@ -489,11 +460,11 @@ function showPair() {
   chartPair(rows, a, b, measure);
   table(at("pair-board"), [
     { name: "topic", words: true, text: (row) => row.query, classes: () => ["name"] },
-    { name: "A", text: (row) => fixed(row.a), order: (row) => row.a },
-    { name: "B", text: (row) => fixed(row.b), order: (row) => row.b },
+    { name: runs[a], text: (row) => fixed(row.a), order: (row) => row.a },
+    { name: runs[b], text: (row) => fixed(row.b), order: (row) => row.b },
     { name: "difference", text: (row) => signed(row.difference), order: (row) => row.difference },
-    { name: "A - B can lie in", wide: true, text: (row) => known(row.low) ? `[${signed(row.low)}, ${signed(row.high)}]` : "-" },
-  ], rows, `A is ${runs[a]}, B is ${runs[b]}, measure ${measures[measure].label}.`, { by: "difference", down: !measures[measure].lower_is_better });
+    { name: "it can lie in", wide: true, text: (row) => known(row.low) ? `[${signed(row.low)}, ${signed(row.high)}]` : "-" },
+  ], rows, `${measures[measure].label} on each topic; the difference is ${runs[a]} less ${runs[b]}.`, { by: "difference", down: !measures[measure].lower_is_better });
 }
 
 function chartPair(rows, a, b, measure) {

@@ -87,7 +87,7 @@ def _separable(content: dict[str, Any], leader: int, p_adjusted: Floats, what: s
     return [
         told,
         f"Of all {separated.size:,} pairs of {what}, the topics separate {separated.size - open_pairs:,} and leave "
-        f"{open_pairs:,} open ({settings['correction']} correction, level {settings['alpha']:g}).",
+        f"{open_pairs:,} open ({settings['tested_by']}, level {settings['alpha']:g}).",
     ]
 
 
