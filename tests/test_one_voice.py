@@ -1,0 +1,322 @@
+"""One reading, one voice: files are opened once; compare, the gate, the report and Python say the same of a pair."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import itertools
+import json
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import browser
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.commands.demo import DATA
+from rankbounds.comparison import Evidence, compare, wording
+from rankbounds.comparison.corrections import against_baseline
+from rankbounds.comparison.significance import Resampling, pairs_of
+from rankbounds.report import Choices, gather, page
+
+MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "RR"]
+OPTIONS = [word for measure in MEASURES for word in ("-m", measure)]
+DEMO_RUNS = sorted((DATA / "runs").iterdir())
+_opened: list[str] | None = None
+
+
+def _note_open(event, arguments):
+    if _opened is not None and event == "open" and isinstance(arguments[0], str | os.PathLike):
+        _opened.append(os.fspath(arguments[0]))
+
+
+sys.addaudithook(_note_open)
+
+
+@pytest.fixture
+def opened():
+    """The names of all files opened from here on."""
+    global _opened
+    _opened = []
+    yield _opened
+    _opened = None
+
+
+@pytest.fixture
+def compressed(tmp_path):
+    """A run that must be decompressed."""
+    path = tmp_path / "bm25.txt.gz"
+    path.write_bytes(gzip.compress((DATA / "runs" / "bm25.txt").read_bytes()))
+    return path
+
+
+class TestReading:
+    def test_compare_opens_each_file_once(self, compressed, opened, capsys):
+        files = [str(DATA / "qrels.txt"), str(DATA / "runs" / "dense.txt"), str(compressed)]
+        assert main(["compare", *files, *OPTIONS, "--fail-if", "P@10 worse"]) in (0, 1)
+        assert "Does it hold for other p?" in capsys.readouterr().out
+        assert [opened.count(file) for file in files] == [1, 1, 1]
+
+    def test_report_opens_each_file_once_checksums_and_all(self, compressed, opened, tmp_path):
+        files = [str(DATA / "qrels.txt"), *map(str, DEMO_RUNS[1:]), str(compressed)]
+        assert main(["report", *files, *OPTIONS, "-o", str(tmp_path / "report.html")]) == 0
+        assert [opened.count(file) for file in files] == [1] * len(files)
+
+    def test_checksums_are_those_of_the_files_on_disk(self, compressed):
+        import hashlib
+
+        files = [DATA / "qrels.txt", DEMO_RUNS[0], compressed]
+        told = gather(files[0], files[1:], Choices(measures=["AP"]))["identity"]["files"]
+        assert [row["sha256"] for row in told] == [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+
+    def test_evidence_is_there_however_the_files_are_read(self, tmp_path, command):
+        """A key for ties, other labels, lenient reading or a named format once cost the words about unjudged ones."""
+        key = tmp_path / "key"
+        documents = {doc for run in DEMO_RUNS for _, doc, _ in rb.read_run(run).rows()}
+        key.write_text("".join(f"{doc} {doc[::-1]}\n" for doc in sorted(documents)))
+        files = [DATA / "qrels.txt", *DEMO_RUNS[:2], "-m", "RBP(p=0.8)", "--format", "json"]
+        plain = json.loads(command("compare", *files)[1])
+        for options in (["--lenient"], ["--from", "trec"]):
+            assert json.loads(command("compare", *files, *options)[1]) == plain
+        keyed = json.loads(command("compare", *files, "--ties-key", key)[1])
+        assert "Could ties?" in keyed["words"][0]
+        scores = rb.evaluate(DATA / "qrels.txt", DEMO_RUNS[:2], "RBP(p=0.8)", ties_key=key)
+        assert keyed["pairs"][0]["difference"] == pytest.approx(float(np.subtract(*scores.mean().value[:, 0, 0])))
+        assert keyed["pairs"][0]["certain_low"] is not None
+
+
+def unpacked_array(held):
+    kind = {"f8": "<f8", "u4": "<u4", "u2": "<u2", "u1": "|u1"}[held["type"]]
+    return np.frombuffer(base64.b64decode(held["data"]), dtype=kind).reshape(held["shape"])
+
+
+def sentences_of_page(content, measure, pair):
+    """What the page fills in for a pair as it is stored; where p changes the lead is found by the page itself."""
+    words, runs = content["words"], content["runs"]
+    first, second = (side.tolist() for side in pairs_of(len(runs)))
+    a, b = first[pair], second[pair]
+    held = {name: unpacked_array(column)[measure, pair] for name, column in content["pairs"].items()}
+    ties = [content["lists"][run]["tie_range"][measure] for run in (a, b)]
+    held["ties_low"], held["ties_high"] = wording.ties_apart(*map(np.float64, itertools.chain(*ties)))
+    mean = content["systems"][measure]["mean"]
+    held |= words["constants"] | {"a": runs[a], "b": runs[b], "mean_a": mean[a], "mean_b": mean[b]}
+    held |= {"measure": words["measures"][measure], "size": abs(held["difference"])}
+    choices = {name: unpacked_array(codes)[measure, pair] for name, codes in words["choices"].items()}
+    assert words["templates"] == {name: list(ways) for name, ways in wording.TEMPLATES.items()}
+    return wording.filled(choices, held)
+
+
+def said_by_all(qrels, runs, command):
+    """The comparison, once command line, report and Python were found to agree on every pair of it."""
+    code, out, _ = command("compare", qrels, *runs, *OPTIONS, "--format", "json")
+    assert code == 0
+    printed = json.loads(out)
+    python = Evidence.read(qrels, runs).compare(MEASURES)
+    content = gather(qrels, runs, Choices(measures=MEASURES))
+    assert json.loads(json.dumps(python.pairs)) == printed["pairs"]
+    assert json.loads(json.dumps(python.settings)) == printed["settings"] == content["comparison"]
+    for name in ("p_value", "p_adjusted", "difference", "certain_low", "won"):
+        np.testing.assert_array_equal(unpacked_array(content["pairs"][name]), python.columns[name])
+    assert content["words"]["method"] == python.method()
+    for measure, name in enumerate(MEASURES):
+        assert content["systems"][measure]["group"] == [
+            row["group"] for row in printed["systems"] if row["measure"] == name
+        ]
+        for pair, (a, b) in enumerate(itertools.combinations(python.runs, 2)):
+            told = python.sentences(name, (a, b))
+            elsewhere = ("Does it hold for other p?", "Which judgments would help most?")
+            shown = sentences_of_page(content, measure, pair)
+            assert shown == [sentence for sentence in told if not sentence.startswith(elsewhere)]
+            if len(runs) == 2:
+                assert printed["words"][measure].splitlines() == told
+    return python
+
+
+def gates_agree(qrels, baseline, candidate, command):
+    """The gate's p is that of Python's comparison with one side, and it fails where that one finds the run worse."""
+    asked = [word for measure in MEASURES for word in ("--fail-if", f"{measure} worse")]
+    code, _, err = command("compare", qrels, baseline, candidate, *OPTIONS, *asked)
+    found = Evidence.read(qrels, [baseline, candidate]).compare(MEASURES, alternative="greater")
+    lines = [line for line in err.splitlines() if "gate" in line]
+    failed = [(row["p_value"] < 0.05 and row["difference"] > 0) or (row["certain_low"] or 0) > 0 for row in found.pairs]
+    assert [line.startswith("rankbounds: gate failed") for line in lines] == failed
+    assert code == int(any(failed))
+    for line, row in zip(lines, found.pairs, strict=True):
+        assert f"p = {row['p_value']:.4f}" in line or "whatever unjudged documents turn out to be" in line
+
+
+def test_all_say_the_same_of_the_demo(command):
+    found = said_by_all(DATA / "qrels.txt", DEMO_RUNS, command)
+    assert found.settings["correction"] == "tukey"
+    for two in itertools.combinations(DEMO_RUNS[:3], 2):
+        said_by_all(DATA / "qrels.txt", list(two), command)
+    gates_agree(DATA / "qrels.txt", DATA / "runs" / "reranked.txt", DATA / "runs" / "bm25.txt", command)
+
+
+@pytest.fixture(scope="module")
+def trec8(unpacked):
+    folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
+    return folder / "qrels.txt", sorted((folder / "runs").iterdir())
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_all_say_the_same_of_trec8(trec8, command):
+    qrels, runs = trec8
+    for some in (runs[:2], runs[40:42], [runs[100], runs[3]], runs[10:60:9]):
+        found = said_by_all(qrels, some, command)
+        assert found.settings["correction"] == ("tukey" if len(some) > 2 else "none")
+    gates_agree(qrels, runs[0], runs[100], command)
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_page_says_it_word_for_word_on_trec8(trec8, tmp_path):
+    chromium = browser.start(tmp_path / "profile")
+    try:
+        qrels, runs = trec8
+        some = runs[10:60:9]
+        found = Evidence.read(qrels, some).compare(MEASURES)
+        (tmp_path / "page.html").write_text(page(gather(qrels, some, Choices(measures=MEASURES))))
+        chromium.get((tmp_path / "page.html").as_uri())
+        for a, b in ((0, 1), (4, 2), (3, 5)):
+            for measure, name in enumerate(MEASURES):
+                chromium.execute_script(
+                    "for (const [name, index] of Object.entries(arguments[0])) {"
+                    "const select = document.getElementById(name); select.selectedIndex = index;"
+                    "select.dispatchEvent(new Event('change')); }",
+                    {"run-a": a, "run-b": b, "pair-measure": measure},
+                )
+                told = found.sentences(name, (found.runs[a], found.runs[b]))
+                kept = [sentence for sentence in told if not sentence.startswith("Which judgments would help")]
+                assert chromium.find_element("id", "verdict").text.splitlines() == kept
+        assert chromium.get_log("browser") == []
+    finally:
+        chromium.quit()
+
+
+def test_no_sentence_of_a_verdict_stands_in_the_script():
+    script = (Path(gather.__code__.co_filename).parent / "page.js").read_text()
+    for question in ("Is it noise?", "Could unjudged", "Could ties", "Does it hold", "What would settle"):
+        assert question not in script
+
+
+def test_the_order_of_runs_changes_no_p_value():
+    """Folders, command lines and dicts list the same runs in other orders."""
+    found = Evidence.read(DATA / "qrels.txt", DEMO_RUNS).compare(MEASURES)
+    other = Evidence.read(DATA / "qrels.txt", DEMO_RUNS[::-1]).compare(MEASURES)
+    for measure in MEASURES:
+        mine = {frozenset((row["a"], row["b"])): (row["p_value"], row["p_adjusted"]) for row in found[measure].pairs}
+        theirs = {frozenset((row["a"], row["b"])): (row["p_value"], row["p_adjusted"]) for row in other[measure].pairs}
+        assert mine == theirs
+
+
+class TestBaseline:
+    def test_only_its_pairs_and_no_larger_p_than_tukeys(self, command):
+        files = [DATA / "qrels.txt", *DEMO_RUNS, *OPTIONS, "--format", "json"]
+        found = json.loads(command("compare", *files, "--baseline-run", "dense")[1])
+        assert {row["b"] for row in found["pairs"]} == {"dense"}
+        assert len(found["pairs"]) == 4 * len(MEASURES)
+        assert (found["settings"]["correction"], found["settings"]["baseline"]) == ("dunnett", "dense")
+        every = {
+            (row["measure"], frozenset((row["a"], row["b"]))): row
+            for row in json.loads(command("compare", *files)[1])["pairs"]
+        }
+        for row in found["pairs"]:
+            tukey = every[row["measure"], frozenset((row["a"], row["b"]))]
+            assert row["p_value"] == tukey["p_value"]
+            assert row["p_adjusted"] <= tukey["p_adjusted"]  # the largest of fewer differences
+            sign = 1 if tukey["b"] == "dense" else -1
+            assert row["difference"] == sign * tukey["difference"]
+            assert row["certain_low"] == (tukey["certain_low"] if sign > 0 else -(tukey["certain_high"] or 0) or None)
+
+    def test_p_values_are_those_of_dunnett_where_scores_are_normal(self):
+        rng = np.random.default_rng(5)
+        value = rng.normal(size=(4, 300)) + np.array([[0.0], [0.1], [0.15], [0.3]])
+        found = against_baseline(value[None], np.array([1, 2, 3]), 0, Resampling(4000))[0]
+        expected = stats.dunnett(*value[1:], control=value[0], random_state=rng).pvalue
+        assert found == pytest.approx(expected, abs=0.04)
+
+    def test_a_name_that_is_none(self, command):
+        code, out, err = command("compare", DATA / "qrels.txt", *DEMO_RUNS, "--baseline-run", "bm52")
+        assert (code, out) == (2, "")
+        assert 'Did you mean "bm25"' in err
+
+
+def without(folder, run, topics):
+    path = folder / run.name
+    lines = run.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if line.split()[0] not in topics))
+    return path
+
+
+def test_shared_topics_are_those_of_all_runs(tmp_path, command):
+    """Both runs lack some judged topics, and not the same ones."""
+    topics = rb.read_qrels(DATA / "qrels.txt").query_ids
+    runs = [without(tmp_path, DEMO_RUNS[0], topics[:2]), without(tmp_path, DEMO_RUNS[1], topics[1:3])]
+    arguments = ["compare", DATA / "qrels.txt", *runs, "-m", "AP", "-m", "P@10", "--topics", "shared"]
+    code, out, err = command(*arguments, "--format", "json")
+    assert code == 0
+    assert err.count("left out") == 1
+    assert "3 of 24 judged topics are left out" in err
+    printed = json.loads(out)
+    assert printed["settings"]["topics"] == 21
+    whole = rb.evaluate(DATA / "qrels.txt", DEMO_RUNS[:2], ["AP", "P@10"]).value[:, 3:]
+    for at, row in enumerate(printed["pairs"]):
+        assert row["difference"] == pytest.approx(float((whole[0, :, at] - whole[1, :, at]).mean()))
+    with pytest.warns(rb.RankboundsWarning):
+        scores = rb.evaluate(DATA / "qrels.txt", runs, ["AP", "P@10"], topics="shared")
+    with pytest.warns(rb.RankboundsWarning, match="3 of 24 judged topics are left out") as told:
+        found = rb.compare(scores)
+    assert len(told) == 1
+    for row, other in zip(found.pairs, printed["pairs"], strict=True):
+        assert (row["p_value"], row["won"]) == (other["p_value"], other["won"])
+
+
+@pytest.fixture(scope="module")
+def found():
+    return Evidence.read(DATA / "qrels.txt", DEMO_RUNS[:3]).compare(["AP", "RBP(p=0.8)"])
+
+
+class TestComparisonAsAnObject:
+    def test_by_measure_and_by_run(self, found):
+        assert {row["measure"] for row in found["RBP(p=0.8)"].pairs} == {"RBP(p=0.8)"}
+        assert found[rb.RBP(p=0.8)] == found["RBP(p=0.8)"]
+        assert found["RBP(p=0.8)"].words() == found.words("RBP(p=0.8)")
+        name = found.runs[1]
+        held = found.filter(name)
+        assert held.pairs == [row for row in found.pairs if name in (row["a"], row["b"])]
+        with pytest.raises(rb.UsageError, match="not compared by"):
+            found["P@10"]
+        with pytest.raises(rb.UsageError, match="There is no run"):
+            found.filter("nobody")
+
+    def test_words_of_a_pair_named_the_other_way_round(self, found):
+        a, b = found.runs[:2]
+        turned = Evidence.read(DATA / "qrels.txt", [DEMO_RUNS[1], DEMO_RUNS[0], DEMO_RUNS[2]]).compare(found.measures)
+        for measure in found.measures:
+            assert found.sentences(measure, (b, a)) == turned.sentences(measure, (b, a))
+        assert len(found.words("AP").split("\n\n")) == 3
+
+    def test_pickled_copied_equal(self, found):
+        again = pickle.loads(pickle.dumps(found))
+        assert again == found
+        assert again.words() == found.words()
+        assert again != found["AP"]
+        assert again != 1
+
+    def test_frames_have_the_rows(self, found):
+        assert found.to_polars().to_dicts() == found.pairs
+        assert found.to_pandas()["p_adjusted"].tolist() == [row["p_adjusted"] for row in found.pairs]
+
+    def test_tables_name_runs_tests_and_both_p_values(self, found):
+        assert found.pair_table("AP").header[:2] == ["run", "against"]
+        assert [name for name in found.pair_table("AP").header if name.startswith("p")] == ["p", "p corrected"]
+        assert "Tukey" in repr(found)
+        assert "Tukey" in found._repr_html_()
+        assert compare(found.scores, test="t").settings["tested_by"] == "t test, holm correction"
+        for row in found.pair_table("AP").rows:
+            assert row[-1] == "no difference shown" or row[-1].startswith((row[0], row[1]))
