@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 
 import numpy as np
@@ -133,3 +134,19 @@ def test_trec_evals_rbp_is_graded_by_the_topic():
     scores = rb.evaluate(qrels, run, ["rbp_0.50", "RBP(p=0.5,graded=true)"])
     found = dict(zip(scores.query_ids, scores.value[0].tolist(), strict=True))
     assert found == {"low": [0.5, 0.25], "top": [0.5625, 0.5625], "none": [0.0, 0.0]}
+
+
+@pytest.mark.filterwarnings("default::rankbounds.RankboundsWarning")
+def test_fractions_that_a_condensed_binary_measure_does_not_count_are_told():
+    for measure in ("AP", "AP'"):
+        with pytest.warns(rb.RankboundsWarning, match=f"which {measure} counts as non-relevant. Set rel, as in AP"):
+            rb.evaluate({"t": {"a": 0.5, "b": 1}}, {"t": {"a": 1, "b": 0.5}}, measure)
+
+
+def test_commas_between_measures_on_the_command_line(tmp_path, capsys):
+    (tmp_path / "qrels").write_text("t 0 a 1\n")
+    (tmp_path / "run").write_text("t Q0 a 1 1 x\n")
+    files = [str(tmp_path / "qrels"), str(tmp_path / "run")]
+    assert main(["evaluate", *files, "-m", "nDCG@10,RBP(p=0.5,rel=2)", "-m", "MAP", "--format", "csv"]) == 0
+    rows = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert [row["measure"] for row in rows] == ["nDCG@10", "RBP(p=0.5,rel=2)", "AP"]
