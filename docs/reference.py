@@ -85,14 +85,14 @@ def _home(value: Any) -> str:
     return value.__name__ if inspect.ismodule(value) else value.__module__
 
 
-def _directive(name: str, value: Any) -> str:
+def _directive(public_name: str, value: Any) -> str:
     """What mkdocstrings reads; of a public module, its functions are shown."""
     members = ""
     if inspect.ismodule(value):
-        home = _home(value)
-        functions = [own for own, one in vars(value).items() if inspect.isfunction(one) and _home(one).startswith(home)]
-        members = f"      members: [{', '.join(own for own in functions if not own.startswith('_'))}]\n"
-    return f"\n::: {name}\n    options:\n      toc_label: {name.rpartition('.')[2]}\n{members}"
+        functions = inspect.getmembers(value, inspect.isfunction)
+        own = [name for name, part in functions if _home(part).startswith(_home(value)) and not name.startswith("_")]
+        members = f"      members: [{', '.join(own)}]\n"
+    return f"\n::: {public_name}\n    options:\n      toc_label: {public_name.rpartition('.')[2]}\n{members}"
 
 
 def _usage(action: argparse.Action) -> str:

@@ -202,13 +202,14 @@ def test_pyright_knows_every_public_name(user_script):
     )  # fmt: skip
     if not done.stdout.startswith("{"):
         pytest.skip("pyright cannot be started: it needs Node.js, which it fetches when it is first run")
-    told = [(one["range"]["start"]["line"] + 1, one) for one in json.loads(done.stdout)["generalDiagnostics"]]
+    remarks = json.loads(done.stdout)["generalDiagnostics"]
+    told = [(remark["range"]["start"]["line"] + 1, remark["severity"], remark["message"]) for remark in remarks]
     types = {
-        line: re.fullmatch(r'Type of ".*" is "(.*)"', one["message"], re.S)[1].replace("type[", "").rstrip("]")
-        for line, one in told
-        if one["severity"] == "information"
+        line: re.fullmatch(r'Type of ".*" is "(.*)"', message, re.S)[1].replace("type[", "").rstrip("]")
+        for line, severity, message in told
+        if severity == "information"
     }
-    check_what_a_checker_says(types, {line for line, one in told if one["severity"] == "error"})
+    check_what_a_checker_says(types, {line for line, severity, _ in told if severity == "error"})
 
 
 # Documentation: numpydoc, and examples that run
@@ -226,20 +227,23 @@ def documented_parameters(section: str) -> list[str]:
     return [name.strip().lstrip("*") for line in lines for name in line.partition(" :")[0].split(",")]
 
 
-def problems(name: str) -> list[str]:
+def problems(public_name: str) -> list[str]:
     """What is missing of a public name's documentation."""
-    value = public(name)
+    value = public(public_name)
     text = sections((vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__) or "")
     summary = text[""].partition("\n\n")[0]
     missing = [] if summary.endswith((".", "?", ":")) else ["a summary that is a sentence"]
     if inspect.ismodule(value):
         return missing
     parameters = inspect.signature(value).parameters
-    expected = [parameter for parameter in parameters if parameter != "self"]
     told = documented_parameters(text.get("Parameters", ""))
-    more_allowed = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    if [one for one in told if one in expected] != expected or (set(told) - set(expected) and not more_allowed):
-        missing.append(f"Parameters: {', '.join(expected)} (documented: {', '.join(told)})")
+    if not inspect.isclass(value) or "Attributes" not in text:  # what functions return is known by its attributes
+        kinds = {name: parameter.kind for name, parameter in parameters.items()}
+        by_position = [name for name, kind in kinds.items() if kind <= inspect.Parameter.VAR_POSITIONAL]
+        more_allowed = not kinds or inspect.Parameter.VAR_KEYWORD in kinds.values()
+        wrong = set(kinds) - set(told) or (set(told) - set(kinds) and not more_allowed)
+        if wrong or [name for name in told if name in by_position] != by_position:
+            missing.append(f"Parameters: {', '.join(kinds)} (documented: {', '.join(told)})")
     if not inspect.isclass(value) and not {"Returns", "Yields"} & set(text):
         missing.append("Returns")
     if ">>> " not in text.get("Examples", ""):

@@ -228,7 +228,31 @@ def read_qrels(
 
 
 def read_qrels_by_source(path: str | os.PathLike[str], *, kind: str | None = None) -> dict[str, Qrels]:
-    """The judgments of every source in the column ``source``, apart from each other."""
+    r"""The judgments of every source in the column ``source``, apart from each other.
+
+    Parameters
+    ----------
+    path : path
+        A table with the columns query, document, relevance and ``source`` (CSV, TSV, JSON lines, Parquet).
+    kind : str, optional
+        The format's name, where the contents should not decide.
+
+    Returns
+    -------
+    dict of str to Qrels
+        The judgments by the name of their source, in the order in which sources first appear.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import rankbounds as rb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "labels.csv")
+    ...     _ = path.write_text("query_id,doc_id,relevance,source\n1,a,1,human\n1,a,0,llm\n1,b,1,llm\n")
+    ...     qrels = rb.read_qrels_by_source(path)
+    >>> {source: len(judgments) for source, judgments in qrels.items()}
+    {'human': 1, 'llm': 2}
+    """
     found = formats.read(os.fspath(path), named_columns.QRELS_COLUMNS, kind=kind)
     if not isinstance(found, named_columns.Columns):
         raise _no_sources(os.fspath(path))

@@ -357,7 +357,34 @@ def _counts_up(lines: trec.TrecLines) -> bool:
 
 
 def read_predictions(ltr: str | os.PathLike[str], path: str | os.PathLike[str], *, name: str | None = None) -> Run:
-    """A ranker's predictions, one number a line in the order of the learning-to-rank file ``ltr``, as a run."""
+    r"""A ranker's predictions, one number a line in the order of the learning-to-rank file ``ltr``, as a run.
+
+    Parameters
+    ----------
+    ltr : path
+        The learning-to-rank file (``grade qid:N 1:... # document``) whose lines were ranked.
+    path : path
+        The predictions, as many as the file has lines.
+    name : str, optional
+        The run's name; the file's without its ending of compression otherwise.
+
+    Returns
+    -------
+    Run
+        The documents of each query with the predictions as scores.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import rankbounds as rb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ltr, predictions = pathlib.Path(folder, "test.txt"), pathlib.Path(folder, "scores")
+    ...     _ = ltr.write_text("2 qid:1 1:0.5 # a\n0 qid:1 1:0.1 # b\n")
+    ...     _ = predictions.write_text("0.25\n0.75\n")
+    ...     run = rb.read_predictions(ltr, predictions)
+    >>> print(rb.evaluate({"1": {"a": 2, "b": 0}}, run, "RR").mean().value.item())
+    0.5
+    """
     return Run._of(svmrank.read_predictions(ltr, path), name or plain_name(os.fspath(path)))
 
 
