@@ -10,7 +10,8 @@ import pytest
 
 import rankbounds as rb
 from conftest import archive
-from rankbounds.checking.diagnosis import in_words, places
+from rankbounds.checking.tie_effects import in_words, places
+from rankbounds.errors import Place
 
 KEYS = [
     "run", "file", "lines", "topics", "errors", "tied_documents", "tied_topics", "contradictions_rank",
@@ -78,8 +79,9 @@ def test_ties_that_only_single_precision_would_make(run_file):
 def test_every_bad_line_is_reported(command, run_file):
     path = run_file(BROKEN)
     found = diagnosis(path)
-    assert [(problem.kind, problem.place.removeprefix(str(path))) for problem in found.problems] == [
-        ("fields", ":1"), ("score", ":2"), ("duplicate", ":3"), ("fields", ":4"), ("rank", ":8"),
+    assert [(problem.kind, problem.place) for problem in found.problems] == [
+        (kind, Place(str(path), line=line))
+        for kind, line in (("fields", 1), ("score", 2), ("duplicate", 3), ("fields", 4), ("rank", 8))
     ]  # fmt: skip
     assert (found.lines, found.topics, found.errors, found.run) == (6, 2, 5, "t")
     assert "first on line 1" in found.problems[2].message

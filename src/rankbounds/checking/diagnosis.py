@@ -12,48 +12,19 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.checking.run_contents import Contents, Problem, read
+from rankbounds.checking.tie_effects import TieEffect
 from rankbounds.collection.qrels import Qrels, as_qrels
-from rankbounds.collection.run import Run, read_run, unique_names
-from rankbounds.errors import DataError, RankboundsWarning
+from rankbounds.collection.run import Run, unique_names
+from rankbounds.errors import DataError, Place, RankboundsWarning
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
-from rankbounds.evaluation.score_differences import better, equal
-from rankbounds.files import formats, named_columns, trec
-from rankbounds.files.opening import STANDARD_INPUT, Text, expand, plain_name, read_text
-from rankbounds.measures import Measure, parse_measure, parse_measures
+from rankbounds.files.opening import expand, plain_name
+from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.order import ranked_rows
 from rankbounds.threads import in_threads, processors
 
 COVERAGE_DEPTH = 10
 RESIDUAL_MEASURE = "RBP(p=0.8)"
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Something that makes a line, or the whole file, unusable as it stands."""
-
-    place: str
-    kind: str
-    """``fields``, ``score``, ``rank``, ``duplicate`` or ``file``."""
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.message}"
-
-
-@dataclass(frozen=True)
-class TieEffect:
-    """The mean of a measure under trec_eval's order of ties, over all orders, and between the worst and the best."""
-
-    measure: str
-    value: float
-    expected: float
-    low: float
-    high: float
-
-    @property
-    def width(self) -> float:
-        """How far ties can move the mean."""
-        return 0.0 if equal(self.high, self.low) else self.high - self.low
 
 
 @dataclass(frozen=True)
@@ -151,31 +122,31 @@ def diagnose(
     chosen = parse_measures(measures)
     given = [runs] if isinstance(runs, str | os.PathLike | Run) else list(runs)
     sources: list[Run | str] = []
-    for one in given:
-        sources += [one] if isinstance(one, Run) else list(expand([one]))
+    for run in given:
+        sources += [run] if isinstance(run, Run) else list(expand([run]))
     if judgments is not None:
         judgments.pairs.index  # noqa: B018 (built once, before threads share it)
 
     def look(source: Run | str) -> Diagnosis:
         return _diagnose_one(source, judgments, chosen, examples)
 
-    found = []
+    diagnoses: list[Diagnosis] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # what they would say is in the diagnosis
-        for one in in_threads(look, sources, processors()):
-            found.append(one)
+        for diagnosis in in_threads(look, sources, processors()):
+            diagnoses.append(diagnosis)
             if progress:
-                progress(len(found), len(sources))
-    names = unique_names([one.run for one in found], [one.file for one in found])
-    return [replace(one, run=name) for one, name in zip(found, names, strict=True)]
+                progress(len(diagnoses), len(sources))
+    names = unique_names([diagnosis.run for diagnosis in diagnoses], [diagnosis.file for diagnosis in diagnoses])
+    return [replace(diagnosis, run=name) for diagnosis, name in zip(diagnoses, names, strict=True)]
 
 
 def _diagnose_one(source: Run | str, qrels: Qrels | None, measures: list[Measure], examples: int) -> Diagnosis:
     if isinstance(source, Run):
-        contents = _Contents(source, (), len(source))
+        contents = Contents(source, (), len(source))
         file = source.pairs.source.name
     else:
-        contents, file = _read(source), source
+        contents, file = read(source), source
     run = contents.run
     if run is None:
         return Diagnosis(plain_name(file), file, contents.lines, problems=contents.problems)
@@ -183,137 +154,6 @@ def _diagnose_one(source: Run | str, qrels: Qrels | None, measures: list[Measure
     found = _with_ties(found, run)
     found = _with_contradictions(found, contents, run, examples)
     return found if qrels is None else _with_effects(found, run, qrels, measures)
-
-
-@dataclass(frozen=True)
-class _Contents:
-    """A file as far as it can be used, and how to find a row of it again."""
-
-    run: Run | None
-    problems: Sequence[Problem]
-    lines: int
-    line_numbers: Sequence[int] | None = None
-    tokens: Sequence[str] | None = None
-
-    def where(self, row: int) -> str:
-        assert self.run is not None
-        pairs = self.run.pairs
-        return pairs.where(row) if self.line_numbers is None else f"{pairs.source.name}:{self.line_numbers[row]}"
-
-    def score_token(self, row: int) -> str:
-        """The score as it is written."""
-        assert self.run is not None
-        if self.tokens is not None:
-            return self.tokens[row]
-        pairs = self.run.pairs
-        if pairs.source.unit != "line":
-            return f"{self.run.score[row]:.12g}"
-        text, at = pairs.docs.text, int(pairs.docs.start[row])
-        begin = at
-        while text[begin - 1] not in (0, 10):
-            begin -= 1
-        end = at + int(np.argmax(text[at : at + 65536] == 10))
-        fields = text[begin:end].tobytes().split()
-        return fields[trec.run_layout(fields, "").value].decode("utf-8", "replace")
-
-
-def _read(file: str) -> _Contents:
-    if file != STANDARD_INPUT and not os.path.exists(file):
-        raise DataError(f"{file}: there is no such file.")
-    try:
-        run = read_run(file)
-        run.stated_rank  # noqa: B018 (a rank that is no number is found here)
-    except DataError as error:
-        return _read_line_by_line(file, error)
-    return _Contents(run, (), len(run))
-
-
-def _read_line_by_line(file: str, error: DataError) -> _Contents:
-    """Look at every line by itself: slow, for files that do not read otherwise."""
-    place, _, message = str(error).partition(": ")
-    whole = Problem(place, "file", message)
-    try:
-        text = read_text(file)
-    except DataError:
-        return _Contents(None, [whole], 0)
-    if formats.is_parquet(file, named_columns.RUN_COLUMNS) or formats.recognised(text, file) != "trec":
-        return _Contents(None, [whole], 0)
-    lines = [
-        (number, fields)
-        for number, line in enumerate(text.tobytes().split(b"\n"), 1)
-        if (fields := line.split()) and not fields[0].startswith(b"#")
-    ]
-    if not lines:
-        return _Contents(None, [whole], 0)
-    usual = Counter(len(fields) for _, fields in lines).most_common(1)[0][0]
-    number, typical = next((number, fields) for number, fields in lines if len(fields) == usual)
-    try:
-        layout = trec.run_layout(typical, f"{text.name}:{number}")
-    except DataError:
-        return _Contents(None, [whole], len(lines))
-    return _usable(text, lines, layout)
-
-
-def _usable(text: Text, lines: list[tuple[int, list[bytes]]], layout: trec.Layout) -> _Contents:
-    """The lines that can be used, and what is wrong with the others."""
-    problems: list[Problem] = []
-    first_seen: dict[tuple[bytes, bytes], int] = {}
-    kept: list[tuple[int, list[bytes], float, int | None]] = []
-    for number, fields in lines:
-
-        def wrong(kind: str, message: str, number: int = number) -> None:
-            problems.append(Problem(f"{text.name}:{number}", kind, message))
-
-        if len(fields) != layout.fields:
-            wrong("fields", f"expected {layout.fields} fields ({layout.description}), but found {len(fields)}.")
-            if len(fields) < layout.fields:
-                continue
-        score = _number(fields[layout.value])
-        if score is None:
-            wrong("score", f'the score "{_decoded(fields[layout.value])}" is not a finite number.')
-            continue
-        pair = (fields[layout.query], fields[layout.doc])
-        if pair in first_seen:
-            doc, topic = _decoded(pair[1]), _decoded(pair[0])
-            earlier = f"line {first_seen[pair]}"
-            wrong("duplicate", f'document "{doc}" of topic "{topic}" stands here again, first on {earlier}.')
-            continue
-        first_seen[pair] = number
-        rank = None
-        if layout.rank is not None:
-            stated = _number(fields[layout.rank])
-            rank = int(stated) if stated is not None and stated == int(stated) else None
-            if rank is None:
-                wrong("rank", f'the rank "{_decoded(fields[layout.rank])}" is not a whole number.')
-        kept.append((number, fields, score, rank))
-    if not kept:
-        return _Contents(None, problems, len(lines))
-    ranks = [rank for *_, rank in kept if rank is not None]
-    tag = None if layout.tag is None else _decoded(kept[0][1][layout.tag])
-    table = named_columns.Columns.of(
-        [_decoded(fields[layout.query]) for _, fields, *_ in kept],
-        [_decoded(fields[layout.doc]) for _, fields, *_ in kept],
-        [score for *_, score, _ in kept],
-        value_name="score",
-        source=text.name,
-    )
-    pairs, scores = table.checked()
-    stated_ranks = np.array(ranks, dtype=np.int64) if len(ranks) == len(kept) else None
-    run = Run(tag or plain_name(text.name), pairs, scores, lambda: stated_ranks)
-    tokens = [_decoded(fields[layout.value]) for _, fields, *_ in kept]
-    return _Contents(run, problems, len(lines), [number for number, *_ in kept], tokens)
-
-
-def _number(token: bytes) -> float | None:
-    try:
-        value = float(token)
-    except ValueError:
-        return None
-    return value if np.isfinite(value) and b"_" not in token else None
-
-
-def _decoded(token: bytes) -> str:
-    return token.decode("utf-8", "surrogateescape")
 
 
 def _with_ties(found: Diagnosis, run: Run) -> Diagnosis:
@@ -335,7 +175,7 @@ def _with_ties(found: Diagnosis, run: Run) -> Diagnosis:
     )
 
 
-def _with_contradictions(found: Diagnosis, contents: _Contents, run: Run, examples: int) -> Diagnosis:
+def _with_contradictions(found: Diagnosis, contents: Contents, run: Run, examples: int) -> Diagnosis:
     lines = run.pairs.rows_by_topic()
     rising = _pairs_of(run, lines, run.score[lines][1:] > run.score[lines][:-1])
     mistaken = [
@@ -399,8 +239,8 @@ def _with_effects(found: Diagnosis, run: Run, qrels: Qrels, measures: list[Measu
     try:
         scores = evaluate(qrels, run, measures, bounds="ties", threads=1)
     except DataError as error:  # no topic in common with the judgments
-        message = str(error).removeprefix(f"{run.pairs.source.name}: ")
-        return replace(found, problems=[*found.problems, Problem(found.file, "file", message)])
+        problem = Problem(Place(found.file), "file", error.advice)
+        return replace(found, problems=[*found.problems, problem])
     mean = scores.mean()
     expected = evaluate(qrels, run, measures, ties="expected", bounds="none", threads=1).mean()
     residual = evaluate(qrels, run, RESIDUAL_MEASURE, threads=1).mean()
@@ -416,74 +256,3 @@ def _with_effects(found: Diagnosis, run: Run, qrels: Qrels, measures: list[Measu
         residual=float(residual.high[0, 0, 0] - residual.low[0, 0, 0]),
         effects=[TieEffect(str(measure), *numbers) for measure, *numbers in effects],
     )
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a run stands among others by one measure, and where it could stand if ties were broken otherwise."""
-
-    run: str
-    effect: TieEffect
-    place: int
-    expected_place: int
-    highest: int
-    lowest: int
-
-
-def places(diagnoses: Sequence[Diagnosis], measure: int = 0) -> list[Place]:
-    """The runs by their mean of a measure, the best first; equal means share a place.
-
-    A run could stand as high as its best order allows with all others in their worst, and as low as the reverse.
-    """
-    known = [one for one in diagnoses if one.effects]
-    effects = [one.effects[measure] for one in known]
-    value, expected, low, high = (
-        np.array([getattr(effect, name) for effect in effects]) for name in ("value", "expected", "low", "high")
-    )
-    kind = parse_measure(effects[0].measure)
-    worst, best = (high, low) if kind.lower_is_better else (low, high)
-
-    def ahead(others: Floats, one: float) -> int:
-        return int(np.count_nonzero(better(others, one, kind)))
-
-    found = [
-        Place(
-            one.run,
-            effect,
-            place=1 + ahead(value, value[at]),
-            expected_place=1 + ahead(expected, expected[at]),
-            highest=1 + ahead(worst, best[at]),
-            lowest=1 + ahead(np.delete(best, at), worst[at]),
-        )
-        for at, (one, effect) in enumerate(zip(known, effects, strict=True))
-    ]
-    return sorted(found, key=lambda one: (one.place, one.run))
-
-
-def in_words(ranking: Sequence[Place]) -> str:
-    """What ties do to the order of the runs, in plain words."""
-    if len(ranking) < 2:
-        return ""
-    measure = ranking[0].effect.measure
-    movable = [one for one in ranking if one.highest < one.lowest]
-    if not movable:
-        return f"By {measure}, no run's place depends on how ties are broken."
-    widest = max(movable, key=lambda one: (one.lowest - one.highest, one.effect.width, one.run))
-    moved = [one for one in ranking if one.place != one.expected_place]
-    top = [one for one in movable if one.place <= COVERAGE_DEPTH]
-    sentences = [
-        f"By {measure}, the places of {len(movable)} of {len(ranking)} runs depend on how ties are broken; most of all "
-        f"that of {widest.run}, which stands in place {widest.place} and could stand anywhere from {widest.highest} to "
-        f"{widest.lowest}."
-    ]
-    if top:
-        shown = ", ".join(f"{one.run} ({one.highest} to {one.lowest})" for one in top[:5])
-        sentences.append(
-            f"Among the first {COVERAGE_DEPTH}: {shown}{f' and {len(top) - 5} more' if len(top) > 5 else ''}."
-        )
-    example = f", such as {moved[0].run} from {moved[0].place} to {moved[0].expected_place}" if moved else ""
-    sentences.append(
-        f"With the mean over all orders in place of trec_eval's, {len(moved)} run{'s' * (len(moved) != 1)} would "
-        f"change place{example}."
-    )
-    return " ".join(sentences)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rankbounds.arrays import Flags, Floats, Ints, Words
 from rankbounds.columns.hash_tables import HashTable, repeated_keys
 from rankbounds.columns.ids import Ids, mix
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, Place
 from rankbounds.threads import in_threads
 
 SLICE_ROWS = 1 << 16
@@ -29,16 +29,16 @@ class Source:
     before: int = 0
     """How many lines or rows of the file come before these."""
 
-    def where(self, pairs: Pairs, row: int) -> str:
-        """``file:line`` when the pairs were read from lines of text."""
+    def where(self, pairs: Pairs, row: int) -> Place:
+        """The file and the line when the pairs were read from lines of text."""
         if self.unit == "line":
             text = pairs.docs.text[: int(pairs.docs.start[row])]
-            return f"{self.name}:{self.before + int(np.count_nonzero(text == 10)) + 1}"
+            return Place(self.name, line=self.before + int(np.count_nonzero(text == 10)) + 1)
         return self.place(row)
 
-    def place(self, row: int) -> str:
+    def place(self, row: int) -> Place:
         """The same for a row of a table."""
-        return f"{self.name}, row {self.before + row + 1}" if self.unit == "row" else self.name
+        return Place(self.name, row=self.before + row + 1 if self.unit == "row" else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Pairs:
         """Some of the pairs; topics that lose all their pairs are kept."""
         return Pairs(self.topics, self.topic[rows], self.docs.take(rows), self.keys[rows], self.source)
 
-    def where(self, row: int) -> str:
+    def where(self, row: int) -> Place:
         """Where this pair was read, for a message."""
         return self.source.where(self, row)
 
@@ -149,7 +149,7 @@ class Pairs:
         again = self.repeats(threads)
         if again.size:
             row = int(again[0])
-            raise DataError(f"{self.where(row)}: {self.describe(row)} stands here for the second time. {remedy}")
+            raise DataError(self.where(row), f"{self.describe(row)} stands here for the second time.", remedy)
 
     def rows(self, value: Floats) -> Iterator[tuple[str, str, float]]:
         """``(query_id, doc_id, value)`` for a column of values that goes with the pairs."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.checking.diagnosis import Diagnosis, diagnose, in_words, places
+from rankbounds.checking.diagnosis import Diagnosis, diagnose
+from rankbounds.checking.tie_effects import in_words, places
 from rankbounds.commands import options as shared
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.opening import expand

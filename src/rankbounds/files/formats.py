@@ -14,12 +14,14 @@ from typing import Any
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.files import (
     beir,
+    delimited,
     elasticsearch,
     ir_datasets,
     json_text,
     mteb,
     named_columns,
     opensearch,
+    parquet,
     quepid,
     rre,
     svmrank,
@@ -39,8 +41,6 @@ IN_JSON: dict[str, ModuleType] = {
 """In the order in which they are tried: what looks most special first."""
 IN_TEXT: dict[str, ModuleType] = {"svmrank": svmrank, "quepid": quepid}
 TABLES = ("csv", "tsv", "jsonl", "parquet")
-PARQUET = b"PAR1"
-"""With these bytes a Parquet file begins."""
 NAMES = ("trec", *TABLES, *IN_JSON, *IN_TEXT, "ir_datasets")
 
 
@@ -76,7 +76,7 @@ def read(
     """
     found = _read(path, names, kind, lenient, threads, words)
     if isinstance(found, Columns) and not (len(found) or (found.topics and names is RUN_COLUMNS)):
-        raise DataError(f"{path}: there is no row in this file.")
+        raise DataError(path, "there is no row in this file.")
     return found
 
 
@@ -91,11 +91,12 @@ def _read(
     kind = pair_of_names(kind)[0]
     if kind == "ir_datasets" or path.startswith(ir_datasets.PREFIX):
         return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
-    if is_parquet(path, names) if kind is None else kind == "parquet" and os.path.exists(path) and not is_pipe(path):
-        return named_columns.read_parquet(path, names)
+    on_disk = os.path.exists(path) and not is_pipe(path)
+    if parquet.is_parquet(path, names) if kind is None else kind == "parquet" and on_disk:
+        return parquet.read_parquet(path, names)
     content = read_content(path, threads)
-    if kind == "parquet" or (kind is None and content.starts_with(PARQUET)):  # compressed, or from a pipe
-        return named_columns.read_parquet(content.name, names, content.tobytes())
+    if kind == "parquet" or (kind is None and content.starts_with(parquet.MAGIC)):  # compressed, or from a pipe
+        return parquet.read_parquet(content.name, names, content.tobytes())
     text = content.text()
     if kind is None:
         kind = recognised(text, path)
@@ -106,22 +107,9 @@ def _read(
     if kind == "jsonl":
         return named_columns.read_json_lines(text, names)
     if kind in ("csv", "tsv"):
-        return named_columns.read_delimited(text, names)
+        return delimited.read_delimited(text, names)
     layout = trec.qrels_layout if names is QRELS_COLUMNS else trec.run_layout
     return trec.read_lines(text, layout, lenient=lenient, threads=threads, words=words)
-
-
-def is_parquet(path: str, names: ColumnNames) -> bool:
-    """Is this file Parquet, or, for judgments, a folder of such files? A pipe is not looked into."""
-    if os.path.isdir(path):
-        return names is QRELS_COLUMNS and any(name.endswith(".parquet") for name in os.listdir(path))
-    try:
-        if not os.path.isfile(path):
-            return False
-        with open(path, "rb") as file:
-            return file.read(4) == PARQUET
-    except OSError:
-        return False  # whoever reads the file next says what is wrong
 
 
 def recognised(text: Text, path: str) -> str:
@@ -133,7 +121,7 @@ def recognised(text: Text, path: str) -> str:
     for name, module in IN_TEXT.items():
         if module.recognises(text):
             return name
-    return "csv" if named_columns.has_header(text) or ending == ".csv" else "trec"
+    return "csv" if delimited.has_header(text) or ending == ".csv" else "trec"
 
 
 def _is_row(start: bytes) -> bool:
@@ -157,12 +145,13 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
             try:
                 return read_content_of(content, text.name)
             except (AttributeError, KeyError, IndexError, TypeError, RecursionError):
-                raise DataError(f"{text.name}: this JSON has not the shape of {name} ({module.WHAT}).") from None
+                raise DataError(text.name, f"this JSON has not the shape of {name} ({module.WHAT}).") from None
     if isinstance(content, list) and any(isinstance(row, dict) for row in content):
         return named_columns.of_records(content, names, text.name)
     raise DataError(
-        f"{text.name}: this JSON is in no known format: expected {{query: {{document: {names.value[0]}}}}}, a list of "
-        f"rows, or one of {', '.join(IN_JSON)}."
+        text.name,
+        f"this JSON is in no known format: expected {{query: {{document: {names.value[0]}}}}}, a list of "
+        f"rows, or one of {', '.join(IN_JSON)}.",
     )
 
 

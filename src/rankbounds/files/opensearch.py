@@ -23,7 +23,7 @@ def judgments(content: Any, name: str) -> Columns:
     for one in _lists(content):
         made_by = _MADE_BY.get(str(one.get("type")), str(one.get("type") or "imported").lower())
         if one.get("status", "COMPLETED") != "COMPLETED":
-            raise DataError(f'{name}: the judgment list "{one.get("name")}" is not complete: {one["status"]}.')
+            raise DataError(name, f'the judgment list "{one.get("name")}" is not complete: {one["status"]}.')
         for query in one["judgmentRatings"]:
             for rated in query.get("ratings", []):
                 queries.append(query.get("query"))
@@ -31,7 +31,7 @@ def judgments(content: Any, name: str) -> Columns:
                 ratings.append(rated.get("rating"))
                 sources.append(made_by)
     if not queries:
-        raise DataError(f"{name}: these judgment lists hold no rating.")
+        raise DataError(name, "these judgment lists hold no rating.")
     return Columns.of(queries, docs, ratings, value_name="rating", source=name, label_sources=sources, unit="entry")
 
 

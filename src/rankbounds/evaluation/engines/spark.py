@@ -227,9 +227,9 @@ def _listed_by_spark(session: Any, path: str) -> list[str]:
                 files = (one for one in inside if one.isFile() and one.getPath().getName()[0] not in "._")
                 found += sorted(one.getPath().toString() for one in files)
     except Exception as error:
-        raise DataError(f"{path}: Spark cannot read this ({_first_sentence(error)}).") from None
+        raise DataError(path, f"Spark cannot read this ({_first_sentence(error)}).") from None
     if not found:
-        raise DataError(f"{path}: there is no such file.")
+        raise DataError(path, f"there is no such file.")
     return found
 
 
@@ -321,9 +321,9 @@ def _source(session: Any, path: str, names: ColumnNames, number: int) -> _Source
     except RankboundsError:
         raise
     except Exception as error:
-        raise DataError(f"{path}: Spark cannot read this ({_first_sentence(error)}).") from None
+        raise DataError(path, f"Spark cannot read this ({_first_sentence(error)}).") from None
     if first is None:
-        raise DataError(f"{path}: the file holds no line of data.")
+        raise DataError(path, f"the file holds no line of data.")
     fields = first[0].encode().split()
     layout = choose(fields, path)
 
@@ -373,8 +373,9 @@ def _rows(frame: Any, names: ColumnNames, what: str, need_rank: bool = False) ->
         found = find_column(frame.columns, known)
         if found is None:
             raise DataError(
-                f"{what}: no column for the {meaning}. Known names are {', '.join(known)}; this frame has "
-                f"{', '.join(frame.columns)}. Rename one."
+                what,
+                f"no column for the {meaning}. Known names are {', '.join(known)}; this frame has "
+                f"{', '.join(frame.columns)}. Rename one.",
             )
         return found
 
@@ -383,13 +384,13 @@ def _rows(frame: Any, names: ColumnNames, what: str, need_rank: bool = False) ->
     for column in (query, doc):
         if types[column] not in ("string", "int", "bigint", "smallint", "tinyint"):
             raise DataError(
-                f'{what}: the column "{column}" is of type {types[column]}; ids are text. Convert it first.'
+                what, f'the column "{column}" is of type {types[column]}; ids are text.', "Convert it first."
             )
     if not re.match(r"(tinyint|smallint|int|bigint|float|double|decimal)", types[value]):
-        raise DataError(f'{what}: the column "{value}" is of type {types[value]}, not a number. Convert it first.')
+        raise DataError(what, f'the column "{value}" is of type {types[value]}, not a number.', "Convert it first.")
     rank = find_column(frame.columns, RANK_NAMES)
     if need_rank and rank is None:
-        raise DataError(f"{what}: ties cannot be ordered by rank, because there is no column rank.")
+        raise DataError(what, f"ties cannot be ordered by rank, because there is no column rank.")
     run = find_column(frame.columns, RUN_NAMES) if names is RUN_COLUMNS else None
     column = functions.col
     called = {"query_id": query, "doc_id": doc, "value": value} | ({"run": run} if run else {})
@@ -408,12 +409,14 @@ def _judgments(frame: Any, labels: str | None) -> Any:
     functions = _functions()
     source = find_column(frame.columns, SOURCE_NAMES)
     if labels is not None and source is None:
-        raise DataError('the judgments: labels cannot be chosen by source, because there is no column "source".')
+        raise DataError("the judgments", 'labels cannot be chosen by source, because there is no column "source".')
     if labels is not None:
         chosen = frame.filter(functions.col(source) == labels)
         if chosen.isEmpty():
             found = ", ".join(sorted(f'"{row[0]}"' for row in frame.select(source).distinct().head(10)))
-            raise DataError(f'the judgments: no row has the source "{labels}" (column "{source}"); there are {found}.')
+            raise DataError(
+                "the judgments", f'no row has the source "{labels}" (column "{source}"); there are {found}.'
+            )
         frame = chosen
     rows, columns = _rows(frame, QRELS_COLUMNS, "the judgments")
     rows = rows.drop("name").withColumn("run", functions.lit(JUDGMENT))
@@ -425,8 +428,9 @@ def _judgments(frame: Any, labels: str | None) -> Any:
             )
         if apart is not None:
             raise DataError(
-                f'the judgments: sources disagree on document "{apart["doc_id"]}" of topic "{apart["query_id"]}" '
-                f'(column "{source}"): {apart["a"]:g} and {apart["b"]:g}. Choose one with labels="human" or the like.'
+                "the judgments",
+                f'sources disagree on document "{apart["doc_id"]}" of topic "{apart["query_id"]}" '
+                f'(column "{source}"): {apart["a"]:g} and {apart["b"]:g}. Choose one with labels="human" or the like.',
             )
         rows = rows.dropDuplicates(["query_id", "doc_id"])
     return rows.mapInArrow(spark_tasks.packing("the judgments", columns), SEGMENT_SCHEMA)
@@ -446,7 +450,7 @@ def _names(rows: Any, given: Sequence[str] | None, columns: dict[str, str]) -> l
         return list(given)
     found = sorted(str(row[0]) for row in rows.select("name").distinct().collect() if row[0] is not None)
     if not found:
-        raise DataError(f'the runs: there is no row with a run\'s name (column "{columns["run"]}").')
+        raise DataError("the runs", f'there is no row with a run\'s name (column "{columns["run"]}").')
     return found
 
 
@@ -454,7 +458,7 @@ def _grades(judgments: Any) -> Floats:
     """The distinct grades of the collection, by which gains are scaled and bounded."""
     rows = judgments.mapInArrow(spark_tasks.distinct_values, "value double").collect()
     if not rows:
-        raise DataError("the judgments: there is no row.")
+        raise DataError("the judgments", "there is no row.")
     return _without_pooled(np.array([row[0] for row in rows]))
 
 
@@ -628,10 +632,11 @@ def _text(row: Any) -> str:
 
 def _no_topic_judged(where: str, unknown: list[str], judgments: str, query_ids: list[str]) -> DataError:
     if not unknown:
-        return DataError(f"{where}: no row of this run could be used.")
+        return DataError(where, f"no row of this run could be used.")
     return DataError(
-        f"{where}: no topic of this run is among the judged ones. The run has topics like "
-        f'"{min(unknown, key=_natural)}", {judgments} like "{query_ids[0]}".'
+        where,
+        f"no topic of this run is among the judged ones. The run has topics like "
+        f'"{min(unknown, key=_natural)}", {judgments} like "{query_ids[0]}".',
     )
 
 

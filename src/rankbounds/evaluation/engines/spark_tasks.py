@@ -274,7 +274,7 @@ def _without_line_number(error: DataError, path: str, content: memoryview) -> Da
     if numbered is None:
         return error
     line = content.tobytes().split(b"\n")[int(numbered[1]) - 1].decode("utf-8", "replace")
-    return DataError(f'{path}: {numbered[2]} The line is "{line[:200]}".')
+    return DataError(path, f'{numbered[2]} The line is "{line[:200]}".')
 
 
 def packing(place: str, columns: Mapping[str, str]) -> Task:
@@ -289,7 +289,7 @@ def packing(place: str, columns: Mapping[str, str]) -> Task:
             inside = ", ".join(
                 f"{own}={table.column(name)[row].as_py()!r}" for name, own in columns.items() if name != "run"
             )
-            raise DataError(f'{place}: {problem} (column "{columns.get(column, column)}"). The row has {inside}.')
+            raise DataError(place, f'{problem} (column "{columns.get(column, column)}"). The row has {inside}.')
 
     def ids(table: Any, column: str, what: str) -> Ids:
         reject(table, table.column(column).is_null().to_numpy().astype(bool), column, f"a {what} is null")
@@ -571,4 +571,4 @@ def _reject_repeats(pairs: Pairs, value: Floats, what: str) -> None:
         row = int(again[0])
         same = (pairs.keys == pairs.keys[row]) & (pairs.topic == pairs.topic[row])
         found = " and ".join(f"{one:g}" for one in np.sort(value[same])[:2])
-        raise DataError(f"{what}: {pairs.describe(row)} stands there twice (with {found}). Keep one row.")
+        raise DataError(what, f"{pairs.describe(row)} stands there twice (with {found}).", "Keep one row.")

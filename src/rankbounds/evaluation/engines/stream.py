@@ -23,12 +23,13 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, fractions_lost, gathered
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
+from rankbounds.files.leniency import REPEATED, LeftOutWarning
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.files.scratch import scratch_folder
-from rankbounds.files.topic_batches import LENIENTLY, LargeFile, MixedTopicsError, Piece
+from rankbounds.files.topic_batches import LargeFile, MixedTopicsError, Piece
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.join import empty_rankings, slices_of
+from rankbounds.rankings.join import empty_rankings, no_topic_judged, slices_of
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import processors
 
@@ -86,19 +87,24 @@ def _warnings_of(files: Sequence[LargeFile]) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")
         yield
-    told: dict[str, None] = {}
-    for one in met:
-        if issubclass(one.category, RankboundsWarning):
-            told[str(one.message)] = None
+    told: dict[str, RankboundsWarning] = {}
+    for warning in met:
+        if isinstance(warning.message, RankboundsWarning):
+            told[str(warning.message)] = warning.message
         else:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     for file in files:
-        of_pieces = [message for message in told if message.startswith(f"{file.path}{LENIENTLY}")]
+        of_pieces = {
+            text: warning
+            for text, warning in told.items()
+            if isinstance(warning, LeftOutWarning) and warning.file == file.path
+        }
         if of_pieces:
-            told = {message: None for message in told if message not in of_pieces}
-            told[file.left_out(repeats=any("repeated documents" in message for message in of_pieces))] = None
-    for message in told:
-        warnings.warn(message, RankboundsWarning, stacklevel=4)
+            told = {text: warning for text, warning in told.items() if text not in of_pieces}
+            left_out = file.left_out(repeats=any(REPEATED in warning.left_out for warning in of_pieces.values()))
+            told[str(left_out)] = left_out
+    for message in told.values():
+        warnings.warn(message, stacklevel=4)
 
 
 def memory_bytes(given: int | str | None) -> int:
@@ -266,7 +272,7 @@ class _Stream:
                 grades = np.union1d(grades, qrels.grade)
                 judged += qrels.query_ids
         if not judged:
-            raise DataError(f"{self.qrels.path}: no line of this file could be used.")
+            raise DataError(self.qrels.path, "no line of this file could be used.")
         self.grades, self.distinct = np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0)), True
         return judged
 
@@ -277,11 +283,8 @@ class _Stream:
             unknown = [unknown[number] for number in np.argsort(_places_of(unknown, run)).tolist()]
         if len(missing) == len(query_ids):
             if not unknown:
-                raise DataError(f"{run.path}: no line of this file could be used.")
-            raise DataError(
-                f"{run.path}: no topic of this run is among the judged ones. The run has topics like "
-                f'"{unknown[0]}", the judgments ({self.qrels.path}) like "{query_ids[0]}".'
-            )
+                raise DataError(run.path, "no line of this file could be used.")
+            raise no_topic_judged(run.path, unknown[0], f"the judgments ({self.qrels.path})", query_ids[0])
         return sheet.result(seen.name, [query_ids[number] for number in missing], unknown)
 
     def _gathered(
