@@ -96,6 +96,7 @@ class DataError(RankboundsError):
     run.txt:3: the score "x" is not a finite number. Correct the line.
     >>> error.place.line
     3
+
     """
 
     exit_code = 3
