@@ -252,3 +252,17 @@ def test_real_runs(tmp_path):
     found = {one.run: one for one in rb.diagnose(tmp_path)}
     assert found["UB99T"].exponent_mistakes == found["UB99T"].contradictions_line == 16
     assert found["UB99SW"].tied_documents / found["UB99SW"].lines == pytest.approx(0.988, abs=5e-4)
+
+
+def test_what_is_wrong_with_a_file_has_its_place_whatever_the_file_is_called(tmp_path):
+    path = tmp_path / "my: run"
+    path.write_text('[{"qid": 1,')
+    (found,) = rb.diagnose(str(path))
+    (problem,) = found.problems
+    assert (problem.kind, problem.place) == ("file", Place(str(path)))
+    assert str(problem) == f"{path}: {problem.message}"
+    path.write_text("1 Q0 a 1 2 t\n")
+    (found,) = rb.diagnose(str(path), qrels={"other": {"a": 1}})
+    (problem,) = found.problems
+    assert (problem.kind, problem.place) == ("file", Place(str(path)))
+    assert problem.message.startswith("no topic of this run is among the judged ones")

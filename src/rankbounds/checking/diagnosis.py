@@ -150,13 +150,13 @@ def _diagnose_one(source: Run | str, qrels: Qrels | None, measures: list[Measure
     run = contents.run
     if run is None:
         return Diagnosis(plain_name(file), file, contents.lines, problems=contents.problems)
-    found = Diagnosis(run.name, file, contents.lines, len(run.query_ids), contents.problems)
-    found = _with_ties(found, run)
-    found = _with_contradictions(found, contents, run, examples)
-    return found if qrels is None else _with_effects(found, run, qrels, measures)
+    diagnosis = Diagnosis(run.name, file, contents.lines, len(run.query_ids), contents.problems)
+    diagnosis = _with_ties(diagnosis, run)
+    diagnosis = _with_contradictions(diagnosis, contents, run, examples)
+    return diagnosis if qrels is None else _with_effects(diagnosis, run, qrels, measures)
 
 
-def _with_ties(found: Diagnosis, run: Run) -> Diagnosis:
+def _with_ties(diagnosis: Diagnosis, run: Run) -> Diagnosis:
     rows, tied = ranked_rows(run)
     topic, score = run.pairs.topic[rows], run.score[rows]
     size, count = np.unique(np.diff(np.flatnonzero(~tied), append=tied.size), return_counts=True)
@@ -166,23 +166,23 @@ def _with_ties(found: Diagnosis, run: Run) -> Diagnosis:
         single = score.astype(np.float32)
     same_in_single = (topic[1:] == topic[:-1]) & (single[1:] == single[:-1])
     return replace(
-        found,
+        diagnosis,
         tied_documents=int(np.count_nonzero(tied)),
         tied_topics=np.unique(topic[tied]).size,
         tied_topics_top10=np.unique(topic[tied & (rank <= COVERAGE_DEPTH)]).size,
-        group_sizes={int(one): int(number) for one, number in zip(size, count, strict=True) if one > 1},
+        group_sizes={int(each): int(number) for each, number in zip(size, count, strict=True) if each > 1},
         single_precision_ties=int(np.count_nonzero(same_in_single & ~tied[1:])),
     )
 
 
-def _with_contradictions(found: Diagnosis, contents: Contents, run: Run, examples: int) -> Diagnosis:
+def _with_contradictions(diagnosis: Diagnosis, contents: Contents, run: Run, examples: int) -> Diagnosis:
     lines = run.pairs.rows_by_topic()
     rising = _pairs_of(run, lines, run.score[lines][1:] > run.score[lines][:-1])
     mistaken = [
         _in_order_without_exponents(contents.score_token(above), contents.score_token(below))
         for above, below in rising.tolist()
     ]
-    told = {
+    sentences = {
         "line": [
             f"{contents.where(below)}: {run.pairs.describe(below)} has score {contents.score_token(below)}, more than "
             f"the {contents.score_token(above)} of the one above"
@@ -190,35 +190,34 @@ def _with_contradictions(found: Diagnosis, contents: Contents, run: Run, example
             for (above, below), mistake in zip(rising[:examples].tolist(), mistaken, strict=False)
         ]
     }
+    diagnosis = replace(diagnosis, contradictions_line=len(rising), exponent_mistakes=sum(mistaken))
     ranks = run.stated_rank
     if ranks is None:
-        return replace(found, contradictions_line=len(rising), exponent_mistakes=sum(mistaken), examples=_kept(told))
+        return replace(diagnosis, examples=_kept(sentences))
     rows, _ = ranked_rows(run, order="rank")
     against = _pairs_of(run, rows, ranks[rows][1:] < ranks[rows][:-1])
-    told["rank"] = [
+    sentences["rank"] = [
         f"{contents.where(below)}: {run.pairs.describe(below)} has rank {ranks[below]} and score "
         f'{run.score[below]:.12g}, but "{run.pairs.docs[above]}" has rank {ranks[above]} and the higher score '
         f"{run.score[above]:.12g}."
         for above, below in against[:examples].tolist()
     ]
     return replace(
-        found,
-        contradictions_line=len(rising),
+        diagnosis,
         contradictions_rank=len(against),
-        exponent_mistakes=sum(mistaken),
         rank_gap_topics=_topics_with_gaps(run.pairs.topic, ranks),
-        examples=_kept(told),
+        examples=_kept(sentences),
     )
 
 
-def _kept(told: dict[str, list[str]]) -> dict[str, list[str]]:
-    return {kind: sentences for kind, sentences in told.items() if sentences}
+def _kept(sentences: dict[str, list[str]]) -> dict[str, list[str]]:
+    return {kind: several for kind, several in sentences.items() if several}
 
 
 def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:
     """Neighbours of one topic that are out of order, the upper first."""
-    at = np.flatnonzero(out_of_order & (run.pairs.topic[rows][1:] == run.pairs.topic[rows][:-1]))
-    return np.stack([rows[at], rows[at + 1]], axis=-1)
+    upper = np.flatnonzero(out_of_order & (run.pairs.topic[rows][1:] == run.pairs.topic[rows][:-1]))
+    return np.stack([rows[upper], rows[upper + 1]], axis=-1)
 
 
 def _in_order_without_exponents(above: str, below: str) -> bool:
@@ -235,12 +234,12 @@ def _topics_with_gaps(topic: Ints, ranks: Ints) -> int:
     return np.unique(topic[gap | (first & (ranks < 0))]).size
 
 
-def _with_effects(found: Diagnosis, run: Run, qrels: Qrels, measures: list[Measure]) -> Diagnosis:
+def _with_effects(diagnosis: Diagnosis, run: Run, qrels: Qrels, measures: list[Measure]) -> Diagnosis:
     try:
         scores = evaluate(qrels, run, measures, bounds="ties", threads=1)
     except DataError as error:  # no topic in common with the judgments
-        problem = Problem(Place(found.file), "file", error.advice)
-        return replace(found, problems=[*found.problems, problem])
+        problem = Problem(Place(diagnosis.file), "file", error.advice)
+        return replace(diagnosis, problems=[*diagnosis.problems, problem])
     mean = scores.mean()
     expected = evaluate(qrels, run, measures, ties="expected", bounds="none", threads=1).mean()
     residual = evaluate(qrels, run, RESIDUAL_MEASURE, threads=1).mean()
@@ -250,7 +249,7 @@ def _with_effects(found: Diagnosis, run: Run, qrels: Qrels, measures: list[Measu
 
     effects = zip(mean.measures, row(mean.value), row(expected.value), row(mean.low), row(mean.high), strict=True)
     return replace(
-        found,
+        diagnosis,
         missing_topics=scores.notes[0].missing,
         judged=float(mean.judged[0, 0]),
         residual=float(residual.high[0, 0, 0] - residual.low[0, 0, 0]),

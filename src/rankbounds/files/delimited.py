@@ -61,12 +61,12 @@ def delimited_columns(text: Text) -> dict[str, Ids]:
     separator = header_separator(text) or ","
     begin = text.begin + len(_first_line(text)) + 1
     body = text.buffer[begin : text.end]
-    found = None if (body == ord('"')).any() else _even_fields(text, begin, separator, len(names))
-    if found is None:
+    even = None if (body == ord('"')).any() else _even_fields(text, begin, separator, len(names))
+    if even is None:
         rows = _uneven_rows(text, begin, separator, len(names))
-        return {name: Ids.of([row[at].strip(BLANKS) for row in rows]) for at, name in enumerate(names)}
-    start, end = found
-    fields = [(np.ascontiguousarray(start[:, at]), np.ascontiguousarray(end[:, at])) for at in range(len(names))]
+        return {name: Ids.of([row[number].strip(BLANKS) for row in rows]) for number, name in enumerate(names)}
+    start, end = even
+    fields = [(start[:, number].copy(), end[:, number].copy()) for number in range(len(names))]
     return {name: Ids(text.buffer, *_stripped(text.buffer, *field)) for name, field in zip(names, fields, strict=True)}
 
 

@@ -74,10 +74,10 @@ def read(
 
     ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
     """
-    found = _read(path, names, kind, lenient, threads, words)
-    if isinstance(found, Columns) and not (len(found) or (found.topics and names is RUN_COLUMNS)):
+    contents = _read(path, names, kind, lenient, threads, words)
+    if isinstance(contents, Columns) and not (len(contents) or (contents.topics and names is RUN_COLUMNS)):
         raise DataError(path, "there is no row in this file.")
-    return found
+    return contents
 
 
 def _read(
@@ -158,10 +158,10 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
 def _by_module(module: ModuleType, name: str, names: ColumnNames, source: str = "") -> Any:
     """The function of a format that reads judgments, or runs; an error where it holds none."""
     wanted = "judgments" if names is QRELS_COLUMNS else "run"
-    found = getattr(module, wanted, None)
-    if found is None:
-        place = f"{source}: " if source else ""
+    reader = getattr(module, wanted, None)
+    if reader is None:
         holds = "judgments" if hasattr(module, "judgments") else "runs"
-        message = f"{place}the format {name} ({module.WHAT}) holds {holds}, but {names.what} were expected."
-        raise DataError(message.replace("run were", "a run was"))
-    return found
+        expected = "judgments were" if names is QRELS_COLUMNS else "a run was"
+        problem = f"the format {name} ({module.WHAT}) holds {holds}, but {expected} expected."
+        raise DataError(source, problem) if source else DataError(problem)
+    return reader

@@ -83,9 +83,11 @@ class Columns:
         stated = None if ranks is None else _sized(ranks)
         rows: Ints | None = None
         if _holds_lists(docs):
-            rows = np.repeat(np.arange(len(docs)), [_length(one) for one in docs])
+            rows = np.repeat(np.arange(len(docs)), [_length(several) for several in docs])
             docs = [doc for several in docs if several is not None for doc in several]
-            numbers, stated, label_sources = (_spread(one, rows, source) for one in (numbers, stated, label_sources))
+            numbers, stated, label_sources = (
+                _spread(column, rows, source) for column in (numbers, stated, label_sources)
+            )
         checked = Ids.checked(queries, _id_in(names and names[0], "query id"), where.place)
         topics, topic = checked.codes(checked.hashes())
         return cls(
@@ -123,9 +125,9 @@ def _holds_lists(column: Any) -> bool:
     """Does a table have a row for each query, with a list of documents?"""
     if isinstance(column, Ids | np.ndarray):
         return False
-    first = next((one for one in column if one is not None), None)
+    first = next((entry for entry in column if entry is not None), None)
     return isinstance(first, list | tuple | np.ndarray) and all(
-        one is None or isinstance(one, list | tuple | np.ndarray) for one in column
+        entry is None or isinstance(entry, list | tuple | np.ndarray) for entry in column
     )
 
 
@@ -139,9 +141,9 @@ def _spread(column: Any, rows: Ints, source: str) -> Any:
         return None
     if not _holds_lists(column):
         return [column[row] for row in rows.tolist()]
-    if not np.array_equal(np.repeat(np.arange(len(column)), [_length(one) for one in column]), rows):
+    if not np.array_equal(np.repeat(np.arange(len(column)), [_length(several) for several in column]), rows):
         raise DataError(source, "a row has a list of documents and a list of values that differ in length.")
-    return [one for several in column if several is not None for one in several]
+    return [entry for several in column if several is not None for entry in several]
 
 
 def _id_in(column: str | None, what: str) -> str:

@@ -38,24 +38,24 @@ def _files_in(folder: str) -> list[str]:
 
 def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
     """The files that paths, globs and folders stand for, each once, globs and folders in name order."""
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for given in names:
         name = os.fspath(given)
         if name == STANDARD_INPUT:
-            found[name] = None
+            files[name] = None
         elif os.path.isdir(name):
             inside = _files_in(name)
             if not inside:
                 raise DataError(name, "this folder holds no files.")
-            found.update(dict.fromkeys(sorted(inside)))
+            files.update(dict.fromkeys(sorted(inside)))
         elif not os.path.exists(name) and glob.has_magic(name):
             matches = [match for match in sorted(glob.glob(name, recursive=True)) if os.path.isfile(match)]
             if not matches:
                 raise DataError(name, "no file matches this pattern.")
-            found.update(dict.fromkeys(matches))
+            files.update(dict.fromkeys(matches))
         else:
-            found[name] = None
-    return list(found)
+            files[name] = None
+    return list(files)
 
 
 def plain_name(path: str) -> str:

@@ -202,11 +202,11 @@ class LargeFile:
     def _split_frames(self, parts: int, folder: Path) -> list[Path | None]:
         polars = _polars()
         names = [folder / f"{number}" for number in range(parts)]
-        for number, frame in enumerate(self._frames()):
+        for step, frame in enumerate(self._frames()):
             part = (ids_of_series(_query_column(frame)).hashes() % np.uint64(parts)).astype(np.int64)
-            for one in np.unique(part).tolist():
-                names[one].mkdir(exist_ok=True)
-                frame.filter(polars.Series(part == one)).write_parquet(names[one] / f"{number:06}.parquet")
+            for number in np.unique(part).tolist():
+                names[number].mkdir(exist_ok=True)
+                frame.filter(polars.Series(part == number)).write_parquet(names[number] / f"{step:06}.parquet")
         return [name if name.exists() else None for name in names]
 
     def first_places(self) -> tuple[Words, Ints]:
@@ -293,7 +293,7 @@ class LargeFile:
             for content, before in blocks_of_lines(self.path, self._block_bytes):
                 with contextlib.suppress(NothingReadError):
                     self._parsed(inner_text(self.path, content, before), first_line)
-        for warning in told_once(one.message for one in met if isinstance(one.message, LeftOutWarning)):
+        for warning in told_once(entry.message for entry in met if isinstance(entry.message, LeftOutWarning)):
             assert isinstance(warning, LeftOutWarning)
             kinds |= {kind: part for kind, part in warning.left_out.items() if kind != REPEATED}
         if repeats:

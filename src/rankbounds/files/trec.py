@@ -195,11 +195,11 @@ def _blocks(text: Text) -> list[tuple[int, int]]:
     """Cut the text behind the newlines nearest to every ``BLOCK_BYTES``."""
     cuts = [text.begin]
     while cuts[-1] < text.end:
-        at = min(cuts[-1] + BLOCK_BYTES, text.end)
-        while at < text.end and text.buffer[at - 1] != 10:
-            ahead = np.flatnonzero(text.buffer[at : at + 4096] == 10)
-            at = at + int(ahead[0]) + 1 if ahead.size else min(at + 4096, text.end)
-        cuts.append(at)
+        cut = min(cuts[-1] + BLOCK_BYTES, text.end)
+        while cut < text.end and text.buffer[cut - 1] != 10:
+            ahead = np.flatnonzero(text.buffer[cut : cut + 4096] == 10)
+            cut = cut + int(ahead[0]) + 1 if ahead.size else min(cut + 4096, text.end)
+        cuts.append(cut)
     return list(itertools.pairwise(cuts))
 
 
@@ -289,21 +289,21 @@ def _fields_of_uneven_lines(
     first_field = np.cumsum(fields_in_line) - fields_in_line
     lines = np.flatnonzero(fields_in_line)
     lines = lines[buffer[starts[first_field[lines]]] != ord("#")]
-    found = fields_in_line[lines]
-    wrong = found != count
+    counted = fields_in_line[lines]
+    wrong = counted != count
     if wrong.any():
         before = _line_number(text, begin)
         for kind, rows in (
-            ("lines with too few fields left out", found < count),
-            ("overlong lines cut", found > count),
+            ("lines with too few fields left out", counted < count),
+            ("overlong lines cut", counted > count),
         ):
             if rows.any():
                 row = int(np.flatnonzero(rows)[0])
                 place = Place(text.name, before + int(lines[row]))
                 expected = f"expected {count} fields ({layout.description}), as in the first line"
-                error = DataError(place, f"{expected}, but found {found[row]}.")
+                error = DataError(place, f"{expected}, but found {counted[row]}.")
                 problems.add(kind, int(np.count_nonzero(rows)), error)
-        lines = lines[found >= count]
+        lines = lines[counted >= count]
     tokens = first_field[lines][:, None] + np.arange(count)
     return starts[tokens], ends[tokens]
 

@@ -149,8 +149,8 @@ class _Stream:
         """Reject what cannot be read in pieces, before any work is done."""
         files = [self.qrels, *self.runs]
         with self._as_a_whole_file_would_tell(*(self.runs if self.assumptions.gain.words else files)):
-            for one in files:
-                one.check()
+            for file in files:
+                file.check()
 
     def whole_judgments(self) -> Scores:
         """All judgments in memory, each run in pieces."""
@@ -187,8 +187,8 @@ class _Stream:
         seen = [_Seen() for _ in self.runs]
         without_relevant: list[Ints] = []
         with self._as_a_whole_file_would_tell(*files):
-            parts = max(2, *(-(-one.size() // one.piece_bytes) for one in files))
-            qrels, *runs = [one.split(parts, self.scratch) for one in files]
+            parts = max(2, *(-(-file.size() // file.piece_bytes) for file in files))
+            qrels, *runs = [file.split(parts, self.scratch) for file in files]
             by_part = self._judged_topics(qrels)
             place = _places_of(by_part, self.qrels)
             sheets = [ScoreSheet(place.size, self.measures, self.assumptions) for _ in self.runs]
@@ -197,22 +197,22 @@ class _Stream:
                 judgments = self._qrels_of(qrels[number])
                 here = [run.part(split[number]) for run, split in zip(self.runs, runs, strict=True)]
                 if judgments is None:
-                    for run, piece, one in zip(self.runs, here, seen, strict=True):
-                        one.unknown += [] if piece is None else _run_of(piece, run.path).query_ids
+                    for run, piece, met in zip(self.runs, here, seen, strict=True):
+                        met.unknown += [] if piece is None else _run_of(piece, run.path).query_ids
                     continue
                 facts = TopicFacts(judgments, self.assumptions.gain, grades=self.grades)
                 places = place[done : done + len(facts.query_ids)]
                 done += places.size
                 without_relevant.append(places[facts.relevant(1.0) == 0])
-                for run, piece, sheet, one in zip(self.runs, here, sheets, seen, strict=True):
-                    part = self._scored(run, [] if piece is None else [piece], facts, one, places)
+                for run, piece, sheet, met in zip(self.runs, here, sheets, seen, strict=True):
+                    part = self._scored(run, [] if piece is None else [piece], facts, met, places)
                     sheet.put(places, part)
                 del judgments, facts, here, part
                 gc.collect()  # an index and its pairs know each other; waiting for the collector would add up the parts
                 self.progress(number + 1, parts)
         query_ids = [by_part[number] for number in np.argsort(place).tolist()]
         results = [
-            self._result(run, sheet, one, query_ids) for run, sheet, one in zip(self.runs, sheets, seen, strict=True)
+            self._result(run, sheet, met, query_ids) for run, sheet, met in zip(self.runs, sheets, seen, strict=True)
         ]
         without = np.sort(np.concatenate(without_relevant)).tolist()
         collection = TopicFacts(as_qrels([("any", "any", 0.0)]), self.assumptions.gain, grades=self.grades)
@@ -224,8 +224,8 @@ class _Stream:
         try:
             yield
         except DataError:
-            for one in files:
-                first = one.first_error(self.scratch)
+            for file in files:
+                first = file.first_error(self.scratch)
                 if first is not None:
                     raise first from None
             raise

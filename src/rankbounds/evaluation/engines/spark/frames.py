@@ -201,9 +201,9 @@ def _judgments(frame: Any, labels: str | None) -> Any:
     if labels is not None:
         chosen = frame.filter(functions.col(source) == labels)
         if chosen.isEmpty():
-            found = ", ".join(sorted(f'"{row[0]}"' for row in frame.select(source).distinct().head(10)))
+            sources = ", ".join(sorted(f'"{row[0]}"' for row in frame.select(source).distinct().head(10)))
             raise DataError(
-                "the judgments", f'no row has the source "{labels}" (column "{source}"); there are {found}.'
+                "the judgments", f'no row has the source "{labels}" (column "{source}"); there are {sources}.'
             )
         frame = chosen
     rows, columns = rows_of(frame, QRELS_COLUMNS, "the judgments")
@@ -218,7 +218,8 @@ def _judgments(frame: Any, labels: str | None) -> Any:
             raise DataError(
                 "the judgments",
                 f'sources disagree on document "{apart["doc_id"]}" of topic "{apart["query_id"]}" '
-                f'(column "{source}"): {apart["a"]:g} and {apart["b"]:g}. Choose one with labels="human" or the like.',
+                f'(column "{source}"): {apart["a"]:g} and {apart["b"]:g}.',
+                'Choose one with labels="human" or the like.',
             )
         rows = rows.dropDuplicates(["query_id", "doc_id"])
     return rows.mapInArrow(segments.packing("the judgments", columns), SEGMENT_SCHEMA)
@@ -236,10 +237,10 @@ def _names(rows: Any, given: Sequence[str] | None, columns: dict[str, str]) -> l
         if len(set(given)) < len(given) or not given:
             raise UsageError('"names" must name at least one run, and each once.')
         return list(given)
-    found = sorted(str(row[0]) for row in rows.select("name").distinct().collect() if row[0] is not None)
-    if not found:
+    named = sorted(str(row[0]) for row in rows.select("name").distinct().collect() if row[0] is not None)
+    if not named:
         raise DataError("the runs", f'there is no row with a run\'s name (column "{columns["run"]}").')
-    return found
+    return named
 
 
 def grades_of(judgments: Any) -> Floats:

@@ -22,17 +22,17 @@ def expanded(session: Any, paths: Sequence[str]) -> list[str]:
 
     A folder that is one table (its name ends like a Parquet file, or Spark wrote it) is one run.
     """
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for path in paths:
         if path == STANDARD_INPUT or is_pipe(path):
             raise UsageError(f'Spark cannot read "{path}", which is no file: write it to one first.')
         if _is_table(path):
-            found[path] = None
+            files[path] = None
         elif ":/" in path and not os.path.exists(path):
-            found.update(dict.fromkeys(_listed_by_spark(session, path)))
+            files.update(dict.fromkeys(_listed_by_spark(session, path)))
         else:
-            found.update(dict.fromkeys(expand([path])))
-    return list(found)
+            files.update(dict.fromkeys(expand([path])))
+    return list(files)
 
 
 def _is_table(folder: str) -> bool:
@@ -48,24 +48,24 @@ def _listed_by_spark(session: Any, path: str) -> list[str]:
     try:
         place = jvm.org.apache.hadoop.fs.Path(path)
         system = place.getFileSystem(session._jsc.hadoopConfiguration())
-        found = []
+        listed: list[str] = []
         for status in system.globStatus(place) or ():
             inside = list(system.listStatus(status.getPath())) if status.isDirectory() else []
-            names = [one.getPath().getName() for one in inside]
+            names = [entry.getPath().getName() for entry in inside]
             if (
                 not status.isDirectory()
                 or status.getPath().getName().endswith(TABLE_ENDINGS)
                 or WRITTEN_BY_SPARK in names
             ):
-                found.append(status.getPath().toString())
+                listed.append(status.getPath().toString())
             else:
-                files = (one for one in inside if one.isFile() and one.getPath().getName()[0] not in "._")
-                found += sorted(one.getPath().toString() for one in files)
+                shown = (entry for entry in inside if entry.isFile() and entry.getPath().getName()[0] not in "._")
+                listed += sorted(entry.getPath().toString() for entry in shown)
     except Exception as error:
         raise DataError(path, f"Spark cannot read this ({first_sentence(error)}).") from None
-    if not found:
+    if not listed:
         raise DataError(path, "there is no such file.")
-    return found
+    return listed
 
 
 def on_this_machine(session: Any, path: str) -> str | None:

@@ -70,29 +70,29 @@ class SparkScores:
 
     def summary(self) -> list[dict[str, Any]]:
         """For each run and measure the mean, its bounds and the variance over topics, from merged sums."""
-        found = []
+        rows = []
         for number, run in enumerate(self.runs):
-            row = self._sums.get(number)
-            for at, measure in enumerate(self.measures):
-                if row is None or not row[f"count{at}"]:
+            sums = self._sums.get(number)
+            for place, measure in enumerate(self.measures):
+                if sums is None or not sums[f"count{place}"]:
                     continue
-                count = row[f"count{at}"]
-                mean = row[f"value{at}"] / count
-                spread = max(0.0, row[f"square{at}"] - count * mean**2)
-                low, high = row[f"low{at}"], row[f"high{at}"]
+                count = sums[f"count{place}"]
+                mean = sums[f"value{place}"] / count
+                spread = max(0.0, sums[f"square{place}"] - count * mean**2)
+                low, high = sums[f"low{place}"], sums[f"high{place}"]
                 divisor = 1 if measure.total == "sum" else count
-                found.append(
+                rows.append(
                     {
                         "run": run,
                         "measure": str(measure),
-                        "value": row[f"value{at}"] / divisor,
+                        "value": sums[f"value{place}"] / divisor,
                         "low": None if low is None else low / divisor,
                         "high": None if high is None else high / divisor,
                         "variance": spread / (count - 1) if count > 1 else None,
                         "topics": count,
                     }
                 )
-        return found
+        return rows
 
     def mean(self) -> Scores:
         """The means as ``Scores`` with one topic called ``"all"``, without collecting topics."""
@@ -100,13 +100,13 @@ class SparkScores:
         value, low, high = (np.full(shape, np.nan) for _ in range(3))
         judged = np.full(shape[:2], np.nan)
         labels = [str(measure) for measure in self.measures]
-        for one in self.summary():
-            place = self.runs.index(one["run"]), 0, labels.index(one["measure"])
-            value[place] = one["value"]
-            low[place] = np.nan if one["low"] is None else one["low"]
-            high[place] = np.nan if one["high"] is None else one["high"]
-        for number, row in self._sums.items():
-            judged[number] = row["judged"] / row["topics"] if row["topics"] else np.nan
+        for row in self.summary():
+            place = self.runs.index(row["run"]), 0, labels.index(row["measure"])
+            value[place] = row["value"]
+            low[place] = np.nan if row["low"] is None else row["low"]
+            high[place] = np.nan if row["high"] is None else row["high"]
+        for number, sums in self._sums.items():
+            judged[number] = sums["judged"] / sums["topics"] if sums["topics"] else np.nan
         return Scores(
             self.runs, [ALL], self.measures, value, low, high, judged,
             notes=[RunNotes() for _ in self.runs], bounds=self.assumptions.bounds, topics=self.assumptions.topics,

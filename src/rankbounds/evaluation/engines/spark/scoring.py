@@ -111,12 +111,12 @@ def _scored(
             chosen = np.flatnonzero(run == number)
             part = pairs.take(chosen)
             _reject_repeats(part, values[chosen], f'run "{name}"')
-            one = Run(name, part, values[chosen], partial(_given, None if ranks is None else ranks[chosen]))
-            yield lists_of(one, number, facts, measures, assumptions, present_only=False)
+            scored = Run(name, part, values[chosen], partial(_given, None if ranks is None else ranks[chosen]))
+            yield lists_of(scored, number, facts, measures, assumptions, present_only=False)
     for number in range(len(runs)):
         unknown = np.setdiff1d(topic[run == number], topic[judged])
         if unknown.size:
-            yield _named(UNJUDGED - number, [topics[one] for one in unknown.tolist()])
+            yield _named(UNJUDGED - number, [topics[code] for code in unknown.tolist()])
 
 
 def _given(ranks: Ints | None) -> Ints | None:
@@ -141,7 +141,7 @@ def _scored_range(
 ) -> Iterator[Any]:
     file, begin, _ = where
     run = None
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")
         with contextlib.suppress(trec.NothingReadError):
             run = of_lines(parsed(content_of(where), file, begin, lenient=lenient), file.path)
@@ -149,8 +149,8 @@ def _scored_range(
         yield lists_of(run, file.run, facts, measures, assumptions, present_only=True)
         judged = set(facts.query_ids)
         yield _named(UNJUDGED - file.run, [query for query in run.query_ids if query not in judged])
-    said = (one.message for one in told)
-    ours = (one if isinstance(one, RankboundsWarning) else RankboundsWarning(one) for one in said)
+    said = (warning.message for warning in met)
+    ours = (warning if isinstance(warning, RankboundsWarning) else RankboundsWarning(warning) for warning in said)
     yield _named(SAID, [pickle.dumps(warning) for warning in ours])
 
 
@@ -195,7 +195,7 @@ def lists_of(
     return pyarrow.RecordBatch.from_arrays(
         [
             column_of(np.full(chosen.size, number, dtype=np.int32)),
-            column_of([facts.query_ids[at] for at in chosen.tolist()]),
+            column_of([facts.query_ids[topic_number] for topic_number in chosen.tolist()]),
             table(sheet.value),
             table(sheet.low),
             table(sheet.high),

@@ -107,12 +107,12 @@ def packing_lines(path: str, layout: trec.Layout, run: int, need_rank: bool) -> 
             lines = pyarrow.ListArray.from_arrays([0, len(several)], several.column(0).combine_chunks())
             content = memoryview(pyarrow.compute.binary_join(lines, "\n")[0].as_buffer())
             try:
-                found = trec.read_lines(text_of(path, content), same_layout(layout), distinct=True)
+                parsed = trec.read_lines(text_of(path, content), same_layout(layout), distinct=True)
             except trec.NothingReadError:
                 continue
             except DataError as error:
                 raise _without_line_number(error, path, content) from None
-            yield segments_of_lines(found, run, need_rank)
+            yield segments_of_lines(parsed, run, need_rank)
 
     return telling(pack_lines)
 
