@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.collection.run import unique_names
 from rankbounds.errors import DataError, RankboundsError, UsageError
@@ -33,6 +33,9 @@ from rankbounds.files.topic_batches import LargeFile
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.topic_facts import TopicFacts
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
 DRIVER_BYTES = 1 << 26
 """Judgments in a file up to this size are held by the driver and by every task."""
 
@@ -42,7 +45,7 @@ def evaluate_files(
     runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
-    spark: Any = None,
+    spark: SparkSession | None = None,
     partitions: int | None = None,
     lenient: bool = False,
     **assumptions: Any,
@@ -71,7 +74,7 @@ def evaluate_files(
 
 
 def _scores_of_files(
-    session: Any,
+    session: SparkSession,
     paths: list[str],
     measures: list[Measure],
     assumptions: Assumptions,
@@ -101,7 +104,7 @@ def _scores_of_files(
     return scores_from_rows(rows, names, measures, assumptions, grades, distinct=True, paths=paths)
 
 
-def _tell_as_a_whole_file_would(session: Any, paths: Sequence[str]) -> None:
+def _tell_as_a_whole_file_would(session: SparkSession, paths: Sequence[str]) -> None:
     """Of several things that are wrong with files here, raise the one that reading them at once would tell."""
     with scratch_folder() as folder:
         for number, path in enumerate(paths):
@@ -114,7 +117,7 @@ def _tell_as_a_whole_file_would(session: Any, paths: Sequence[str]) -> None:
 
 
 def _rows_of_files(
-    session: Any,
+    session: SparkSession,
     files: Sequence[LocalFile],
     facts: TopicFacts,
     measures: list[Measure],
@@ -148,11 +151,11 @@ class _Source:
 
     number: int
     name: str
-    frame: Callable[[bool], Any] | None = None
+    frame: Callable[[bool], DataFrame] | None = None
     lines: LocalFile | None = None
 
 
-def _source(session: Any, path: str, names: ColumnNames, number: int) -> _Source:
+def _source(session: SparkSession, path: str, names: ColumnNames, number: int) -> _Source:
     """What a path holds, looked at on the driver: Parquet, or lines of TREC."""
     choose = trec.qrels_layout if names is QRELS_COLUMNS else trec.run_layout
     local = on_this_machine(session, path)
@@ -168,7 +171,7 @@ def _source(session: Any, path: str, names: ColumnNames, number: int) -> _Source
         if path.rstrip("/").endswith(TABLE_ENDINGS) or is_parquet(without_scheme(path), QRELS_COLUMNS):
             table = session.read.parquet(path)
 
-            def packed(need_rank: bool) -> Any:
+            def packed(need_rank: bool) -> DataFrame:
                 rows, columns = rows_of(table, names, path, need_rank and names is RUN_COLUMNS)
                 rows = rows.withColumn("run", functions.lit(number)).drop("name")
                 return rows.mapInArrow(segments.packing(path, columns), SEGMENT_SCHEMA)
@@ -185,13 +188,13 @@ def _source(session: Any, path: str, names: ColumnNames, number: int) -> _Source
     fields = first[0].encode().split()
     layout = choose(fields, path)
 
-    def parsed(need_rank: bool) -> Any:
+    def parsed(need_rank: bool) -> DataFrame:
         return text.mapInArrow(segments.packing_lines(path, layout, number, need_rank), SEGMENT_SCHEMA)
 
     return _Source(number, trec.tag_of(fields, layout) or plain_name(path), parsed)
 
 
-def _segments(session: Any, sources: Sequence[_Source], need_rank: bool) -> Any:
+def _segments(session: SparkSession, sources: Sequence[_Source], need_rank: bool) -> DataFrame:
     """The segments of all sources; files on this machine are read by the tasks themselves, some bytes each."""
     parts = [source.frame(need_rank) for source in sources if source.frame is not None]
     files = [source.lines for source in sources if source.lines is not None]

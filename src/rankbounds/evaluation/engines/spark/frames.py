@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from rankbounds.files.named_columns import (
     found_columns,
 )
 from rankbounds.measures import Measure, parse_measures
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 Given = ParamSpec("Given")
 
@@ -90,8 +93,8 @@ def _reject_all_but_frames(**given: Any) -> None:
 
 @_also_in_the_old_order
 def evaluate(
-    qrels: Any,
-    runs: Any,
+    qrels: DataFrame,
+    runs: DataFrame,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     names: Sequence[str] | None = None,
@@ -141,13 +144,13 @@ def evaluate(
 
 
 def scored_lists(
-    segments: Any,
+    segments: DataFrame,
     names: list[str],
     measures: list[Measure],
     assumptions: Assumptions,
     grades: Floats,
     partitions: int | None,
-) -> Any:
+) -> DataFrame:
     """Bring segments of runs and of judgments together by topic and score them."""
     tasks = partitions or 4 * parallelism(segments.sparkSession)
     by_topic = segments.repartition(tasks, "query_id").sortWithinPartitions("query_id")
@@ -164,7 +167,9 @@ def decided_for_spark(assumptions: dict[str, Any]) -> Assumptions:
     return decided
 
 
-def rows_of(frame: Any, names: ColumnNames, what: str, need_rank: bool = False) -> tuple[Any, dict[str, str]]:
+def rows_of(
+    frame: DataFrame, names: ColumnNames, what: str, need_rank: bool = False
+) -> tuple[DataFrame, dict[str, str]]:
     """The columns that matter under one name each, and what they were called; or an error that names the column."""
     functions = functions_of_spark()
     types = dict(frame.dtypes)
@@ -192,19 +197,18 @@ def rows_of(frame: Any, names: ColumnNames, what: str, need_rank: bool = False) 
     return rows, called | ({"rank": rank} if need_rank and rank else {})
 
 
-def _judgments(frame: Any, labels: str | None) -> Any:
+def _judgments(frame: DataFrame, labels: str | None) -> DataFrame:
     """Segments of judgments, of one source where several made labels."""
     functions = functions_of_spark()
     source = find_column(frame.columns, SOURCE_NAMES)
-    if labels is not None and source is None:
-        raise DataError("the judgments", 'labels cannot be chosen by source, because there is no column "source".')
     if labels is not None:
+        if source is None:
+            raise DataError("the judgments", 'labels cannot be chosen by source, because there is no column "source".')
         chosen = frame.filter(functions.col(source) == labels)
         if chosen.isEmpty():
             sources = ", ".join(sorted(f'"{row[0]}"' for row in frame.select(source).distinct().head(10)))
-            raise DataError(
-                "the judgments", f'no row has the source "{labels}" (column "{source}"); there are {sources}.'
-            )
+            problem = f'no row has the source "{labels}" (column "{source}"); there are {sources}.'
+            raise DataError("the judgments", problem)
         frame = chosen
     rows, columns = rows_of(frame, QRELS_COLUMNS, "the judgments")
     rows = rows.drop("name").withColumn("run", functions.lit(JUDGMENT))
@@ -225,7 +229,7 @@ def _judgments(frame: Any, labels: str | None) -> Any:
     return rows.mapInArrow(segments.packing("the judgments", columns), SEGMENT_SCHEMA)
 
 
-def _names(rows: Any, given: Sequence[str] | None, columns: dict[str, str]) -> list[str]:
+def _names(rows: DataFrame, given: Sequence[str] | None, columns: dict[str, str]) -> list[str]:
     """What the runs are called: as was said, or as their column says."""
     if "run" not in columns:
         if given is not None and len(given) != 1:
@@ -243,7 +247,7 @@ def _names(rows: Any, given: Sequence[str] | None, columns: dict[str, str]) -> l
     return named
 
 
-def grades_of(judgments: Any) -> Floats:
+def grades_of(judgments: DataFrame) -> Floats:
     """The distinct grades of the collection, by which gains are scaled and bounded."""
     rows = judgments.mapInArrow(segments.distinct_values, "value double").collect()
     if not rows:
@@ -255,7 +259,7 @@ def _without_pooled(grades: Floats) -> Floats:
     return np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0))
 
 
-def _numbered(rows: Any, names: list[str], named: bool, spark: Any) -> Any:
+def _numbered(rows: DataFrame, names: list[str], named: bool, spark: SparkSession) -> DataFrame:
     """The same rows with the run's number in place of its name, which is kept as ``stranger`` if it is not known."""
     functions = functions_of_spark()
     if not named:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.engines.spark.task_errors import first_sentence
@@ -12,12 +12,15 @@ from rankbounds.files.named_columns import QRELS_COLUMNS
 from rankbounds.files.opening import STANDARD_INPUT, expand, is_pipe
 from rankbounds.files.parquet import is_parquet
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 TABLE_ENDINGS = (".parquet", ".parq")
 WRITTEN_BY_SPARK = "_SUCCESS"
 """The file that Spark leaves in a folder when all parts of a table are written."""
 
 
-def expanded(session: Any, paths: Sequence[str]) -> list[str]:
+def expanded(session: SparkSession, paths: Sequence[str]) -> list[str]:
     """Each file is a run, whichever way it is named: by its path, by a pattern, or by the folder that holds it.
 
     A folder that is one table (its name ends like a Parquet file, or Spark wrote it) is one run.
@@ -40,7 +43,7 @@ def _is_table(folder: str) -> bool:
     return os.path.isdir(folder) and (named_so or os.path.exists(os.path.join(folder, WRITTEN_BY_SPARK)))
 
 
-def _listed_by_spark(session: Any, path: str) -> list[str]:
+def _listed_by_spark(session: SparkSession, path: str) -> list[str]:
     """The same for a path on a file system that Spark knows."""
     jvm = getattr(session, "_jvm", None)
     if jvm is None:
@@ -68,7 +71,7 @@ def _listed_by_spark(session: Any, path: str) -> list[str]:
     return listed
 
 
-def on_this_machine(session: Any, path: str) -> str | None:
+def on_this_machine(session: SparkSession, path: str) -> str | None:
     """The name of a text file which the tasks of this session can open as the driver does, or None."""
     name = path.removeprefix("file://") if path.startswith("file:///") else path
     context = getattr(session, "sparkContext", None)

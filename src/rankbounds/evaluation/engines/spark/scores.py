@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,18 +26,21 @@ from rankbounds.measures import Measure
 from rankbounds.rankings.join import no_topic_judged
 from rankbounds.rankings.topic_facts import TopicFacts
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 
 @dataclass(frozen=True, eq=False)
 class SparkScores:
     """Scores of topics that stay distributed: ``lists`` has a row for each run and topic."""
 
-    lists: Any
+    lists: DataFrame
     runs: list[str]
     measures: list[Measure]
     assumptions: Assumptions
     grades: Floats
 
-    def to_spark(self) -> Any:
+    def to_spark(self) -> DataFrame:
         """The tidy table as a Spark frame: run, query_id, measure, value, low, high."""
         functions = functions_of_spark()
         labels = functions.array(*(functions.lit(str(measure)) for measure in self.measures))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -125,10 +125,10 @@ def _given(ranks: Ints | None) -> Ints | None:
 
 def scoring_files(
     qrels: LocalFile, measures: list[Measure], assumptions: Assumptions, lenient: bool
-) -> Callable[[Iterator[Range]], Iterator[Any]]:
+) -> Callable[[Iterable[Range]], Iterator[Any]]:
     """From ranges that hold whole topics to the scores there, without any shuffle."""
 
-    def score(ranges: Iterator[Range]) -> Iterator[Any]:
+    def score(ranges: Iterable[Range]) -> Iterator[Any]:
         facts = facts_of(qrels, assumptions.gain, lenient)
         for where in ranges:
             yield from _scored_range(where, facts, measures, assumptions, lenient)

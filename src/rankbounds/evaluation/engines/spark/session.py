@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.errors import UsageError
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
-def session_here() -> Any:
+
+def session_here() -> SparkSession:
     """The Spark session of this process, or a new one on this machine."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     sql = _pyspark_sql()
@@ -22,7 +25,7 @@ def session_here() -> Any:
     return session
 
 
-def parallelism(session: Any) -> int:
+def parallelism(session: SparkSession) -> int:
     """How many tasks the session runs at a time."""
     return int(session.sparkContext.defaultParallelism)
 

@@ -20,7 +20,7 @@ from rankbounds.errors import DataError, OutOfMemoryError, Place, RankboundsErro
 
 Task = Callable[[Iterator[Any]], Iterator[Any]]
 """From batches of Arrow to batches of Arrow."""
-_Item = TypeVar("_Item")
+_Items = TypeVar("_Items")
 _KINDS: tuple[type[RankboundsError], ...] = (UsageError, OutOfMemoryError, DataError, RankboundsError)
 _PACKED = re.compile(r"\[told by a task of rankbounds: ([A-Za-z0-9+/]+=*)\]")
 
@@ -32,11 +32,11 @@ class FailedTaskError(Exception):
         super().__init__(f"{error} [told by a task of rankbounds: {_packed(error)}]")
 
 
-def telling(task: Callable[[Iterator[_Item]], Iterator[Any]]) -> Callable[[Iterator[_Item]], Iterator[Any]]:
+def telling(task: Callable[[_Items], Iterator[Any]]) -> Callable[[_Items], Iterator[Any]]:
     """The same task; the driver can tell what it raises."""
 
     @wraps(task)
-    def told(items: Iterator[_Item]) -> Iterator[Any]:
+    def told(items: _Items) -> Iterator[Any]:
         try:
             yield from task(items)
         except RankboundsError as error:
