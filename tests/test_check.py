@@ -10,7 +10,8 @@ import pytest
 
 import rankbounds as rb
 from conftest import archive
-from rankbounds.checking.diagnosis import in_words, places
+from rankbounds.checking.tie_effects import in_words, places
+from rankbounds.errors import Place
 
 KEYS = [
     "run", "file", "lines", "topics", "errors", "tied_documents", "tied_topics", "contradictions_rank",
@@ -78,8 +79,9 @@ def test_ties_that_only_single_precision_would_make(run_file):
 def test_every_bad_line_is_reported(command, run_file):
     path = run_file(BROKEN)
     found = diagnosis(path)
-    assert [(problem.kind, problem.place.removeprefix(str(path))) for problem in found.problems] == [
-        ("fields", ":1"), ("score", ":2"), ("duplicate", ":3"), ("fields", ":4"), ("rank", ":8"),
+    assert [(problem.kind, problem.place) for problem in found.problems] == [
+        (kind, Place(str(path), line=line))
+        for kind, line in (("fields", 1), ("score", 2), ("duplicate", 3), ("fields", 4), ("rank", 8))
     ]  # fmt: skip
     assert (found.lines, found.topics, found.errors, found.run) == (6, 2, 5, "t")
     assert "first on line 1" in found.problems[2].message
@@ -250,3 +252,17 @@ def test_real_runs(tmp_path):
     found = {one.run: one for one in rb.diagnose(tmp_path)}
     assert found["UB99T"].exponent_mistakes == found["UB99T"].contradictions_line == 16
     assert found["UB99SW"].tied_documents / found["UB99SW"].lines == pytest.approx(0.988, abs=5e-4)
+
+
+def test_what_is_wrong_with_a_file_has_its_place_whatever_the_file_is_called(tmp_path):
+    path = tmp_path / "my: run"
+    path.write_text('[{"qid": 1,')
+    (found,) = rb.diagnose(str(path))
+    (problem,) = found.problems
+    assert (problem.kind, problem.place) == ("file", Place(str(path)))
+    assert str(problem) == f"{path}: {problem.message}"
+    path.write_text("1 Q0 a 1 2 t\n")
+    (found,) = rb.diagnose(str(path), qrels={"other": {"a": 1}})
+    (problem,) = found.problems
+    assert (problem.kind, problem.place) == ("file", Place(str(path)))
+    assert problem.message.startswith("no topic of this run is among the judged ones")

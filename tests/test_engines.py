@@ -62,7 +62,7 @@ def on_spark(session):
             paths = expand([runs] if isinstance(runs, str | os.PathLike) else runs)
             return spark.evaluate_files(os.fspath(qrels), paths, measures, spark=session, **options)
         found = spark.evaluate(
-            frame(runs, "score"), frame(qrels, "relevance"), measures, runs=["run"], partitions=2, **options
+            frame(qrels, "relevance"), frame(runs, "score"), measures, names=["run"], partitions=2, **options
         )
         scores = found.collect()
         found.lists.unpersist()

@@ -23,8 +23,9 @@ from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source, number_pairs
 from rankbounds.errors import LONGEST_SENTENCE, DataError, OutOfMemoryError, UsageError
 from rankbounds.files import opening
-from rankbounds.files.named_columns import RUN_COLUMNS, read_parquet
-from rankbounds.files.topic_batches import read_fully
+from rankbounds.files.named_columns import RUN_COLUMNS
+from rankbounds.files.parquet import read_parquet
+from rankbounds.files.text_blocks import read_fully
 from rankbounds.judging.candidates import collect
 
 QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import pickle
 import sys
 
 import numpy as np
@@ -18,7 +19,9 @@ from rankbounds.columns.decimals import parse_decimals
 from rankbounds.columns.hash_tables import HashTable, repeated_keys
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.errors import DataError, OutOfMemoryError, Place
 from rankbounds.files import trec
+from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, told_once
 from rankbounds.rankings.order import _order_within_groups
 
 RUN = {"401": {"d1": 3.5, "d2": 2.0}, "402": {"d1": 1.0, "ü-3": -0.25}}
@@ -352,3 +355,71 @@ def test_the_join_finds_what_a_dict_finds(judgments, data):
 def test_repeated_keys_are_those_that_stand_twice(keys):
     found = repeated_keys(np.array(keys, dtype=np.uint64)).tolist()
     assert sorted(found) == sorted(key for key in set(keys) for _ in range(keys.count(key) - 1))
+
+
+class TestErrorsCarryStructure:
+    """Where, what, what to do: for whoever handles an error or a warning, and not only in its sentence."""
+
+    ERRORS = (
+        DataError(Place("run: one", line=3), 'the score "x" is not a finite number.', "Correct it."),
+        DataError(Place("table", row=2), "a document id is empty."),
+        DataError("qrels", "the file is empty."),
+        DataError("a sentence of no place."),
+        trec.NothingReadError("run", "the file holds no line of data."),
+        OutOfMemoryError("run", "there is not enough memory to read this."),
+        rb.UsageError("no such measure."),
+        rb.DataError("long " * 2000),
+        LeftOutWarning("run", {"lines with too few fields left out": LeftOut(2, Place("run", 7))}),
+    )
+
+    @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+    def test_they_pickle(self, error):
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), again.args, vars(again)) == (type(error), error.args, vars(error))
+
+    def test_the_sentence_is_made_of_the_parts(self):
+        assert [str(error) for error in self.ERRORS[:4]] == [
+            'run: one:3: the score "x" is not a finite number. Correct it.',
+            "table, row 2: a document id is empty.",
+            "qrels: the file is empty.",
+            "a sentence of no place.",
+        ]
+        assert self.ERRORS[3].place is None
+        assert self.ERRORS[0].moved_to("part").place == Place("part")
+
+    @pytest.mark.parametrize(
+        ("name", "text", "line", "row"),
+        [
+            ("run", "1 Q0 a 1 2 t\n1 Q0 b 2 x t\n", 2, None),
+            ("run", "1 Q0 a 1 2 t\n\n1 Q0 b\n", 3, None),
+            ("run", "1 Q0 a 1 2 t\n1 Q0 a 1 2 t\n", 2, None),
+            ("run", "1 0 a 1\n", 1, None),
+            ("run", "# no data\n", None, None),
+            ("run.jsonl", '{"qid": 1, "docno": "a", "score": 1}\n{"qid": 1,}\n', 2, None),
+            ("run.csv", "qid,docno,score\n1,a,1,5\n", 2, None),
+            ("run.csv", "qid,docno,score\n1,a,1\n1,,1\n", None, 2),
+            ("run.csv", "qid,docno,score\n1,a,1\n1,b,x\n", None, 2),
+        ],
+    )
+    def test_a_file_has_the_place(self, tmp_path, name, text, line, row):
+        path = write(tmp_path / name, text)
+        with pytest.raises(DataError) as raised:
+            rb.read_run(path)
+        assert raised.value.place == Place(str(path), line, row)
+        assert str(raised.value) == " ".join(
+            filter(None, (f"{raised.value.place}: {raised.value.problem}", raised.value.remedy))
+        )
+
+    def test_what_was_left_out_is_counted_by_kind(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(trec, "BLOCK_BYTES", 16)
+        path = write(tmp_path / "run", joined([LINES[0], "401 Q0", "401 Q0 d3 3 x t", *LINES[1:], "402", LINES[0]]))
+        with pytest.warns(LeftOutWarning) as met:
+            rb.read_run(path, lenient=True)
+        (warning,) = (one.message for one in met)
+        assert warning.file == str(path)
+        assert warning.left_out == {
+            "lines with too few fields left out": LeftOut(2, Place(str(path), 2)),
+            "scores that are not numbers left out": LeftOut(1, Place(str(path), 3)),
+            REPEATED: LeftOut(1, Place(str(path), 8)),
+        }
+        assert told_once([warning, warning])[0].left_out[REPEATED] == LeftOut(2, Place(str(path), 8))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import gzip
 import random
+import warnings
+from pathlib import Path
 
 import numpy as np
 import polars
@@ -16,7 +18,10 @@ pytest.importorskip("pyspark", reason='PySpark is not installed: pip install "ra
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 import rankbounds as rb
-from rankbounds.evaluation.engines import spark, spark_tasks
+from rankbounds.errors import OutOfMemoryError, Place
+from rankbounds.evaluation.engines import spark
+from rankbounds.evaluation.engines.spark import files as files_on_spark
+from rankbounds.evaluation.engines.spark import local_files, task_errors
 from same_outcome import assert_same_outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors
@@ -66,7 +71,7 @@ def both(spark_session):
     )
     judgments = spark_session.createDataFrame(qrels, "query_id string, doc_id string, relevance double").repartition(3)
     local = rb.evaluate(qrels, {run: nested(rows, run) for run in "abc"}, MEASURES)
-    return spark.evaluate(table, judgments, MEASURES), local
+    return spark.evaluate(judgments, table, MEASURES), local
 
 
 def aligned(scores, local):
@@ -131,7 +136,7 @@ def test_a_topic_larger_than_a_piece(spark_session, monkeypatch):
     qrels = spark_session.createDataFrame(
         [("big", "d7", 1.0), ("small", "a", 1.0)], "query_id string, doc_id string, rel double"
     )
-    scores = spark.evaluate(table, qrels, "RR", runs=["run"]).collect()
+    scores = spark.evaluate(qrels, table, "RR", names=["run"]).collect()
     assert scores.value.ravel().tolist() == pytest.approx([1 / (30_000 - 7), 1.0])
 
 
@@ -139,8 +144,8 @@ def test_ties_by_the_stated_rank(spark_session):
     rows = [("q1", "a", 1.0, 3), ("q1", "b", 1.0, 1), ("q1", "c", 1.0, 2)]
     table = spark_session.createDataFrame(rows, "query_id string, doc_id string, score double, rank int").repartition(2)
     qrels = spark_session.createDataFrame([("q1", "b", 1.0)], "query_id string, doc_id string, relevance double")
-    assert spark.evaluate(table, qrels, "RR", ties="rank").collect().value.item() == 1.0
-    assert spark.evaluate(table, qrels, "RR").collect().value.item() == 0.5
+    assert spark.evaluate(qrels, table, "RR", ties="rank").collect().value.item() == 1.0
+    assert spark.evaluate(qrels, table, "RR").collect().value.item() == 0.5
 
 
 def test_files_text_and_parquet(spark_session, tmp_path):
@@ -203,7 +208,7 @@ def test_bad_rows_are_one_sentence(spark_session, runs, schema, options, told):
     table = spark_session.createDataFrame(runs, schema).repartition(2)
     qrels = spark_session.createDataFrame([("q1", "a", 1.0)], "query_id string, doc_id string, relevance double")
     with pytest.raises(rb.RankboundsError, match=told) as raised:
-        spark.evaluate(table, qrels, "RR", **options).collect()
+        spark.evaluate(qrels, table, "RR", **options).collect()
     assert "\n" not in str(raised.value)
     assert "java" not in str(raised.value)
 
@@ -212,21 +217,21 @@ def test_sources_that_disagree(spark_session):
     schema = "query_id string, doc_id string, relevance double, source string"
     agreeing = [("q1", "a", 1.0, "human"), ("q1", "a", 1.0, "llm"), ("q1", "b", 0.0, "llm")]
     table = spark_session.createDataFrame(ROWS, RUN_SCHEMA)
-    assert spark.evaluate(table, spark_session.createDataFrame(agreeing, schema), "RR").mean().value.item() == 1.0
+    assert spark.evaluate(spark_session.createDataFrame(agreeing, schema), table, "RR").mean().value.item() == 1.0
     apart = spark_session.createDataFrame([*agreeing, ("q1", "b", 1.0, "human")], schema)
     with pytest.raises(rb.DataError, match='sources disagree on document "b" of topic "q1"'):
-        spark.evaluate(table, apart, "RR")
+        spark.evaluate(apart, table, "RR")
     with pytest.raises(rb.DataError, match=r'no row has the source "click".*there are "human", "llm"'):
-        spark.evaluate(table, apart, "RR", labels="click")
-    assert spark.evaluate(table, apart, "P@2", labels="human").mean().value.item() == 1.0
-    assert spark.evaluate(table, apart, "P@2", labels="llm").mean().value.item() == 0.5
+        spark.evaluate(apart, table, "RR", labels="click")
+    assert spark.evaluate(apart, table, "P@2", labels="human").mean().value.item() == 1.0
+    assert spark.evaluate(apart, table, "P@2", labels="llm").mean().value.item() == 0.5
 
 
 @pytest.mark.parametrize(
     ("names", "options", "told"),
     [
-        ("ab", {"runs": ["a"]}, r'a row is of the run "b", which "runs" does not name: .*column "run"'),
-        (["a", None], {"runs": ["a"]}, "a row has no run: name it, or leave such rows out"),
+        ("ab", {"names": ["a"]}, r'a row is of the run "b", which "names" does not name: .*column "run"'),
+        (["a", None], {"names": ["a"]}, "a row has no run: name it, or leave such rows out"),
         (["a", None], {}, "a row has no run: name it, or leave such rows out"),
     ],
 )
@@ -235,13 +240,78 @@ def test_rows_of_another_run_are_not_taken_for_those_of_the_one_that_is_named(sp
     table = spark_session.createDataFrame(rows, RUN_SCHEMA + ", run string")
     qrels = spark_session.createDataFrame([("q1", "a", 1.0)], "query_id string, doc_id string, relevance double")
     with pytest.raises(rb.DataError, match=told):
-        spark.evaluate(table, qrels, "RR", **options).collect()
+        spark.evaluate(qrels, table, "RR", **options).collect()
 
 
 def test_names_of_runs_without_a_column_for_them(spark_session):
     table = spark_session.createDataFrame(ROWS, RUN_SCHEMA)
     with pytest.raises(rb.UsageError, match=r'2 runs are named, but the frame has no column.*Add one called "run"'):
-        spark.evaluate(table, table.withColumnRenamed("score", "relevance"), "RR", runs=["a", "b"])
+        spark.evaluate(table.withColumnRenamed("score", "relevance"), table, "RR", names=["a", "b"])
+
+
+def test_the_old_order_of_runs_before_judgments_is_understood_with_a_warning(spark_session):
+    runs = spark_session.createDataFrame([(*row, "mine") for row in ROWS], RUN_SCHEMA + ", system string")
+    qrels = spark_session.createDataFrame([("q1", "b", 1.0)], "query_id string, doc_id string, rel double")
+    with pytest.warns(DeprecationWarning, match="judgments first"):
+        swapped = spark.evaluate(runs, qrels, "RR")
+    with pytest.warns(DeprecationWarning, match='give them as "names"'):
+        named = spark.evaluate(qrels, runs, "RR", runs=["mine"])
+    assert swapped.summary() == named.summary() == spark.evaluate(qrels, runs, "RR").summary()
+    assert swapped.runs == ["mine"]
+    grades_called_scores = qrels.withColumnRenamed("rel", "score")
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        assert spark.evaluate(grades_called_scores, runs, "RR").mean().value.item() == 0.5
+    assert not [one for one in met if "spark.evaluate" in str(one.message)]
+
+
+@pytest.mark.parametrize("given", ["qrels.txt", Path("qrels.txt"), {"q1": {"a": 1}}])
+def test_what_is_no_spark_frame_is_told(spark_session, given):
+    table = spark_session.createDataFrame(ROWS, RUN_SCHEMA)
+    for pair in ((given, table), (table.withColumnRenamed("score", "grade"), given)):
+        with pytest.raises(rb.UsageError, match=r"takes Spark frames, and (qrels|runs) is .*(evaluate_files|create)"):
+            spark.evaluate(*pair, "RR")
+
+
+def test_an_error_comes_from_a_task_with_all_its_parts(spark_session, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    lines = [f"1 Q0 d{number} {number} 1 t\n" for number in range(5)]
+    (tmp_path / "run").write_text("".join([*lines, "1 Q0 x 6 high t\n"]))
+    with pytest.raises(rb.DataError) as raised:
+        spark.evaluate_files(tmp_path / "qrels", tmp_path / "run", "RR", spark=spark_session)
+    assert raised.value.place == Place(str(tmp_path / "run"), line=6)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "_SUCCESS").touch()
+    (tmp_path / "run").rename(tmp_path / "parts" / "part-0")
+    with pytest.raises(rb.DataError) as raised:  # Spark hands out lines of it without their numbers
+        spark.evaluate_files(tmp_path / "qrels", tmp_path / "parts", "RR", spark=spark_session)
+    assert raised.value.place == Place(str(tmp_path / "parts"))
+    assert '"1 Q0 x 6 high t"' in raised.value.problem
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        rb.DataError(Place("a: b\n", line=3), 'the score "]\udc80" is wrong.', "Do this."),
+        rb.DataError("a sentence of no place."),
+        rb.UsageError("no such option."),
+        OutOfMemoryError("big", "too large."),
+    ],
+)
+def test_what_java_hands_on_of_an_error_is_enough_to_make_it_again(error):
+    def task(batches):
+        raise error
+        yield
+
+    def handed_on_by_java():
+        try:
+            list(task_errors.telling(task)([]))
+        except Exception as failed:
+            raise RuntimeError(f"Job aborted.\njava: Traceback\n  {failed}\n\tat org.apache.spark") from None
+
+    with pytest.raises(type(error)) as raised, task_errors.plain_errors():
+        handed_on_by_java()
+    assert (type(raised.value), raised.value.args, vars(raised.value)) == (type(error), error.args, vars(error))
 
 
 def test_every_file_of_a_folder_or_a_pattern_is_a_run(spark_session, tmp_path):
@@ -323,8 +393,8 @@ def trec_files(folder, run, qrels="1 0 a 1\n2 0 a 1\n3 0 z 1\n"):
 
 
 def test_a_bad_line_of_a_file_here_has_its_number(spark_session, tmp_path, monkeypatch):
-    monkeypatch.setattr(spark_tasks, "READ_BYTES", 16)
-    monkeypatch.setattr(spark_tasks, "RANGE_BYTES", 32)
+    monkeypatch.setattr(local_files, "READ_BYTES", 16)
+    monkeypatch.setattr(local_files, "RANGE_BYTES", 32)
     files = trec_files(tmp_path, "1 Q0 a 1 2 t\n# so\n2 Q0 a 1 2 t\n2 Q0 b 1 1 t\n3 Q0 b 2 high t\n")
     with pytest.raises(rb.DataError, match=r'run:5: the score "high" is not a finite number.'):
         spark.evaluate_files(*files, spark=spark_session)
@@ -356,8 +426,8 @@ def test_lenient_reading_counts_what_it_leaves_out(spark_session, tmp_path, monk
     files = trec_files(tmp_path, "\n".join(lines) + "\n")
     with pytest.warns(rb.RankboundsWarning) as told:
         local = rb.evaluate(*files, "RR", lenient=True)
-    monkeypatch.setattr(spark_tasks, "READ_BYTES", 16)
-    monkeypatch.setattr(spark_tasks, "RANGE_BYTES", 32)
+    monkeypatch.setattr(local_files, "READ_BYTES", 16)
+    monkeypatch.setattr(local_files, "RANGE_BYTES", 32)
     with pytest.warns(rb.RankboundsWarning) as said:
         found = spark.evaluate_files(*files, "RR", spark=spark_session, lenient=True)
     assert found.value.tolist() == local.value.tolist()
@@ -373,13 +443,13 @@ def test_lenient_reading_counts_what_it_leaves_out(spark_session, tmp_path, monk
 
 
 def test_files_that_mix_their_topics_are_shuffled(spark_session, tmp_path, monkeypatch):
-    monkeypatch.setattr(spark_tasks, "READ_BYTES", 64)
-    monkeypatch.setattr(spark_tasks, "RANGE_BYTES", 200)
+    monkeypatch.setattr(local_files, "READ_BYTES", 64)
+    monkeypatch.setattr(local_files, "RANGE_BYTES", 200)
     qrels, rows = collection(3, topics=5, runs=("mine",))
     lines = [f"{query.replace(' ', '-')} Q0 {doc} 1 {score} tag\n" for query, doc, score, _ in rows]
     judged = [f"{query} 0 {doc} {grade:g}\n" for query, doc, grade in qrels]
     files = trec_files(tmp_path, "".join(lines), "".join(judged))
-    monkeypatch.setattr(spark, "_rows_of_files", one := Recorded(spark._rows_of_files))
+    monkeypatch.setattr(files_on_spark, "_rows_of_files", one := Recorded(files_on_spark._rows_of_files))
     for order, together in ((lines, False), (sorted(lines), True)):
         (tmp_path / "run").write_text("".join(order).rstrip())
         found, local = spark.evaluate_files(*files, MEASURES, spark=spark_session), rb.evaluate(*files, MEASURES)

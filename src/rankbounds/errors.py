@@ -1,8 +1,15 @@
-"""What goes wrong because of the input, told in one sentence to the person who gave it."""
+"""What goes wrong because of the input, told in one sentence to the person who gave it.
+
+Errors and warnings about data are made of parts (where, what, what to do), so that whoever handles one asks it rather
+than reads its sentence. All of them can be pickled: other processes find them.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 LONGEST_WORD, LONGEST_SENTENCE = 300, 900
 """In characters: what a file holds may be far longer than anybody reads."""
@@ -35,7 +42,34 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-class RankboundsError(ValueError):
+@dataclass(frozen=True)
+class Place:
+    """Where something stands: a file or table, and the line or the row of it where that is known, from 1."""
+
+    file: str
+    line: int | None = None
+    row: int | None = None
+
+    def __str__(self) -> str:
+        if self.line is not None:
+            return f"{self.file}:{self.line}"
+        return self.file if self.row is None else f"{self.file}, row {self.row}"
+
+
+class _Told:
+    """An exception whose message is told as it was made, also where a pickle is read."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _told_again, (type(self), self.args, dict(self.__dict__))  # type: ignore[attr-defined]
+
+
+def _told_again(kind: type[BaseException], args: tuple[Any, ...], parts: Mapping[str, Any]) -> BaseException:
+    told = kind.__new__(kind, *args)
+    told.__dict__.update(parts)
+    return told
+
+
+class RankboundsError(_Told, ValueError):
     """A mistake in what was asked or given; the command line prints it without a traceback.
 
     Every error that rankbounds raises for a user's mistake is one, and a ``ValueError`` too.
@@ -81,9 +115,47 @@ class UsageError(RankboundsError):
 
 
 class DataError(RankboundsError):
-    """A file or table whose contents cannot be used as they stand."""
+    """A file or table whose contents cannot be used as they stand.
+
+    Parameters
+    ----------
+    place
+        Where: a ``Place``, or the name of a file or table. Alone, it is the whole sentence, of no place.
+    problem
+        What is wrong there, as a sentence that the place introduces.
+    remedy
+        What to do about it, where there is something to do.
+
+    Examples
+    --------
+    >>> error = DataError(Place("run.txt", line=3), 'the score "x" is not a finite number.', "Correct the line.")
+    >>> print(error)
+    run.txt:3: the score "x" is not a finite number. Correct the line.
+    >>> error.place.line
+    3
+
+    """
 
     exit_code = 3
+
+    def __init__(self, place: object = "", problem: object = None, remedy: str = "") -> None:
+        self.place: Place | None = None
+        if problem is None:
+            problem = place
+        else:
+            self.place = place if isinstance(place, Place) else Place(str(place))
+        self.problem, self.remedy = str(problem), remedy
+        sentence = f"{self.problem} {remedy}" if remedy else self.problem
+        super().__init__(sentence if self.place is None else f"{self.place}: {sentence}")
+
+    @property
+    def advice(self) -> str:
+        """The problem and what to do about it, without the place."""
+        return readable(f"{self.problem} {self.remedy}" if self.remedy else self.problem)
+
+    def moved_to(self, place: Place | str) -> DataError:
+        """The same error at another place, for whoever knows better where it stands."""
+        return type(self)(place, self.problem, self.remedy)
 
 
 class OutOfMemoryError(DataError, MemoryError):
@@ -97,7 +169,7 @@ class UnknownNameError(UsageError, KeyError):
         return str(self.args[0])  # a plain KeyError shows quotes around it
 
 
-class RankboundsWarning(UserWarning):
+class RankboundsWarning(_Told, UserWarning):
     """Something was repaired or left out, and counted.
 
     Parameters

@@ -12,7 +12,7 @@ from rankbounds.arrays import Ints
 from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, Place
 from rankbounds.files.opening import read_text
 
 _ANY_TOPIC = ("",)
@@ -25,7 +25,7 @@ class TieKey:
     """
 
     def __init__(self, docs: list[Any], values: list[Any], source: Source) -> None:
-        self._pairs = _of_any_topic(Ids.checked(docs, lambda _: f"{source.name}: a document id"), source)
+        self._pairs = _of_any_topic(Ids.checked(docs, "a document id", lambda _: Place(source.name)), source)
         self._pairs.reject_repeats("Give one value for each document.")
         comparable = _comparable(values)
         order = {value: place for place, value in enumerate(sorted(set(comparable)))}

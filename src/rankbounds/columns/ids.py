@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 
 from rankbounds.arrays import Bytes, Flags, Ints, Words
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, Place
 
 PADDING = 64
 """Zero bytes kept before and after a text, so that a word read across either end stays inside the buffer."""
@@ -55,35 +55,35 @@ def mix(hashes: Words, words: Words | np.uint64) -> Words:
     return mixed
 
 
-def _text_of_id(value: Any, place: Callable[[int], str], row: int) -> str:
+def _text_of_id(value: Any, what: str, place: Callable[[int], Place], row: int) -> str:
     if isinstance(value, str):
         try:
             value.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            raise _no_id(value, "holds half of a character", place(row)) from None
+            raise _no_id(value, "holds half of a character", what, place(row)) from None
         return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         try:
             return str(int(value))
         except ValueError:  # thousands of digits
-            raise _no_id("...", "is a number too long for an id", place(row)) from None
+            raise _no_id("...", "is a number too long for an id", what, place(row)) from None
     if isinstance(value, bytes | bytearray):
         try:
             return bytes(value).decode("utf-8")
         except UnicodeDecodeError:
-            raise _no_id(value, "is not UTF-8", place(row)) from None
+            raise _no_id(value, "is not UTF-8", what, place(row)) from None
     if value is None or type(value).__name__ in ("NAType", "NaTType") or (_is_float(value) and value != value):
-        raise _no_id(value, "is empty", place(row))
+        raise _no_id(value, "is empty", what, place(row))
     kind = "a floating-point number" if _is_float(value) else f"of the type {type(value).__name__}"
-    raise _no_id(value, f"is {kind}", place(row))
+    raise _no_id(value, f"is {kind}", what, place(row))
 
 
 def _is_float(value: Any) -> bool:
     return isinstance(value, float | np.floating)
 
 
-def _no_id(value: Any, problem: str, place: str) -> DataError:
-    return DataError(f"{place} {problem} ({value!r}); ids are text. Convert or fill the column first.")
+def _no_id(value: Any, problem: str, what: str, place: Place) -> DataError:
+    return DataError(place, f"{what} {problem} ({value!r}); ids are text.", "Convert or fill the column first.")
 
 
 class Ids(Sequence[str]):
@@ -105,18 +105,18 @@ class Ids(Sequence[str]):
         return cls.of_bytes(b"".join(each), np.fromiter(map(len, each), dtype=np.int64, count=len(each)))
 
     @classmethod
-    def checked(cls, values: Sequence[Any], place: Callable[[int], str]) -> Ids:
+    def checked(cls, values: Sequence[Any], what: str, place: Callable[[int], Place]) -> Ids:
         """From what a table holds: text, whole numbers (as they are written) or UTF-8; all else is no id.
 
-        ``place`` says of a row where it stands and which column is looked at, for messages.
+        ``what`` says which column is looked at and ``place`` where a row stands, for messages.
         """
         try:
             ids = values if isinstance(values, Ids) else cls.of(values)
         except (TypeError, AttributeError, UnicodeEncodeError):
-            ids = cls.of([_text_of_id(value, place, row) for row, value in enumerate(values)])
+            ids = cls.of([_text_of_id(value, what, place, row) for row, value in enumerate(values)])
         if not ids.length.all():
             row = int(ids.length.argmin())
-            raise _no_id(values[row], "is empty", place(row))
+            raise _no_id(values[row], "is empty", what, place(row))
         return ids
 
     @classmethod

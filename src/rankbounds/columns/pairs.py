@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rankbounds.arrays import Flags, Floats, Ints, Words
 from rankbounds.columns.hash_tables import HashTable, repeated_keys
 from rankbounds.columns.ids import Ids, mix
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, Place
 from rankbounds.threads import in_threads
 
 SLICE_ROWS = 1 << 16
@@ -29,16 +29,16 @@ class Source:
     before: int = 0
     """How many lines or rows of the file come before these."""
 
-    def where(self, pairs: Pairs, row: int) -> str:
-        """``file:line`` when the pairs were read from lines of text."""
+    def where(self, pairs: Pairs, row: int) -> Place:
+        """The file and the line when the pairs were read from lines of text."""
         if self.unit == "line":
             text = pairs.docs.text[: int(pairs.docs.start[row])]
-            return f"{self.name}:{self.before + int(np.count_nonzero(text == 10)) + 1}"
+            return Place(self.name, line=self.before + int(np.count_nonzero(text == 10)) + 1)
         return self.place(row)
 
-    def place(self, row: int) -> str:
+    def place(self, row: int) -> Place:
         """The same for a row of a table."""
-        return f"{self.name}, row {self.before + row + 1}" if self.unit == "row" else self.name
+        return Place(self.name, row=self.before + row + 1 if self.unit == "row" else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Pairs:
         """Some of the pairs; topics that lose all their pairs are kept."""
         return Pairs(self.topics, self.topic[rows], self.docs.take(rows), self.keys[rows], self.source)
 
-    def where(self, row: int) -> str:
+    def where(self, row: int) -> Place:
         """Where this pair was read, for a message."""
         return self.source.where(self, row)
 
@@ -149,18 +149,18 @@ class Pairs:
         again = self.repeats(threads)
         if again.size:
             row = int(again[0])
-            raise DataError(f"{self.where(row)}: {self.describe(row)} stands here for the second time. {remedy}")
+            raise DataError(self.where(row), f"{self.describe(row)} stands here for the second time.", remedy)
 
     def rows(self, value: Floats) -> Iterator[tuple[str, str, float]]:
         """``(query_id, doc_id, value)`` for a column of values that goes with the pairs."""
         numbers, docs, values = self.topic.tolist(), self.docs.to_list(), value.tolist()
-        return ((self.topics[number], doc, one) for number, doc, one in zip(numbers, docs, values, strict=True))
+        return ((self.topics[number], doc, entry) for number, doc, entry in zip(numbers, docs, values, strict=True))
 
     def nested(self, value: Floats) -> dict[str, dict[str, float]]:
         """``{query_id: {doc_id: value}}``."""
         tables: dict[str, dict[str, float]] = {topic: {} for topic in self.topics}
-        for query, doc, one in self.rows(value):
-            tables[query][doc] = one
+        for query, doc, entry in self.rows(value):
+            tables[query][doc] = entry
         return tables
 
     @cached_property
@@ -192,9 +192,9 @@ class PairIndex:
 
     def find(self, other: Pairs, topic_here: Ints) -> tuple[Ints, Ints]:
         """Rows of the other table that stand here too, and the rows where they stand."""
-        found = self.table.find(other.keys, topic_here[other.topic])
-        rows: Ints = np.flatnonzero(found >= 0)
-        here: Ints = found[rows]
+        row_here = self.table.find(other.keys, topic_here[other.topic])
+        rows: Ints = np.flatnonzero(row_here >= 0)
+        here: Ints = row_here[rows]
         matches = self._same(other, rows, here)
         if not matches.all():
             self._find_among_same_keys(other, rows, here, matches)
@@ -213,10 +213,10 @@ class PairIndex:
 
     def _find_among_same_keys(self, other: Pairs, rows: Ints, here: Ints, matches: Flags) -> None:
         """Where the row with the same key holds another document, look among those that the table did not take."""
-        for at in np.flatnonzero(~matches).tolist():
-            found = self.same_key.get((int(self.pairs.topic[here[at]]), other.docs.raw(int(rows[at]))))
-            if found is not None:
-                matches[at], here[at] = True, found
+        for number in np.flatnonzero(~matches).tolist():
+            row = self.same_key.get((int(self.pairs.topic[here[number]]), other.docs.raw(int(rows[number]))))
+            if row is not None:
+                matches[number], here[number] = True, row
 
 
 def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.checking.diagnosis import Diagnosis, diagnose, in_words, places
+from rankbounds.checking.diagnosis import Diagnosis, diagnose
+from rankbounds.checking.tie_effects import in_words, places
 from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_rows, write_text
 from rankbounds.commands.reading import add_reading, add_runs, judgments_from, runs_from
 from rankbounds.commands.scoring import add_measures
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Diagnose and print."""
     check_format(options)
-    found = diagnose(
+    diagnoses = diagnose(
         runs_from(options),
         qrels=None if options.qrels is None else judgments_from(options),
         measures=options.measures or DEFAULT_MEASURES,
@@ -46,27 +47,27 @@ def run(options: argparse.Namespace) -> int:
         progress=progress_on_terminal("runs checked"),
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        rows = [_row(one, options) for one in found]
+        rows = [_row(diagnosis, options) for diagnosis in diagnoses]
         write_rows(options, rows, list(rows[0]))
     else:
-        text = _table(found).render(options.format)
+        text = _table(diagnoses).render(options.format)
         if options.format == "table":
-            text += "".join(f"\n{part}\n" for part in _remarks(found, options.examples) if part)
+            text += "".join(f"\n{part}\n" for part in _remarks(diagnoses, options.examples) if part)
         write_text(options, text)
-    return 1 if options.strict and not all(one.sound for one in found) else 0
+    return 1 if options.strict and not all(diagnosis.sound for diagnosis in diagnoses) else 0
 
 
-def _row(one: Diagnosis, options: argparse.Namespace) -> dict[str, object]:
-    row = one.summary()
+def _row(diagnosis: Diagnosis, options: argparse.Namespace) -> dict[str, object]:
+    row = diagnosis.summary()
     if options.qrels:
-        moved = {effect.measure: effect.width for effect in one.effects}
-        row |= {"judged": one.judged, "residual": one.residual}
+        moved = {effect.measure: effect.width for effect in diagnosis.effects}
+        row |= {"judged": diagnosis.judged, "residual": diagnosis.residual}
         if options.format in ("json", "jsonl"):
-            row |= {"missing_topics": list(one.missing_topics), "ties_move": moved}
+            row |= {"missing_topics": list(diagnosis.missing_topics), "ties_move": moved}
         else:
             row |= {f"ties_move {label}": moved.get(label) for label in _labels(options)}
     if options.details and options.format in ("json", "jsonl"):
-        row |= one.details()
+        row |= diagnosis.details()
     return row
 
 
@@ -74,8 +75,9 @@ def _labels(options: argparse.Namespace) -> list[str]:
     return [str(measure) for measure in parse_measures(options.measures or DEFAULT_MEASURES)]
 
 
-def _table(found: list[Diagnosis]) -> Table:
-    effects = next(([effect.measure for effect in one.effects] for one in found if one.effects), [])
+def _table(diagnoses: list[Diagnosis]) -> Table:
+    scored = (diagnosis for diagnosis in diagnoses if diagnosis.effects)
+    effects = next(([effect.measure for effect in diagnosis.effects] for diagnosis in scored), [])
     header = [
         "run",
         "lines",
@@ -91,20 +93,20 @@ def _table(found: list[Diagnosis]) -> Table:
         header += ["judged@10", "RBP(p=0.8) open", *(f"ties move {measure}" for measure in effects)]
     header.append("notes")
     rows = []
-    for one in found:
+    for diagnosis in diagnoses:
         cells = [
-            one.run,
-            *map(str, (one.lines, one.topics, one.errors)),
-            f"{one.tied_documents} ({_share(one.tied_documents, one.lines)})",
-            *map(str, (one.tied_topics, one.largest_group)),
-            "-" if one.contradictions_rank is None else str(one.contradictions_rank),
-            str(one.contradictions_line),
+            diagnosis.run,
+            *map(str, (diagnosis.lines, diagnosis.topics, diagnosis.errors)),
+            f"{diagnosis.tied_documents} ({_share(diagnosis.tied_documents, diagnosis.lines)})",
+            *map(str, (diagnosis.tied_topics, diagnosis.largest_group)),
+            "-" if diagnosis.contradictions_rank is None else str(diagnosis.contradictions_rank),
+            str(diagnosis.contradictions_line),
         ]
         if effects:
-            width = {effect.measure: effect.width for effect in one.effects}
-            cells += ["-" if one.judged is None else f"{one.judged:.0%}", number(one.residual)]
+            width = {effect.measure: effect.width for effect in diagnosis.effects}
+            cells += ["-" if diagnosis.judged is None else f"{diagnosis.judged:.0%}", number(diagnosis.residual)]
             cells += [number(width.get(measure)) for measure in effects]
-        rows.append([*cells, _notes(one)])
+        rows.append([*cells, _notes(diagnosis)])
     return Table(header, rows, frozenset({0, len(header) - 1}))
 
 
@@ -112,57 +114,58 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else "-"
 
 
-def _count(number_of: int, one: str) -> str:
-    return f"{number_of} {one}{'s' * (number_of != 1)}"
+def _count(number_of: int, unit: str) -> str:
+    return f"{number_of} {unit}{'s' * (number_of != 1)}"
 
 
-def _notes(one: Diagnosis) -> str:
+def _notes(diagnosis: Diagnosis) -> str:
     parts = []
-    if one.exponent_mistakes:
-        parts.append(f"{_count(one.exponent_mistakes, 'line')} sorted as if exponents were not there")
-    if one.rank_gap_topics:
-        parts.append(f"stated ranks are not 1, 2, 3, ... in {_count(one.rank_gap_topics, 'topic')}")
-    if one.missing_topics:
-        parts.append(f"{_count(len(one.missing_topics), 'judged topic')} missing")
-    if one.tied_topics_top10:
-        parts.append(f"ties reach the first 10 in {_count(one.tied_topics_top10, 'topic')}")
-    if one.single_precision_ties:
-        parts.append(f"single precision would tie {_count(one.single_precision_ties, 'more document')}")
+    if diagnosis.exponent_mistakes:
+        parts.append(f"{_count(diagnosis.exponent_mistakes, 'line')} sorted as if exponents were not there")
+    if diagnosis.rank_gap_topics:
+        parts.append(f"stated ranks are not 1, 2, 3, ... in {_count(diagnosis.rank_gap_topics, 'topic')}")
+    if diagnosis.missing_topics:
+        parts.append(f"{_count(len(diagnosis.missing_topics), 'judged topic')} missing")
+    if diagnosis.tied_topics_top10:
+        parts.append(f"ties reach the first 10 in {_count(diagnosis.tied_topics_top10, 'topic')}")
+    if diagnosis.single_precision_ties:
+        parts.append(f"single precision would tie {_count(diagnosis.single_precision_ties, 'more document')}")
     return "; ".join(parts)
 
 
-def _remarks(found: list[Diagnosis], examples: int) -> list[str]:
+def _remarks(diagnoses: list[Diagnosis], examples: int) -> list[str]:
     """What stands below the table, in sentences."""
     remarks = []
-    for one in found:
-        lines = [str(problem) for problem in one.problems[:examples]]
-        if one.errors > examples:
-            lines.append(f"{one.file}: and {one.errors - examples} more.")
-        lines += [sentence for sentences in one.examples.values() for sentence in sentences]
+    for diagnosis in diagnoses:
+        lines = [str(problem) for problem in diagnosis.problems[:examples]]
+        if diagnosis.errors > examples:
+            lines.append(f"{diagnosis.file}: and {diagnosis.errors - examples} more.")
+        lines += [sentence for several in diagnosis.examples.values() for sentence in several]
         remarks.append("\n".join(lines))
-    if len(found) > 1:
-        remarks.append(_summary(found))
-    if any(one.effects for one in found):
-        ranked = [places(found, at) for at in range(max(len(one.effects) for one in found))]
+    if len(diagnoses) > 1:
+        remarks.append(_summary(diagnoses))
+    if any(diagnosis.effects for diagnosis in diagnoses):
+        measures = max(len(diagnosis.effects) for diagnosis in diagnoses)
+        ranked = [places(diagnoses, measure) for measure in range(measures)]
         remarks.append("\n".join(filter(None, map(in_words, ranked))))
     return remarks
 
 
-def _summary(found: list[Diagnosis]) -> str:
+def _summary(diagnoses: list[Diagnosis]) -> str:
     """The shares of runs, topics and documents concerned."""
-    topics, lines = sum(one.topics for one in found), sum(one.lines for one in found)
-    tied_runs = sum(one.tied_documents > 0 for one in found)
-    told = [
-        f"Ties: in {tied_runs} of {len(found)} runs ({_share(tied_runs, len(found))}), "
-        f"{_share(sum(one.tied_topics for one in found), topics)} of all run-topics, "
-        f"{_share(sum(one.tied_documents for one in found), lines)} of all lines."
+    topics, lines = sum(diagnosis.topics for diagnosis in diagnoses), sum(diagnosis.lines for diagnosis in diagnoses)
+    tied_runs = sum(diagnosis.tied_documents > 0 for diagnosis in diagnoses)
+    sentences = [
+        f"Ties: in {tied_runs} of {len(diagnoses)} runs ({_share(tied_runs, len(diagnoses))}), "
+        f"{_share(sum(diagnosis.tied_topics for diagnosis in diagnoses), topics)} of all run-topics, "
+        f"{_share(sum(diagnosis.tied_documents for diagnosis in diagnoses), lines)} of all lines."
     ]
     for what, count in (
-        ("Stated rank against score", [one.contradictions_rank or 0 for one in found]),
-        ("Line order against score", [one.contradictions_line for one in found]),
-        ("Errors", [one.errors for one in found]),
+        ("Stated rank against score", [diagnosis.contradictions_rank or 0 for diagnosis in diagnoses]),
+        ("Line order against score", [diagnosis.contradictions_line for diagnosis in diagnoses]),
+        ("Errors", [diagnosis.errors for diagnosis in diagnoses]),
     ):
         concerned = sum(number_of > 0 for number_of in count)
         if concerned:
-            told.append(f"{what}: {_count(sum(count), 'place')} in {_count(concerned, 'run')}.")
-    return "\n".join(told)
+            sentences.append(f"{what}: {_count(sum(count), 'place')} in {_count(concerned, 'run')}.")
+    return "\n".join(sentences)

@@ -43,9 +43,7 @@ def run(content: Any, name: str) -> Columns:
     """The hits of a response, in their order; where hits have no score, the first counts highest."""
     content = _unwrapped(content)
     if not _is_response(content):
-        raise DataError(
-            f"{name}: this is a request to _rank_eval, which holds judgments; a run is in the response to it."
-        )
+        raise DataError(name, "this is a request to _rank_eval, which holds judgments; a run is in the response to it.")
     rows: list[tuple[Any, Any, str, Any]] = []
     ranks: list[int] = []
     for query, detail in content["details"].items():
@@ -69,7 +67,7 @@ def _is_response(content: dict[str, Any]) -> bool:
 
 def _place(hit: Any, name: str) -> tuple[Any, str]:
     if not isinstance(hit, dict) or "_id" not in hit:
-        raise DataError(f'{name}: a document has no "_id": {hit!r}.')
+        raise DataError(name, f'a document has no "_id": {hit!r}.')
     return hit["_id"], str(hit.get("_index", ""))
 
 
@@ -77,14 +75,15 @@ def _columns(
     rows: list[tuple[Any, Any, str, Any]], value_name: str, name: str, ranks: list[int] | None = None
 ) -> Columns:
     if not rows:
-        raise DataError(f"{name}: no {value_name.strip('_')} of a document was found here.")
+        raise DataError(name, f"no {value_name.strip('_')} of a document was found here.")
     home: dict[tuple[str, str], str] = {}
     for query, doc, index, _ in rows:
         first = home.setdefault((str(query), str(doc)), index)
         if first != index:
             raise DataError(
-                f'{name}: the _id "{doc}" of query "{query}" comes from two indices ("{first}" and '
-                f'"{index}"). Documents are known by their _id; evaluate the indices apart.'
+                name,
+                f'the _id "{doc}" of query "{query}" comes from two indices ("{first}" and '
+                f'"{index}"). Documents are known by their _id; evaluate the indices apart.',
             )
     queries, docs, _, values = zip(*rows, strict=True)
     return Columns.of(queries, docs, values, value_name=value_name, source=name, ranks=ranks, unit="entry")

@@ -14,12 +14,14 @@ from typing import Any
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.files import (
     beir,
+    delimited,
     elasticsearch,
     ir_datasets,
     json_text,
     mteb,
     named_columns,
     opensearch,
+    parquet,
     quepid,
     rre,
     svmrank,
@@ -39,8 +41,6 @@ IN_JSON: dict[str, ModuleType] = {
 """In the order in which they are tried: what looks most special first."""
 IN_TEXT: dict[str, ModuleType] = {"svmrank": svmrank, "quepid": quepid}
 TABLES = ("csv", "tsv", "jsonl", "parquet")
-PARQUET = b"PAR1"
-"""With these bytes a Parquet file begins."""
 NAMES = ("trec", *TABLES, *IN_JSON, *IN_TEXT, "ir_datasets")
 
 
@@ -74,10 +74,10 @@ def read(
 
     ``words`` gives the value of a token in TREC lines that is not a number; tables hold such tokens as they are.
     """
-    found = _read(path, names, kind, lenient, threads, words)
-    if isinstance(found, Columns) and not (len(found) or (found.topics and names.of_run)):
-        raise DataError(f"{path}: there is no row in this file.")
-    return found
+    contents = _read(path, names, kind, lenient, threads, words)
+    if isinstance(contents, Columns) and not (len(contents) or (contents.topics and names.of_run)):
+        raise DataError(path, "there is no row in this file.")
+    return contents
 
 
 def _read(
@@ -92,15 +92,15 @@ def _read(
     if kind == "ir_datasets" or path.startswith(ir_datasets.PREFIX):
         return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
     if kind is None:
-        of_parts = os.path.isdir(path) and is_parquet(path, names)
-        content = None if of_parts else read_content_unless(path, PARQUET, threads)
+        of_parts = os.path.isdir(path) and parquet.is_parquet(path, names)
+        content = None if of_parts else read_content_unless(path, parquet.MAGIC, threads)
     else:
         in_place = kind == "parquet" and os.path.exists(path) and not is_pipe(path)
         content = None if in_place else read_content(path, threads)
     if content is None:
-        return named_columns.read_parquet(path, names)
-    if kind == "parquet" or (kind is None and content.starts_with(PARQUET)):  # compressed, or from a pipe
-        return named_columns.read_parquet(content.name, names, content.tobytes())
+        return parquet.read_parquet(path, names)
+    if kind == "parquet" or (kind is None and content.starts_with(parquet.MAGIC)):  # compressed, or from a pipe
+        return parquet.read_parquet(content.name, names, content.tobytes())
     text = content.text()
     if kind is None:
         kind = recognised(text, path, names)
@@ -111,22 +111,9 @@ def _read(
     if kind == "jsonl":
         return named_columns.read_json_lines(text, names)
     if kind in ("csv", "tsv"):
-        return named_columns.read_delimited(text, names)
+        return delimited.read_delimited(text, names)
     layout = trec.qrels_layout if names.of_judgments else trec.run_layout
     return trec.read_lines(text, layout, lenient=lenient, threads=threads, words=words)
-
-
-def is_parquet(path: str, names: ColumnNames) -> bool:
-    """Is this file Parquet, or, for judgments, a folder of such files? A pipe is not looked into."""
-    if os.path.isdir(path):
-        return names.of_judgments and any(name.endswith(".parquet") for name in os.listdir(path))
-    try:
-        if not os.path.isfile(path):
-            return False
-        with open(path, "rb") as file:
-            return file.read(4) == PARQUET
-    except OSError:
-        return False  # whoever reads the file next says what is wrong
 
 
 def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
@@ -138,7 +125,7 @@ def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
     for name, module in IN_TEXT.items():
         if module.recognises(text):
             return name
-    return "csv" if named_columns.has_header(text, names) or ending == ".csv" else "trec"
+    return "csv" if delimited.has_header(text, names) or ending == ".csv" else "trec"
 
 
 def _is_row(start: bytes, names: ColumnNames) -> bool:
@@ -162,22 +149,23 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
             try:
                 return read_content_of(content, text.name)
             except (AttributeError, KeyError, IndexError, TypeError, RecursionError):
-                raise DataError(f"{text.name}: this JSON has not the shape of {name} ({module.WHAT}).") from None
+                raise DataError(text.name, f"this JSON has not the shape of {name} ({module.WHAT}).") from None
     if isinstance(content, list) and any(isinstance(row, dict) for row in content):
         return named_columns.of_records(content, names, text.name)
     raise DataError(
-        f"{text.name}: this JSON is in no known format: expected {{query: {{document: {names.value[0]}}}}}, a list of "
-        f"rows, or one of {', '.join(IN_JSON)}."
+        text.name,
+        f"this JSON is in no known format: expected {{query: {{document: {names.value[0]}}}}}, a list of "
+        f"rows, or one of {', '.join(IN_JSON)}.",
     )
 
 
 def _by_module(module: ModuleType, name: str, names: ColumnNames, source: str = "") -> Any:
     """The function of a format that reads judgments, or runs; an error where it holds none."""
     wanted = "judgments" if names.of_judgments else "run"
-    found = getattr(module, wanted, None)
-    if found is None:
-        place = f"{source}: " if source else ""
+    reader = getattr(module, wanted, None)
+    if reader is None:
         holds = "judgments" if hasattr(module, "judgments") else "runs"
-        message = f"{place}the format {name} ({module.WHAT}) holds {holds}, but {names.what} were expected."
-        raise DataError(message.replace("run were", "a run was"))
-    return found
+        expected = "judgments were" if names.of_judgments else "a run was"
+        problem = f"the format {name} ({module.WHAT}) holds {holds}, but {expected} expected."
+        raise DataError(source, problem) if source else DataError(problem)
+    return reader

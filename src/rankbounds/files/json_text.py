@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, Place
 
 
 class RepeatedKeyError(ValueError):
@@ -21,7 +21,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def parse(content: bytes | str, name: str, what: str = "JSON") -> Any:
+def parse(content: bytes | str, place: Place | str, what: str = "JSON") -> Any:
     """What JSON says, or an error that names the source."""
     try:
         return json.loads(content, object_pairs_hook=_object)
@@ -31,7 +31,7 @@ def parse(content: bytes | str, name: str, what: str = "JSON") -> Any:
         reason = str(error).splitlines()[0].rstrip(".")
         if "integer string conversion" in reason:
             reason = "a number has thousands of digits"
-    raise DataError(f"{name}: cannot be read as {what} ({reason}).")
+    raise DataError(place, f"cannot be read as {what} ({reason}).")
 
 
 def parse_lines(content: bytes, name: str) -> list[Any]:
@@ -45,4 +45,4 @@ def parse_lines(content: bytes, name: str) -> list[Any]:
                 return list(rows)
         except (ValueError, RecursionError):
             pass  # line by line it is seen where the mistake is
-    return [parse(line, f"{name}:{number}", "a line of JSON") for number, line in lines]
+    return [parse(line, Place(name, number), "a line of JSON") for number, line in lines]

@@ -26,8 +26,9 @@ def run(content: Any, name: str) -> Columns:
     """The rankings of every subset and split; with several, their names stand before the query's, with a slash."""
     if _is_scores(content):
         raise DataError(
-            f"{name}: these are MTEB's scores, not rankings: nothing can be evaluated again from them. Let MTEB save "
-            "its predictions (prediction_folder=...) and give that file."
+            name,
+            "these are MTEB's scores, not rankings: nothing can be evaluated again from them. Let MTEB save "
+            "its predictions (prediction_folder=...) and give that file.",
         )
     parts = {
         (subset, split): queries

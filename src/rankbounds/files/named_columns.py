@@ -1,34 +1,30 @@
-"""Tables with named columns: CSV, TSV, JSON lines, Parquet, data frames, dicts of dicts, rows."""
+"""Tables with named columns, whatever holds them: files, data frames, dicts of dicts, rows."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import glob
-import io
-import os
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Bytes, Floats, Ints
+from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.decimals import finite_numbers, whole_numbers
-from rankbounds.columns.ids import BLANKS, Ids
+from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
-from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.errors import DataError, Place, UsageError, did_you_mean
 from rankbounds.files import json_text
+from rankbounds.files.frame_columns import id_column, listed_values, number_column
 from rankbounds.files.opening import Text
 
 QUERY_NAMES = ("query_id", "qid", "query-id", "q_id", "topic_id", "topic", "query")
 DOC_NAMES = ("doc_id", "docno", "corpus-id", "corpus_id", "doc-id", "docid", "pid", "document", "doc")
+RUN_NAMES = ("run", "run_id", "system", "tag")
+"""Which run a row is of, in a table of several."""
 RANK_NAMES = ("rank",)
 SOURCE_NAMES = ("source",)
 """Who or what made a label: people, a language model, clicks."""
-RUN_NAMES = ("run", "run_id", "system", "tag")
-"""Which run a row belongs to, in a table of several."""
 
 
 @dataclass(frozen=True)
@@ -122,24 +118,25 @@ class Columns:
         queries, docs, numbers = _sized(query_ids), _sized(doc_ids), _sized(values)
         if not len(queries) == len(docs) == len(numbers):
             raise DataError(
-                f"{source}: the columns differ in length ({len(queries)} query ids, {len(docs)} document ids, "
-                f"{len(numbers)} values)."
+                source,
+                f"the columns differ in length ({len(queries)} query ids, {len(docs)} document ids, "
+                f"{len(numbers)} values).",
             )
         where = Source(source, unit, before)
         stated = None if ranks is None else _sized(ranks)
         rows: Ints | None = None
         if _holds_lists(docs):
-            rows = np.repeat(np.arange(len(docs)), [_length(one) for one in docs])
+            rows = np.repeat(np.arange(len(docs)), [_length(several) for several in docs])
             docs = [doc for several in docs if several is not None for doc in several]
             numbers, stated, label_sources, runs = (
                 _spread(column, rows, source) for column in (numbers, stated, label_sources, runs)
             )
-        checked = Ids.checked(queries, _place_of(where, "query id", names and names[0]))
+        checked = Ids.checked(queries, _id_in(names and names[0], "query id"), where.place)
         topics, topic = checked.codes(checked.hashes())
         return cls(
             [name.decode("utf-8", "surrogateescape") for name in topics],
             topic if rows is None else topic[rows],
-            Ids.checked(docs, _place_of(where, "document id", names and names[1])),
+            Ids.checked(docs, _id_in(names and names[1], "document id"), where.place),
             numbers,
             value_name,
             where,
@@ -166,8 +163,8 @@ class Columns:
         if bad.size:
             row = int(bad[0])
             raise DataError(
-                f"{pairs.where(row)}: the {self.value_name} of {pairs.describe(row)} is {_shown(self.values[row])}, "
-                "not a finite number."
+                pairs.where(row),
+                f"the {self.value_name} of {pairs.describe(row)} is {_shown(self.values[row])}, not a finite number.",
             )
         return pairs, values
 
@@ -180,9 +177,9 @@ def _holds_lists(column: Any) -> bool:
     """Does a table have a row for each query, with a list of documents?"""
     if isinstance(column, Ids | np.ndarray):
         return False
-    first = next((one for one in column if one is not None), None)
+    first = next((entry for entry in column if entry is not None), None)
     return isinstance(first, list | tuple | np.ndarray) and all(
-        one is None or isinstance(one, list | tuple | np.ndarray) for one in column
+        entry is None or isinstance(entry, list | tuple | np.ndarray) for entry in column
     )
 
 
@@ -196,19 +193,14 @@ def _spread(column: Any, rows: Ints, source: str) -> Any:
         return None
     if not _holds_lists(column):
         return [column[row] for row in rows.tolist()]
-    if not np.array_equal(np.repeat(np.arange(len(column)), [_length(one) for one in column]), rows):
-        raise DataError(f"{source}: a row has a list of documents and a list of values that differ in length.")
-    return [one for several in column if several is not None for one in several]
+    if not np.array_equal(np.repeat(np.arange(len(column)), [_length(several) for several in column]), rows):
+        raise DataError(source, "a row has a list of documents and a list of values that differ in length.")
+    return [entry for several in column if several is not None for entry in several]
 
 
-def _place_of(source: Source, what: str, column: str | None = None) -> Callable[[int], str]:
-    """How to say which id of which row is meant."""
-    named = f'the {what} (column "{column}")' if column else f"a {what}"
-
-    def place(row: int) -> str:
-        return f"{source.place(row)}: {named}"
-
-    return place
+def _id_in(column: str | None, what: str) -> str:
+    """What to call the id in a message."""
+    return f'the {what} (column "{column}")' if column else f"a {what}"
 
 
 def _shown(value: Any) -> str:
@@ -223,85 +215,10 @@ def _whole(values: Any, column: str, source: Source) -> Ints:
     if bad.size:
         row = int(bad[0])
         raise DataError(
-            f'{source.place(row)}: the column "{column}" holds {_shown(values[row])}, which is not a whole number '
-            "up to 2**53."
+            source.place(row),
+            f'the column "{column}" holds {_shown(values[row])}, which is not a whole number up to 2**53.',
         )
     return numbers
-
-
-def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
-    """Does the first line name the columns?"""
-    return header_separator(text) is not None and find_column(header(text), names.query) is not None
-
-
-def header(text: Text) -> list[str]:
-    """The names in the first line."""
-    separator = header_separator(text) or ","
-    return [name.strip().strip('"').strip() for name in _first_line(text).decode("utf-8", "replace").split(separator)]
-
-
-def header_separator(text: Text) -> str | None:
-    """What stands between the names in the first line: a tab, a comma, or nothing of the kind."""
-    first = _first_line(text)
-    return "\t" if b"\t" in first else "," if b"," in first else None
-
-
-def _first_line(text: Text) -> bytes:
-    return next(text.lines(), b"")
-
-
-def read_parquet(path: str, names: ColumnNames, content: bytes | None = None) -> Columns:
-    """Read one Parquet file, or a folder of them; ``content`` is that of a pipe, which cannot be opened again.
-
-    A damaged file must not take the process down. pyarrow raises; polars may abort, so that without pyarrow it has to
-    show in another process that it can read the file.
-    """
-    parts = sorted(glob.glob(os.path.join(glob.escape(path), "*.parquet"))) if os.path.isdir(path) else [path]
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        return of_object(_read_by_polars(parts, path, content), names, source=path)
-    tables = []
-    try:
-        for part in parts:
-            with pyarrow.parquet.ParquetFile(part if content is None else io.BytesIO(content)) as file:
-                tables.append(file.read(columns=wanted_columns(file.schema_arrow.names, names, path)))
-        table = pyarrow.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
-    except DataError:
-        raise
-    except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file.") from None
-    except Exception as error:
-        raise _no_parquet(path, error) from None
-    return of_object(table, names, source=path)
-
-
-_TRIAL = "import io, sys, polars; polars.read_parquet(sys.argv[1:] or io.BytesIO(sys.stdin.buffer.read()))"
-
-
-def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> Any:
-    import subprocess
-
-    import polars
-
-    if content is None and not all(map(os.path.exists, parts)):
-        raise DataError(f"{path}: there is no such file.")
-    given = parts if content is None else []
-    trial = subprocess.run([sys.executable, "-c", _TRIAL, *given], input=content, capture_output=True, check=False)
-    if trial.returncode:
-        last = trial.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise _no_parquet(path, ValueError(*last))
-    try:
-        return polars.read_parquet(parts if content is None else io.BytesIO(content))
-    except (polars.exceptions.PolarsError, OSError) as error:
-        raise _no_parquet(path, error) from None
-
-
-def _no_parquet(path: str, error: Exception) -> DataError:
-    told = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    if isinstance(error, MemoryError):
-        told = f"it asks for more memory than there is: {told}"
-    return DataError(f"{path}: cannot be read as Parquet ({told}).")
 
 
 def read_json_lines(text: Text, names: ColumnNames) -> Columns:
@@ -313,84 +230,10 @@ def of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> Columns:
     """From a list of objects, each with the same columns."""
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
-            raise DataError(f"{source}, row {number}: expected an object with named columns, got {_shown(row)}.")
+            raise DataError(Place(source, row=number), f"expected an object with named columns, got {_shown(row)}.")
     known = list(dict.fromkeys(key for row in rows for key in row))
     wanted = wanted_columns(known, names, source)
-    return _of_columns({name: [row.get(name) for row in rows] for name in wanted}, names, source)
-
-
-def read_delimited(text: Text, names: ColumnNames) -> Columns:
-    """Read CSV or TSV with a header line."""
-    if not has_header(text, names):
-        raise DataError(
-            f"{text.name}: the first line must name the columns: one of {_listed(names.query)}, one of "
-            f"{_listed(names.doc)} and one of {_listed(names.value)}."
-        )
-    wanted_columns(header(text), names, text.name)
-    return _of_columns(delimited_columns(text), names, text.name)
-
-
-def delimited_columns(text: Text) -> dict[str, Ids]:
-    """The columns of CSV or TSV with a header line, without blanks around their fields."""
-    names = header(text)
-    separator = header_separator(text) or ","
-    begin = text.begin + len(_first_line(text)) + 1
-    body = text.buffer[begin : text.end]
-    found = None if (body == ord('"')).any() else _even_fields(text, begin, separator, len(names))
-    if found is None:
-        rows = _uneven_rows(text, begin, separator, len(names))
-        return {name: Ids.of([row[at].strip(BLANKS) for row in rows]) for at, name in enumerate(names)}
-    start, end = found
-    fields = [(np.ascontiguousarray(start[:, at]), np.ascontiguousarray(end[:, at])) for at in range(len(names))]
-    return {name: Ids(text.buffer, *_stripped(text.buffer, *field)) for name, field in zip(names, fields, strict=True)}
-
-
-def _even_fields(text: Text, begin: int, separator: str, count: int) -> tuple[Ints, Ints] | None:
-    """Where the fields of every line begin and end, where no line has more or fewer than the header; else None."""
-    body = text.buffer[begin : text.end]
-    ends = np.flatnonzero((body == ord(separator)) | (body == 10)) + begin
-    if not ends.size or ends.size % count:
-        return None
-    line_ends = ends[count - 1 :: count]
-    if np.count_nonzero(body == 10) != line_ends.size or not (text.buffer[line_ends] == 10).all():
-        return None
-    start = np.concatenate(([begin], ends[:-1] + 1))
-    return start.reshape(-1, count), ends.reshape(-1, count)
-
-
-def _stripped(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Where fields begin without the blanks around them, and how long they are."""
-    rows = np.arange(start.size)
-    while (rows := rows[(start[rows] < end[rows]) & (text[start[rows]] <= 32)]).size:
-        start[rows] += 1
-    rows = np.arange(start.size)
-    while (rows := rows[(start[rows] < end[rows]) & (text[end[rows] - 1] <= 32)]).size:
-        end[rows] -= 1
-    return start, end - start
-
-
-def _uneven_rows(text: Text, begin: int, separator: str, count: int) -> list[list[str]]:
-    """The general way: fields in quotes, lines that lack their last fields, empty lines."""
-    content = text.buffer[begin : text.end].tobytes().decode("utf-8", "surrogateescape")
-    longest = csv.field_size_limit(max(csv.field_size_limit(), len(content)))
-    rows = []
-    reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
-    try:
-        for row in reader:
-            if len(row) > count:
-                raise DataError(
-                    f"{text.name}:{text.before + reader.line_num + 1}: there are {len(row)} fields in a table of "
-                    f"{count} columns."
-                )
-            if row:
-                rows.append(row + [""] * (count - len(row)))
-    except csv.Error as error:
-        raise DataError(
-            f"{text.name}:{text.before + reader.line_num + 1}: cannot be read as a table ({error})."
-        ) from None
-    finally:
-        csv.field_size_limit(longest)
-    return rows
+    return of_columns({name: [row.get(name) for row in rows] for name in wanted}, names, source)
 
 
 def is_table(given: Any) -> bool:
@@ -415,7 +258,7 @@ def of_object(given: Any, names: ColumnNames, *, source: str, before: int = 0) -
         given = given.read_all()
     if is_column_wise(given, names):
         lists = {str(column): list(values) for column, values in given.items()}
-        return _of_columns({name: lists[name] for name in wanted_columns(list(lists), names, source)}, names, source)
+        return of_columns({name: lists[name] for name in wanted_columns(list(lists), names, source)}, names, source)
     if isinstance(given, Mapping):
         return _of_nested(given, names, source)
     columns = getattr(given, "column_names", None)
@@ -424,14 +267,14 @@ def of_object(given: Any, names: ColumnNames, *, source: str, before: int = 0) -
     if columns is not None:
         wanted = wanted_columns([str(column) for column in columns], names, source)
         by_name = {str(column): column for column in columns}
-        return _of_columns({name: given[by_name[name]] for name in wanted}, names, source, before)
+        return of_columns({name: given[by_name[name]] for name in wanted}, names, source, before)
     try:
         listed = list(given)
         if listed and isinstance(listed[0], Mapping):
             return of_records(listed, names, source)
         rows = [_row(row, names) for row in listed]
     except (TypeError, IndexError, KeyError, AttributeError):
-        raise DataError(f"{source}: expected {taken(names)}; got {type(given).__name__}.") from None
+        raise DataError(source, f"expected {taken(names)}; got {type(given).__name__}.") from None
     queries, docs, values = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
     return Columns.of(queries, docs, values, value_name=names.value_name, source=source)
 
@@ -483,7 +326,7 @@ def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
 
 def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
     where = Source(source)
-    topics = Ids.checked(list(given), _place_of(where, "query id")).to_list()
+    topics = Ids.checked(list(given), "a query id", where.place).to_list()
     of_query = [_with_values(query, inner, names, source) for query, inner in given.items()]
     values: list[Any] = []
     for inner in of_query:
@@ -491,14 +334,14 @@ def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Col
     counts = [len(inner) for inner in of_query]
     topic = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     if len(set(topics)) < len(topics):
-        raise DataError(f"{source}: two query ids have the same text; ids are compared as text.")
+        raise DataError(source, "two query ids have the same text; ids are compared as text.")
     ids: Ids | None = None
     with contextlib.suppress(TypeError, AttributeError, UnicodeEncodeError):
         ids = Ids.of_lines("\n".join("\n".join(inner) for inner in of_query if inner), len(values))
     distinct = ids is not None
     if ids is None or not ids.length.all():  # an id holds a newline, is not text, or is none
         docs = [doc for inner in of_query for doc in inner]
-        ids = Ids.checked(docs, _place_of(where, "document id"))
+        ids = Ids.checked(docs, "a document id", where.place)
         distinct = set(map(type, docs)) <= {str}  # of others, two may have the same text
     return Columns(topics, topic, ids, values, names.value_name, where, distinct=distinct)
 
@@ -515,21 +358,21 @@ def _with_values(query: Any, inner: Any, names: ColumnNames, source: str) -> Map
         values: dict[Any, float] = {}
         for place, doc in enumerate(docs):
             if doc in values:
-                raise DataError(f'{source}: document "{doc}" of topic "{query}" is listed twice. Keep one.')
+                raise DataError(source, f'document "{doc}" of topic "{query}" is listed twice.', "Keep one.")
             values[doc] = 1.0 if names.of_judgments else float(len(docs) - place)
     except TypeError:
         raise DataError(
-            f'{source}: expected {taken(names)}; but the entry of "{query}" is a {type(inner).__name__}.'
+            source, f'expected {taken(names)}; but the entry of "{query}" is a {type(inner).__name__}.'
         ) from None
     return values
 
 
 def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[str]:
     """Of a table's columns those that are read; an error where one is lacking."""
-    return [name for name in _found_columns(columns, names, source) if name is not None]
+    return [name for name in found_columns(columns, names, source) if name is not None]
 
 
-def _found_columns(
+def found_columns(
     columns: list[str], names: ColumnNames, source: str
 ) -> tuple[str, str, str, str | None, str | None, str | None]:
     """The columns of the query, the document, the value, the rank, the label's source and the run."""
@@ -537,11 +380,12 @@ def _found_columns(
     def needed(known: tuple[str, ...], what: str) -> str:
         found = find_column(columns, known)
         if found is not None and [name.lower() for name in columns].count(found.lower()) > 1:
-            raise DataError(f'{source}: two columns are called "{found}". Rename or drop one.')
+            raise DataError(source, f'two columns are called "{found}".', "Rename or drop one.")
         if found is None:
             raise DataError(
-                f"{source}: no column for the {what}. Known names are {_listed(known)}; this table has "
-                f"{_listed(columns)}. Rename one."
+                source,
+                f"no column for the {what}. Known names are {_listed(known)}; this table has {_listed(columns)}.",
+                "Rename one.",
             )
         return found
 
@@ -555,87 +399,22 @@ def _found_columns(
     )
 
 
-def _of_columns(table: Mapping[str, Any], names: ColumnNames, source: str, before: int = 0) -> Columns:
+def of_columns(table: Mapping[str, Any], names: ColumnNames, source: str, before: int = 0) -> Columns:
     """From columns by their names: those of a frame, of any package, or our own."""
-    query, doc, value, rank, label, run = _found_columns(list(table), names, source)
+    query, doc, value, rank, label, run = found_columns(list(table), names, source)
     return Columns.of(
-        _id_column(table[query]),
-        _id_column(table[doc]),
-        _number_column(table[value]),
+        id_column(table[query]),
+        id_column(table[doc]),
+        number_column(table[value]),
         value_name=value,
         source=source,
-        ranks=None if rank is None else _number_column(table[rank]),
-        label_sources=None if label is None else _listed_values(table[label]),
-        runs=None if run is None else _id_column(table[run]),
+        ranks=None if rank is None else number_column(table[rank]),
+        label_sources=None if label is None else listed_values(table[label]),
+        runs=None if run is None else id_column(table[run]),
         before=before,
         names=(query, doc),
         rank_name=rank or "rank",
     )
-
-
-def _id_column(column: Any) -> Any:
-    """A frame's column of ids; where it is text without gaps, without a Python string for each row."""
-    package = type(column).__module__.partition(".")[0]
-    if package == "polars":
-        import polars
-
-        if not column.null_count() and (column.dtype == polars.String or column.dtype.is_integer()):
-            return ids_of_series(column.cast(polars.String))
-    if package == "pyarrow":
-        found = _ids_of_arrow(column)
-        if found is not None:
-            return found
-    return _listed_values(column)
-
-
-def ids_of_series(series: Any) -> Ids:
-    """The ids in a polars column of text without nulls."""
-    if not len(series):
-        return Ids.of([])
-    length = series.str.len_bytes().to_numpy().astype(np.int64)
-    return Ids.of_bytes(series.str.join("")[0].encode("utf-8"), length)
-
-
-def _ids_of_arrow(column: Any) -> Ids | None:
-    import pyarrow
-
-    kinds = pyarrow.types
-    if kinds.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    kind = column.type
-    if column.null_count or not (kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_integer(kind)):
-        return None
-    text = column.cast(pyarrow.large_string())
-    if isinstance(text, pyarrow.ChunkedArray):
-        text = text.combine_chunks()
-    _, offsets, content = text.buffers()
-    if not len(text) or content is None:
-        return None
-    edges = np.frombuffer(offsets, dtype=np.int64)[text.offset : text.offset + len(text) + 1]
-    return Ids.of_bytes(memoryview(content)[edges[0] : edges[-1]], np.diff(edges))
-
-
-def _number_column(column: Any) -> Any:
-    """A frame's column of numbers as an array, where it is one without gaps."""
-    package = type(column).__module__.partition(".")[0]
-    if package == "polars" and column.dtype.is_numeric() and not column.null_count():
-        return column.to_numpy()
-    if package == "pyarrow":
-        import pyarrow
-
-        kinds, kind = pyarrow.types, column.type
-        if not column.null_count and (kinds.is_floating(kind) or kinds.is_integer(kind)):
-            return column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
-    return _listed_values(column)
-
-
-def _listed_values(column: Any) -> Any:
-    if isinstance(column, Ids):
-        return column
-    for method in ("to_list", "to_pylist", "tolist"):
-        if hasattr(column, method):
-            return list(getattr(column, method)())
-    return list(column)
 
 
 def find_column(columns: Iterable[str], known: tuple[str, ...]) -> str | None:

@@ -16,16 +16,14 @@ import numpy as np
 from rankbounds.arrays import Bytes
 from rankbounds.columns.ids import PADDING, padded
 from rankbounds.errors import DataError, OutOfMemoryError, UsageError
+from rankbounds.files import compression
 from rankbounds.threads import in_threads
 
 STANDARD_INPUT = "-"
-_COMPRESSIONS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 _ENDINGS = frozenset(
     (".txt", ".trec", ".run", ".res", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".parq")
 )
 """Of files of runs; whatever else stands behind a point may be a part of the run's name."""
-_SKIPPABLE_FRAME = b"\x2a\x4d\x18"
-"""Behind its first byte: what parallel writers of zstandard put before their frames."""
 _PIECE_BYTES = 1 << 24
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -45,24 +43,24 @@ def _files_in(folder: str) -> list[str]:
 
 def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
     """The files that paths, globs and folders stand for, each once, globs and folders in name order."""
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for given in names:
         name = os.fspath(given)
         if name == STANDARD_INPUT:
-            found[name] = None
+            files[name] = None
         elif os.path.isdir(name):
             inside = _files_in(name)
             if not inside:
-                raise DataError(f"{name}: this folder holds no files.")
-            found.update(dict.fromkeys(sorted(inside)))
+                raise DataError(name, "this folder holds no files.")
+            files.update(dict.fromkeys(sorted(inside)))
         elif not os.path.exists(name) and glob.has_magic(name):
             matches = [match for match in sorted(glob.glob(name, recursive=True)) if os.path.isfile(match)]
             if not matches:
-                raise DataError(f"{name}: no file matches this pattern.")
-            found.update(dict.fromkeys(matches))
+                raise DataError(name, "no file matches this pattern.")
+            files.update(dict.fromkeys(matches))
         else:
-            found[name] = None
-    return list(found)
+            files[name] = None
+    return list(files)
 
 
 def plain_name(path: str) -> str:
@@ -70,7 +68,7 @@ def plain_name(path: str) -> str:
     if path == STANDARD_INPUT:
         return "stdin"
     name = os.path.basename(path)
-    for endings in (_COMPRESSIONS.values(), _ENDINGS):
+    for endings in (compression.ENDINGS.values(), _ENDINGS):
         stem, ending = os.path.splitext(name)
         name = stem if ending.lower() in endings and stem else name
     return name
@@ -79,7 +77,7 @@ def plain_name(path: str) -> str:
 def format_ending(path: str) -> str:
     """The ending that names the format, behind any ending that names a compression: ``.csv`` for ``a.csv.gz``."""
     stem, ending = os.path.splitext(path.lower())
-    if ending in _COMPRESSIONS.values():
+    if ending in compression.ENDINGS.values():
         ending = os.path.splitext(stem)[1]
     return ending
 
@@ -151,11 +149,11 @@ def read_content_unless(path: str, magic: bytes | None, threads: int = 1) -> Con
         if path != STANDARD_INPUT and os.path.isfile(path):
             read = _read_file(path, name, threads, magic)
             return None if read is None else Content(name, *read)
-        return Content(name, *_as_buffer(_decompressed(_read_stream(path), name)))
+        return Content(name, *_as_buffer(compression.decompressed(_read_stream(path), name)))
     except (OSError, ValueError) as error:
         raise error if isinstance(error, DataError) else _unreadable(name, error) from None
     except MemoryError:
-        raise OutOfMemoryError(f"{name}: there is not enough memory to read this.") from None
+        raise OutOfMemoryError(name, "there is not enough memory to read this.") from None
 
 
 def read_text(path: str, threads: int = 1) -> Text:
@@ -203,7 +201,7 @@ def _read_stream(path: str) -> bytes:
         return _kept_streams[path]
     if path == STANDARD_INPUT:
         if sys.stdin is None or sys.stdin.closed:
-            raise DataError("standard input: it is closed.")
+            raise DataError("standard input", "it is closed.")
         content = sys.stdin.buffer.read()
     else:
         with open(path, "rb") as file:
@@ -218,9 +216,9 @@ def _checked(name: str, buffer: Bytes, size: int, before: int = 0) -> Text:
     if buffer[begin : begin + 3].tobytes() == _BYTE_ORDER_MARK:
         begin += 3
     if begin == end:
-        raise DataError(f"{name}: the file is empty.")
+        raise DataError(name, "the file is empty.")
     if buffer[begin:end].min() == 0:
-        raise DataError(f"{name}: this is not a text file (it holds NUL bytes). Give plain text in UTF-8.")
+        raise DataError(name, "this is not a text file (it holds NUL bytes).", "Give plain text in UTF-8.")
     if buffer[end - 1] != ord("\n"):
         buffer[end] = ord("\n")
         end += 1
@@ -237,19 +235,6 @@ def is_pipe(path: str) -> bool:
     return path == STANDARD_INPUT or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
-def compression_of(head: bytes) -> str | None:
-    """The ending of the compression whose data begin like this; None where they are not compressed."""
-    if head[1:4] == _SKIPPABLE_FRAME and 0x50 <= head[0] <= 0x5F:
-        return ".zst"
-    return next((ending for magic, ending in _COMPRESSIONS.items() if head.startswith(magic)), None)
-
-
-def is_compressed(path: str) -> bool:
-    """Is the content of this file compressed?"""
-    with open(path, "rb") as file:
-        return compression_of(file.read(6)) is not None
-
-
 @contextlib.contextmanager
 def stream(path: str) -> Iterator[IO[bytes]]:
     """A file to read piece by piece, decompressed by content."""
@@ -257,104 +242,25 @@ def stream(path: str) -> Iterator[IO[bytes]]:
         raise UsageError(f"{path}: a pipe cannot be read in pieces: write it to a file first, or use --engine local.")
     try:
         with open(path, "rb") as file:
-            kind = compression_of(file.read(6))
-        with _opened(path, kind) as opened:
+            kind = compression.compression_of(file.read(6))
+        with compression.opened(path, kind) as opened:
             yield opened
     except Exception as error:
         if isinstance(error, OSError) and error.errno:
             raise _unreadable(path, error) from None
-        if _is_damage(error):
-            raise _damaged(path, error) from None
+        if compression.is_damage(error):
+            raise compression.damaged(path, error) from None
         raise
-
-
-def _is_damage(error: Exception) -> bool:
-    """Is this what a library for compressed data raises where it cannot go on?"""
-    library = type(error).__module__.partition(".")[0]
-    return isinstance(error, OSError | EOFError) or library in (
-        "zlib",
-        "lzma",
-        "_lzma",
-        "zstandard",
-        "zstd",
-        "_zstd",
-        "compression",
-    )
-
-
-def _damaged(name: str, error: Exception) -> DataError:
-    told = str(error).strip().rstrip(".")
-    return DataError(f"{name}: the compressed data are damaged{f' ({told})' if told else ''}.")
-
-
-class _ZstandardFrames(io.RawIOBase):
-    """Decompresses frame after frame. Unlike the package's own readers it tells a frame that does not end."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        import zstandard
-
-        self._file, self._new_frame = file, zstandard.ZstdDecompressor().decompressobj
-        self._frame: Any = None
-        self._given, self._ready = b"", memoryview(b"")
-
-    def readable(self) -> bool:
-        """It can be read."""
-        return True
-
-    def readinto(self, target: Any) -> int:
-        """Fill the target with what comes next."""
-        while not self._ready:
-            self._given = self._given or self._file.read(1 << 16)
-            if not self._given:
-                if self._frame is not None:
-                    raise EOFError("they end in the middle of a frame")
-                return 0
-            self._frame = self._frame or self._new_frame()
-            self._ready = memoryview(self._frame.decompress(self._given))
-            self._given = self._frame.unused_data if self._frame.eof else b""
-            if self._frame.eof:
-                self._frame = None
-        count = min(len(target), len(self._ready))
-        target[:count], self._ready = self._ready[:count], self._ready[count:]
-        return count
-
-    def close(self) -> None:
-        """Close the file as well."""
-        self._file.close()
-        super().close()
-
-
-def _opened(path: str, kind: str | None) -> Any:
-    if kind == ".gz":
-        import gzip
-
-        return gzip.open(path, "rb")
-    if kind == ".bz2":
-        import bz2
-
-        return bz2.open(path, "rb")
-    if kind == ".xz":
-        import lzma
-
-        return lzma.open(path, "rb")
-    if kind == ".zst":
-        try:
-            from compression import zstd  # type: ignore[import-not-found, unused-ignore]
-
-            return zstd.open(path, "rb")
-        except ImportError:
-            return io.BufferedReader(_ZstandardFrames(open(path, "rb")), 1 << 17)  # closed with the reader
-    return open(path, "rb", buffering=0)
 
 
 def _unreadable(name: str, error: Exception) -> DataError:
     if isinstance(error, FileNotFoundError):
         folder = os.path.dirname(name) or "."
-        hint = "" if os.path.isdir(folder) else f' There is no folder "{folder}".'
-        return DataError(f"{name}: there is no such file.{hint}")
+        hint = "" if os.path.isdir(folder) else f'There is no folder "{folder}".'
+        return DataError(name, "there is no such file.", hint)
     if isinstance(error, IsADirectoryError):
-        return DataError(f"{name}: this is a folder; a file was expected here.")
-    return DataError(f"{name}: cannot be read ({getattr(error, 'strerror', None) or error}).")
+        return DataError(name, "this is a folder; a file was expected here.")
+    return DataError(name, f"cannot be read ({getattr(error, 'strerror', None) or error}).")
 
 
 def _read_file(path: str, name: str, threads: int, magic: bytes | None = None) -> tuple[Bytes, int] | None:
@@ -364,10 +270,10 @@ def _read_file(path: str, name: str, threads: int, magic: bytes | None = None) -
         head = file.read(6)
         if magic is not None and head.startswith(magic):
             return None
-        if compression_of(head) or not size:
+        if compression.compression_of(head) or not size:
             data = head + file.readall()
             _note_checksum(path, data)
-            return _as_buffer(_decompressed(data, name))
+            return _as_buffer(compression.decompressed(data, name))
         buffer = padded(size)
         size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], file, threads)
     _note_checksum(path, buffer[PADDING : PADDING + size])
@@ -401,39 +307,6 @@ def _as_buffer(data: bytes | memoryview) -> tuple[Bytes, int]:
     buffer = padded(len(data))
     buffer[PADDING : PADDING + len(data)] = np.frombuffer(data, dtype=np.uint8)
     return buffer, len(data)
-
-
-def _decompressed(data: bytes, name: str) -> bytes:
-    kind = compression_of(data[:6])
-    try:
-        if kind == ".gz":
-            import gzip
-
-            return gzip.decompress(data)
-        if kind == ".bz2":
-            import bz2
-
-            return bz2.decompress(data)
-        if kind == ".xz":
-            import lzma
-
-            return lzma.decompress(data)
-        if kind == ".zst":
-            return _decompressed_zstandard(data)
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise _damaged(name, error) from None
-    return data
-
-
-def _decompressed_zstandard(data: bytes) -> bytes:
-    try:
-        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
-
-        return bytes(zstd.decompress(data))
-    except ImportError:
-        return _ZstandardFrames(io.BytesIO(data)).readall() or b""
 
 
 def checksum(path: str) -> str:

@@ -20,18 +20,18 @@ def recognises(content: Any) -> bool:
 def judgments(content: Any, name: str) -> Columns:
     """All ratings, with what made them as their source: ``click``, ``llm`` or ``imported``."""
     queries, docs, ratings, sources = [], [], [], []
-    for one in _lists(content):
-        made_by = _MADE_BY.get(str(one.get("type")), str(one.get("type") or "imported").lower())
-        if one.get("status", "COMPLETED") != "COMPLETED":
-            raise DataError(f'{name}: the judgment list "{one.get("name")}" is not complete: {one["status"]}.')
-        for query in one["judgmentRatings"]:
+    for listed in _lists(content):
+        made_by = _MADE_BY.get(str(listed.get("type")), str(listed.get("type") or "imported").lower())
+        if listed.get("status", "COMPLETED") != "COMPLETED":
+            raise DataError(name, f'the judgment list "{listed.get("name")}" is not complete: {listed["status"]}.')
+        for query in listed["judgmentRatings"]:
             for rated in query.get("ratings", []):
                 queries.append(query.get("query"))
                 docs.append(rated.get("docId"))
                 ratings.append(rated.get("rating"))
                 sources.append(made_by)
     if not queries:
-        raise DataError(f"{name}: these judgment lists hold no rating.")
+        raise DataError(name, "these judgment lists hold no rating.")
     return Columns.of(queries, docs, ratings, value_name="rating", source=name, label_sources=sources, unit="entry")
 
 
@@ -42,5 +42,5 @@ def _lists(content: Any) -> Iterator[dict[str, Any]]:
         yield content
     for inner in ("_source", "hits"):
         value = content.get(inner)
-        for one in value if isinstance(value, list) else [value]:
-            yield from _lists(one)
+        for entry in value if isinstance(value, list) else [value]:
+            yield from _lists(entry)

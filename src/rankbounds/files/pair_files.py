@@ -94,8 +94,9 @@ def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
         kind = recognised(text_of(name, "".join(first).encode("utf-8", "surrogateescape")), name)
         if kind != "trec":
             raise DataError(
-                f"{name}: these lines would be read as {kind}, because the first is {shown(first[0].rstrip())}. Write "
-                f"{_TABLES}."
+                name,
+                f"these lines would be read as {kind}, because the first is {shown(first[0].rstrip())}.",
+                f"Write {_TABLES}.",
             )
     return itertools.chain(first, lines)
 

@@ -13,7 +13,7 @@ from rankbounds.arrays import Ints
 from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError
-from rankbounds.files import named_columns
+from rankbounds.files import delimited
 from rankbounds.files.named_columns import Columns, find_column
 from rankbounds.files.opening import Text
 
@@ -24,9 +24,9 @@ RATING, POSITION = ("rating",), ("doc position", "position", "rank")
 
 def recognises(text: Text) -> bool:
     """Does the first line name Quepid's columns?"""
-    if named_columns.header_separator(text) != ",":
+    if delimited.header_separator(text) != ",":
         return False
-    names = named_columns.header(text)
+    names = delimited.header(text)
     rated = find_column(names, RATING) or find_column(names, POSITION[:1])
     return bool(find_column(names, QUERY) and find_column(names, DOC) and rated)
 
@@ -37,7 +37,7 @@ def judgments(text: Text) -> Columns:
     rating = _needed(table, RATING, "rating", text)
     rated = _filled(table, rating, doc)
     if not rated.size:
-        raise DataError(f"{text.name}: no document has a rating.")
+        raise DataError(text.name, "no document has a rating.")
     return _columns(table, query, doc, rated, table[rating].take(rated), "rating", text)
 
 
@@ -47,22 +47,20 @@ def run(text: Text) -> Columns:
     position = _needed(table, POSITION, "position", text)
     shown = _filled(table, doc, position)
     if not shown.size:
-        raise DataError(f"{text.name}: no document has a position.")
+        raise DataError(text.name, "no document has a position.")
     ranks = table[position].take(shown)
     return _columns(table, query, doc, shown, -finite_numbers(ranks)[0], position, text, ranks)
 
 
 def _table(text: Text) -> tuple[dict[str, Ids], str, str]:
-    table = named_columns.delimited_columns(text)
+    table = delimited.delimited_columns(text)
     return table, _needed(table, QUERY, "query", text), _needed(table, DOC, "document", text)
 
 
 def _needed(table: dict[str, Ids], known: tuple[str, ...], what: str, text: Text) -> str:
     found = find_column(table, known)
     if found is None:
-        raise DataError(
-            f"{text.name}: no column for the {what} ({', '.join(known)}); this file has {', '.join(table)}."
-        )
+        raise DataError(text.name, f"no column for the {what} ({', '.join(known)}); this file has {', '.join(table)}.")
     return found
 
 

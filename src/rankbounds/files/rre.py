@@ -30,14 +30,14 @@ def judgments(content: Any, name: str) -> Columns:
         inner = group.get("queries") or [group]
         for query in dict.fromkeys(_query_id(one, group, number) for one in inner):
             if query in seen:
-                raise DataError(f'{name}: the query "{query}" has relevant documents in two groups.')
+                raise DataError(name, f'the query "{query}" has relevant documents in two groups.')
             seen.add(query)
             for doc, gain in rated:
                 queries.append(query)
                 docs.append(doc)
                 gains.append(gain)
     if not queries:
-        raise DataError(f"{name}: no relevant document was found here.")
+        raise DataError(name, "no relevant document was found here.")
     return Columns.of(queries, docs, gains, value_name="gain", source=name, unit="entry")
 
 
@@ -64,7 +64,7 @@ def _rated(relevant: Any, name: str) -> Iterator[tuple[Any, Any]]:
     """``{document: {"gain": 3}}``, a list of such, or ``{gain: [documents]}``."""
     for part in relevant if isinstance(relevant, list) else [relevant]:
         if not isinstance(part, dict):
-            raise DataError(f'{name}: "relevant_documents" must be an object, not {part!r}.')
+            raise DataError(name, f'"relevant_documents" must be an object, not {part!r}.')
         for key, value in part.items():
             if isinstance(value, list):
                 yield from ((doc, key) for doc in value)

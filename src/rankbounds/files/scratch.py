@@ -33,7 +33,7 @@ def scratch_folder(below: str | os.PathLike[str] | None = None) -> Iterator[Path
     try:
         made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
     except OSError as error:
-        raise DataError(f"{parent}: no temporary files can be written here ({error.strerror or error}).") from None
+        raise DataError(parent, f"no temporary files can be written here ({error.strerror or error}).") from None
     with _ended_by_signals(), made as name, _locked(Path(name)):
         yield Path(name)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import Columns
 from rankbounds.files.opening import Text, read_text
 
@@ -37,8 +37,9 @@ def read_predictions(judgments_path: str | os.PathLike[str], path: str | os.Path
     predicted = read_text(file).tobytes().decode("utf-8", "replace").split()
     if len(predicted) != len(queries):
         raise DataError(
-            f"{file}: there are {len(predicted)} predictions for {len(queries)} lines of "
-            f"{os.fspath(judgments_path)}; the two must go together line by line."
+            file,
+            f"there are {len(predicted)} predictions for {len(queries)} lines of "
+            f"{os.fspath(judgments_path)}; the two must go together line by line.",
         )
     return Columns.of(queries, docs, predicted, value_name="prediction", source=file)
 
@@ -53,7 +54,8 @@ def _lines(text: Text) -> tuple[list[str], list[str], list[str]]:
         match = _LINE.fullmatch(stripped)
         if match is None:
             raise DataError(
-                f'{text.name}:{number}: expected a line like "2 qid:7 1:0.5 2:1.2 # document", got "{stripped[:60]}".'
+                Place(text.name, number),
+                f'expected a line like "2 qid:7 1:0.5 2:1.2 # document", got "{stripped[:60]}".',
             )
         query = match["query"]
         counts[query] = counts.get(query, 0) + 1
@@ -62,5 +64,5 @@ def _lines(text: Text) -> tuple[list[str], list[str], list[str]]:
         docs.append(named["id"] if named else str(counts[query]))
         grades.append(match["grade"])
     if not queries:
-        raise DataError(f"{text.name}: the file holds no line of data.")
+        raise DataError(text.name, "the file holds no line of data.")
     return queries, docs, grades

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import os
-import re
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
@@ -24,11 +22,15 @@ import numpy as np
 from rankbounds.arrays import Ints, Words
 from rankbounds.columns.ids import PADDING, Ids
 from rankbounds.columns.pairs import Pairs, Source
-from rankbounds.errors import DataError, UsageError
-from rankbounds.files import named_columns, trec
-from rankbounds.files.formats import is_parquet, recognised
+from rankbounds.errors import DataError, Place, UsageError
+from rankbounds.files import named_columns, parquet, trec
+from rankbounds.files.compression import is_compressed
+from rankbounds.files.formats import recognised
+from rankbounds.files.frame_columns import ids_of_series
+from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, told_once
 from rankbounds.files.named_columns import QRELS_COLUMNS, ColumnNames, Columns
-from rankbounds.files.opening import STANDARD_INPUT, Text, is_compressed, stream, text_of
+from rankbounds.files.opening import STANDARD_INPUT, Text, stream, text_of
+from rankbounds.files.text_blocks import blocks_of_lines, first_fields, inner_text, queries_of, read_fully
 from rankbounds.files.trec import Layout, NothingReadError, TrecLines
 
 ROW_BYTES = 50
@@ -36,12 +38,6 @@ ROW_BYTES = 50
 COMPRESSED = 6
 """How many times its size a compressed file is taken to have when it is read."""
 SPLIT_BYTES = 1 << 24
-READ_BYTES = 1 << 26
-"""How much is asked for at a time: some libraries for compressed files take room for all that they are asked for."""
-
-LENIENTLY = ": read leniently: "
-"""What stands in a warning between the file and what was left out of it."""
-
 Piece = TrecLines | Columns
 
 
@@ -81,7 +77,7 @@ class LargeFile:
     @property
     def parquet(self) -> bool:
         """Is it Parquet? Everything else must be lines of TREC."""
-        return is_parquet(self.path, QRELS_COLUMNS)
+        return parquet.is_parquet(self.path, QRELS_COLUMNS)
 
     @property
     def _block_bytes(self) -> int:
@@ -107,8 +103,8 @@ class LargeFile:
     def size(self) -> int:
         """How many bytes of text this is, about."""
         if self.parquet:
-            with self._damage_told():
-                return sum(map(_rows_of_parquet, self._parquet_files())) * ROW_BYTES
+            with parquet.damage_told(self.path):
+                return sum(map(parquet.rows_of, parquet.files_of(self.path))) * ROW_BYTES
         return Path(self.path).stat().st_size * (COMPRESSED if is_compressed(self.path) else 1)
 
     def grouped(self) -> Iterator[Piece]:
@@ -176,33 +172,19 @@ class LargeFile:
         if carried is not None:
             yield named_columns.of_object(carried, self.names, source=self.path, before=before)
 
-    def _parquet_files(self) -> list[str]:
-        return sorted(map(str, Path(self.path).glob("*.parquet"))) if os.path.isdir(self.path) else [self.path]
-
     def _wanted_columns(self) -> list[str]:
-        with self._damage_told():
-            return named_columns.wanted_columns(_columns_of_parquet(self._parquet_files()[0]), self.names, self.path)
+        with parquet.damage_told(self.path):
+            return named_columns.wanted_columns(
+                parquet.columns_of(parquet.files_of(self.path)[0]), self.names, self.path
+            )
 
     def _frames(self) -> Iterator[Any]:
         """The columns that matter, some rows at a time, in the order of the file."""
         wanted = self._wanted_columns()
         step = max(1, self.piece_bytes // ROW_BYTES)
-        with self._damage_told():
-            for path in self._parquet_files():
-                yield from (frame for frame in _frames_of_parquet(path, wanted, step) if len(frame))
-
-    @contextlib.contextmanager
-    def _damage_told(self) -> Iterator[None]:
-        """Whatever the libraries for Parquet raise as one sentence; polars panics with what is no Exception."""
-        try:
-            yield
-        except (DataError, MemoryError):
-            raise
-        except BaseException as error:
-            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-                raise
-            told = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-            raise DataError(f"{self.path}: cannot be read as Parquet ({told}).") from None
+        with parquet.damage_told(self.path):
+            for path in parquet.files_of(self.path):
+                yield from (frame for frame in parquet.frames_of(path, wanted, step) if len(frame))
 
     def split(self, parts: int, scratch: Path) -> list[Path | None]:
         """Split the file by topic into files below ``scratch``; a topic has the same part in every file split so."""
@@ -220,11 +202,11 @@ class LargeFile:
     def _split_frames(self, parts: int, folder: Path) -> list[Path | None]:
         polars = _polars()
         names = [folder / f"{number}" for number in range(parts)]
-        for number, frame in enumerate(self._frames()):
-            part = (named_columns.ids_of_series(_query_column(frame)).hashes() % np.uint64(parts)).astype(np.int64)
-            for one in np.unique(part).tolist():
-                names[one].mkdir(exist_ok=True)
-                frame.filter(polars.Series(part == one)).write_parquet(names[one] / f"{number:06}.parquet")
+        for step, frame in enumerate(self._frames()):
+            part = (ids_of_series(_query_column(frame)).hashes() % np.uint64(parts)).astype(np.int64)
+            for number in np.unique(part).tolist():
+                names[number].mkdir(exist_ok=True)
+                frame.filter(polars.Series(part == number)).write_parquet(names[number] / f"{step:06}.parquet")
         return [name if name.exists() else None for name in names]
 
     def first_places(self) -> tuple[Words, Ints]:
@@ -247,10 +229,10 @@ class LargeFile:
         """The topics of all lines or rows, a stretch of the file at a time."""
         if not self.parquet:
             for content, _ in blocks_of_lines(self.path, self._block_bytes):
-                yield _queries(inner_text(self.path, content, 0))[1]
+                yield queries_of(inner_text(self.path, content, 0))[1]
             return
         for frame in self._frames():
-            yield named_columns.ids_of_series(_query_column(frame))
+            yield ids_of_series(_query_column(frame))
 
     def part(self, name: Path | None) -> Piece | None:
         """One part of a file that was split, read; None if it has no line to use."""
@@ -258,12 +240,12 @@ class LargeFile:
             return None
         try:
             if self.parquet:
-                return replace(named_columns.read_parquet(str(name), self.names), source=Source(self.path))
+                return replace(parquet.read_parquet(str(name), self.names), source=Source(self.path))
             return self._part_of_lines(name)
         except NothingReadError:
             return None
         except DataError as error:
-            raise DataError(str(error).replace(str(name), self.path)) from None
+            raise error.moved_to(replace(error.place or Place(""), file=self.path)) from None
 
     def _part_of_lines(self, name: Path) -> TrecLines:
         text = inner_text(self.path, name.read_bytes(), 0)
@@ -297,31 +279,32 @@ class LargeFile:
                     repeats.append(error)
         except DataError as error:
             return error
-        return min(repeats, key=_line_told, default=None)
+        return min(repeats, key=_line, default=None)
 
-    def left_out(self, repeats: bool) -> str:
-        """What reading leniently leaves out, in one sentence. Pieces may see a line twice, so they are not asked.
+    def left_out(self, repeats: bool) -> LeftOutWarning:
+        """What reading leniently leaves out. Pieces may see a line twice, so they are not asked.
 
         How many documents are repeated is not known; whether there are any, whoever read the pieces knows.
         """
+        kinds: dict[str, LeftOut] = {}
         with warnings.catch_warnings(record=True) as met:
             warnings.simplefilter("always")
             first_line = self._first_line()
             for content, before in blocks_of_lines(self.path, self._block_bytes):
                 with contextlib.suppress(NothingReadError):
                     self._parsed(inner_text(self.path, content, before), first_line)
-        again = r"(?:; )?\d+ repeated documents left out \(first: .*?\)(?=[;.])"
-        counted = [re.sub(again, "", str(one.message)).replace(f"{LENIENTLY}; ", LENIENTLY) for one in met]
-        told = "".join(told_once(counted)) or f"{self.path}{LENIENTLY}"
-        if not repeats:
-            return told
-        return told.removesuffix(".") + "; " * told.endswith(".") + "repeated documents left out."
+        for warning in told_once(entry.message for entry in met if isinstance(entry.message, LeftOutWarning)):
+            assert isinstance(warning, LeftOutWarning)
+            kinds |= {kind: part for kind, part in warning.left_out.items() if kind != REPEATED}
+        if repeats:
+            kinds[REPEATED] = LeftOut(None, None)
+        return LeftOutWarning(self.path, kinds)
 
     def _line_in_file(self, part: Path, number: int) -> int:
         """Which line of the file the line of this number in a part is: the file is read again to find it."""
         parts = len(list(part.parent.iterdir()))
         for content, before in blocks_of_lines(self.path, self._block_bytes):
-            used, queries = _queries(inner_text(self.path, content, 0))
+            used, queries = queries_of(inner_text(self.path, content, 0))
             mine = used[queries.hashes() % np.uint64(parts) == int(part.name)]
             if number <= mine.size:
                 return before + int(mine[number - 1]) + 1
@@ -335,27 +318,15 @@ class _PartSource(Source):
 
     line_in_file: Callable[[int], int] = field(kw_only=True)
 
-    def where(self, pairs: Pairs, row: int) -> str:
-        """``file:line`` in the file that was split."""
+    def where(self, pairs: Pairs, row: int) -> Place:
+        """The line in the file that was split."""
         number = int(np.count_nonzero(pairs.docs.text[: int(pairs.docs.start[row])] == 10)) + 1
-        return f"{self.name}:{self.line_in_file(number)}"
+        return Place(self.name, self.line_in_file(number))
 
 
-def told_once(said: Iterable[str]) -> list[str]:
-    """The warnings of several pieces as one for each file: what they counted is added up."""
-    files: dict[str, dict[str, tuple[int, str]]] = {}
-    told: dict[str, None] = {}
-    for message in said:
-        name, leniently, counts = message.partition(LENIENTLY)
-        if not leniently:
-            told[message] = None
-        for count, kind, first in re.findall(r"(\d+) ([\w ]+) \(first: (.*?)\)(?=[;.])", counts):
-            before, place = files.setdefault(name, {}).get(kind, (0, first))
-            files[name][kind] = before + int(count), min(place, first, key=lambda one: int(one.rpartition(":")[2]))
-    for name, kinds in files.items():
-        each = "; ".join(f"{count} {kind} (first: {first})" for kind, (count, first) in kinds.items())
-        told[f"{name}{LENIENTLY}{each}."] = None
-    return list(told)
+def _line(error: DataError) -> int:
+    """The line that an error names."""
+    return 0 if error.place is None else error.place.line or 0
 
 
 def _first_of_each(hashes: Words, places: Ints) -> tuple[Words, Ints]:
@@ -368,48 +339,6 @@ def _query_column(frame: Any) -> Any:
     return (
         frame[named_columns.find_column(frame.columns, named_columns.QUERY_NAMES)].cast(_polars().String).fill_null("")
     )
-
-
-def _line_told(error: DataError) -> int:
-    """The line that an error names."""
-    found = re.search(r":(\d+): ", str(error))
-    return int(found[1]) if found else 0
-
-
-def first_fields(path: str) -> tuple[list[bytes], str]:
-    """The fields of the first line with data, and where it stands."""
-    content = b""
-    for content, before in blocks_of_lines(path, 1 << 16):
-        with contextlib.suppress(NothingReadError):
-            return trec.first_line(inner_text(path, content, before))
-    if not content:
-        raise DataError(f"{path}: the file is empty.")
-    raise NothingReadError(f"{path}: the file holds no line of data.")
-
-
-def blocks_of_lines(path: str, size: int) -> Iterator[tuple[bytes, int]]:
-    """A text file without its byte order mark in blocks of whole lines, and how many lines come before each.
-
-    A block ends with the line in which it gets ``size`` bytes, as blocks do where a whole file is read.
-    """
-    before = 0
-    with stream(path) as file:
-        content = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
-        while content := content + read_fully(file, max(0, size - len(content))):
-            end = content.find(b"\n", size - 1) + 1
-            while not end and (more := file.read(1 << 16)):
-                searched, content = len(content), content + more
-                end = content.find(b"\n", max(size - 1, searched)) + 1
-            block = content[:end] if end else content
-            yield block, before
-            before += block.count(b"\n")
-            content = content[len(block) :]
-
-
-def inner_text(path: str, content: bytes, before: int) -> Text:
-    """Whole lines from anywhere in a file: a byte order mark is one only at a file's very beginning."""
-    ended = content if content.endswith(b"\n") else content + b"\n"
-    return replace(text_of(path, ended, before), begin=PADDING)
 
 
 def _rows_before_last_topic(topic: Ints) -> int:
@@ -426,22 +355,9 @@ def _line_start(docs: Ids, row: int) -> int:
     return at
 
 
-def _queries(text: Text) -> tuple[Ints, Ids]:
-    """Which lines of a text hold data, and the topic of each. Blanks are what they are to the reader."""
-    begins = np.flatnonzero(text.buffer[text.begin : text.end - 1] == 10) + text.begin + 1
-    start = np.concatenate(([text.begin], begins))
-    while (blank := (text.buffer[start] <= 32) & (text.buffer[start] != 10)).any():
-        start = start + blank
-    end = start.copy()
-    while (inside := text.buffer[end] > 32).any():
-        end = end + inside
-    used = np.flatnonzero((end > start) & (text.buffer[start] != ord("#")))
-    return used, Ids(text.buffer, start[used], (end - start)[used])
-
-
 def _distribute(text: Text, out: list[Any]) -> None:
     """Write each line to the file of its topic's part."""
-    used, queries = _queries(text)
+    used, queries = queries_of(text)
     lines = text.tobytes().split(b"\n")
     part = (queries.hashes() % np.uint64(len(out))).astype(np.int64)
     order = np.argsort(part, kind="stable")
@@ -450,51 +366,6 @@ def _distribute(text: Text, out: list[Any]) -> None:
         rows = used[order[edges[number] : edges[number + 1]]].tolist()
         chosen = itemgetter(*rows)(lines) if len(rows) > 1 else (lines[rows[0]],)
         out[number].write(b"\n".join(chosen) + b"\n")
-
-
-def read_fully(file: Any, size: int) -> bytes:
-    """So many bytes, or all there are; a file may give fewer at a time."""
-    found = []
-    while size and (block := file.read(min(size, READ_BYTES))):
-        found.append(block)
-        size -= len(block)
-    return b"".join(found)
-
-
-def _pyarrow_parquet() -> Any | None:
-    """Pyarrow's reader of Parquet, if it is there: a damaged file makes it raise, where polars may abort."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        return None
-    return pyarrow.parquet
-
-
-def _columns_of_parquet(path: str) -> list[str]:
-    parquet = _pyarrow_parquet()
-    if parquet is None:
-        return list(_polars().scan_parquet(path).collect_schema().names())
-    return list(parquet.read_schema(path).names)
-
-
-def _rows_of_parquet(path: str) -> int:
-    parquet = _pyarrow_parquet()
-    if parquet is None:
-        return int(_polars().scan_parquet(path).select(_polars().len()).collect().item())
-    return int(parquet.read_metadata(path).num_rows)
-
-
-def _frames_of_parquet(path: str, wanted: list[str], rows: int) -> Iterator[Any]:
-    """So many rows of these columns at a time."""
-    parquet, polars = _pyarrow_parquet(), _polars()
-    if parquet is None:
-        for at in range(0, _rows_of_parquet(path), rows):
-            yield polars.scan_parquet(path).select(wanted).slice(at, rows).collect()
-        return
-    with parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches(rows, columns=wanted):
-            # Without what else the file says of its columns: polars cannot take it where it is damaged.
-            yield polars.from_arrow(type(batch).from_arrays(batch.columns, names=batch.schema.names))
 
 
 def _polars() -> Any:

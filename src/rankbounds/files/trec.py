@@ -11,9 +11,8 @@ blank between them, the positions of the blanks are the table; any other block t
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,7 +20,8 @@ from rankbounds.arrays import Floats, Ints, Words
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.ids import Ids, mix
 from rankbounds.columns.pairs import Pairs, Source
-from rankbounds.errors import DataError, RankboundsWarning
+from rankbounds.errors import DataError, Place
+from rankbounds.files.leniency import REPEATED, Problems
 from rankbounds.files.opening import Text
 from rankbounds.threads import in_threads
 
@@ -46,34 +46,15 @@ class Layout:
     tag: int | None = None
 
 
+ChooseLayout = Callable[[list[bytes], Place], Layout]
+"""From the fields of the first line and the place where it stands."""
+
 RUN_LAYOUT = Layout(6, query=0, doc=2, rank=3, value=4, tag=5, description="topic Q0 document rank score tag")
 RUN_WITHOUT_TAG = Layout(5, query=0, doc=2, rank=3, value=4, description="topic Q0 document rank score")
 RUN_WITHOUT_Q0 = Layout(5, query=0, doc=1, rank=2, value=3, tag=4, description="topic document rank score tag")
 RUN_OF_SCORES = Layout(3, query=0, doc=1, value=2, description="topic document score")
 QRELS_LAYOUT = Layout(4, query=0, doc=2, value=3, description="topic 0 document grade")
 KEEP_ONE_LINE = "Keep one of the two lines, or pass --lenient to keep the first."
-
-
-@dataclass
-class Problems:
-    """What is wrong with a file: the first problem stops the reading, or all are counted when that was asked for."""
-
-    lenient: bool
-    counts: dict[str, int] = field(default_factory=dict)
-    first: dict[str, str] = field(default_factory=dict)
-
-    def add(self, place: str, kind: str, message: str, count: int = 1) -> None:
-        """Raise, or count ``count`` problems of this kind, of which the first is at ``place``."""
-        if not self.lenient:
-            raise DataError(f"{place}: {message}")
-        self.counts[kind] = self.counts.get(kind, 0) + count
-        self.first.setdefault(kind, place)
-
-    def warn(self, name: str) -> None:
-        """One warning for the file, if anything was counted."""
-        if self.counts:
-            told = "; ".join(f"{count} {kind} (first: {self.first[kind]})" for kind, count in self.counts.items())
-            warnings.warn(f"{name}: read leniently: {told}.", RankboundsWarning, stacklevel=2)
 
 
 @dataclass(frozen=True)
@@ -88,7 +69,7 @@ class TrecLines:
 
 def read_lines(
     text: Text,
-    choose_layout: Callable[[list[bytes], str], Layout],
+    choose_layout: ChooseLayout,
     *,
     lenient: bool = False,
     threads: int = 1,
@@ -112,7 +93,7 @@ def read_lines(
     if lenient:
         again = pairs.repeats()
         if again.size:
-            problems.add(pairs.where(int(again[0])), "repeated documents left out", "", again.size)
+            problems.add(REPEATED, again.size, DataError(pairs.where(int(again[0])), "this document is repeated."))
             keep = np.ones(len(pairs), dtype=bool)
             keep[again] = False
             pairs, value = pairs.take(keep), value[keep]
@@ -120,7 +101,7 @@ def read_lines(
         pairs.reject_repeats(KEEP_ONE_LINE, threads)
     problems.warn(text.name)
     if not len(pairs):
-        raise NothingReadError(f"{text.name}: no line of this file could be used.")
+        raise NothingReadError(text.name, "no line of this file could be used.")
     return TrecLines(pairs, value, layout, tag_of(first_fields, layout))
 
 
@@ -141,11 +122,11 @@ def stated_ranks(lines: TrecLines) -> Ints | None:
     ranks, wrong = whole_numbers(tokens)
     if wrong.size:
         row = int(wrong[0])
-        raise DataError(f'{pairs.where(row)}: the rank "{tokens[row]}" is not a whole number up to 2**53.')
+        raise DataError(pairs.where(row), f'the rank "{tokens[row]}" is not a whole number up to 2**53.')
     return ranks
 
 
-def run_layout(fields: list[bytes], place: str) -> Layout:
+def run_layout(fields: list[bytes], place: Place | str) -> Layout:
     """The layout of a run, from the fields of its first line."""
     if len(fields) >= 6:
         return RUN_LAYOUT
@@ -155,26 +136,29 @@ def run_layout(fields: list[bytes], place: str) -> Layout:
         return RUN_OF_SCORES
     if len(fields) == 4 and _is_number(fields[3]):
         raise DataError(
-            f"{place}: this looks like judgments (four fields: {QRELS_LAYOUT.description}), but a run was expected. "
-            "The judgments come first, then the runs."
+            place,
+            f"this looks like judgments (four fields: {QRELS_LAYOUT.description}), but a run was expected.",
+            "The judgments come first, then the runs.",
         )
     raise DataError(
-        f"{place}: a run's line has six fields ({RUN_LAYOUT.description}), five, or three "
-        f"({RUN_OF_SCORES.description}); this one has {len(fields)}."
+        place,
+        f"a run's line has six fields ({RUN_LAYOUT.description}), five, or three "
+        f"({RUN_OF_SCORES.description}); this one has {len(fields)}.",
     )
 
 
-def qrels_layout(fields: list[bytes], place: str) -> Layout:
+def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
     """The layout of judgments, from the fields of their first line."""
     if len(fields) == 4:
         return QRELS_LAYOUT
     if len(fields) in (5, 6):
         raise DataError(
-            f"{place}: this looks like a run ({len(fields)} fields: {RUN_LAYOUT.description}), but judgments were "
-            "expected. The judgments come first, then the runs."
+            place,
+            f"this looks like a run ({len(fields)} fields: {RUN_LAYOUT.description}), but judgments were expected.",
+            "The judgments come first, then the runs.",
         )
     raise DataError(
-        f"{place}: a line of judgments has four fields ({QRELS_LAYOUT.description}); this one has {len(fields)}."
+        place, f"a line of judgments has four fields ({QRELS_LAYOUT.description}); this one has {len(fields)}."
     )
 
 
@@ -186,13 +170,13 @@ def _is_number(token: bytes) -> bool:
     return True
 
 
-def first_line(text: Text) -> tuple[list[bytes], str]:
+def first_line(text: Text) -> tuple[list[bytes], Place]:
     """The fields of the first line that holds any, and where it stands."""
     for number, line in enumerate(text.lines(), text.before + 1):
         fields = fields_of(line)
         if fields and not fields[0].startswith(b"#"):
-            return fields, f"{text.name}:{number}"
-    raise NothingReadError(f"{text.name}: the file holds no line of data.")
+            return fields, Place(text.name, number)
+    raise NothingReadError(text.name, "the file holds no line of data.")
 
 
 def fields_of(line: bytes) -> list[bytes]:
@@ -211,11 +195,11 @@ def _blocks(text: Text) -> list[tuple[int, int]]:
     """Cut the text behind the newlines nearest to every ``BLOCK_BYTES``."""
     cuts = [text.begin]
     while cuts[-1] < text.end:
-        at = min(cuts[-1] + BLOCK_BYTES, text.end)
-        while at < text.end and text.buffer[at - 1] != 10:
-            ahead = np.flatnonzero(text.buffer[at : at + 4096] == 10)
-            at = at + int(ahead[0]) + 1 if ahead.size else min(at + 4096, text.end)
-        cuts.append(at)
+        cut = min(cuts[-1] + BLOCK_BYTES, text.end)
+        while cut < text.end and text.buffer[cut - 1] != 10:
+            ahead = np.flatnonzero(text.buffer[cut : cut + 4096] == 10)
+            cut = cut + int(ahead[0]) + 1 if ahead.size else min(cut + 4096, text.end)
+        cuts.append(cut)
     return list(itertools.pairwise(cuts))
 
 
@@ -254,14 +238,10 @@ def _parse_block(
         row = int(bad[0])
         token = buffer[value_start[row] : value_end[row]].tobytes().decode("utf-8", "replace")
         what = "grade" if layout is QRELS_LAYOUT else "score"
-        remedy = ' Words for grades need a gain rule, such as "S=3,A=2,B=1".' if what == "grade" else ""
-        place = f"{text.name}:{_line_number(text, int(value_start[row]))}"
-        problems.add(
-            place,
-            f"{what}s that are not numbers left out",
-            f'the {what} "{token}" is not a finite number.{remedy}',
-            bad.size,
-        )
+        remedy = 'Words for grades need a gain rule, such as "S=3,A=2,B=1".' if what == "grade" else ""
+        place = Place(text.name, _line_number(text, int(value_start[row])))
+        problem = f'the {what} "{token}" is not a finite number.'
+        problems.add(f"{what}s that are not numbers left out", bad.size, DataError(place, problem, remedy))
         keep = np.ones(value.size, dtype=bool)
         keep[bad] = False
         value, query_start, query_end = value[keep], query_start[keep], query_end[keep]
@@ -309,23 +289,21 @@ def _fields_of_uneven_lines(
     first_field = np.cumsum(fields_in_line) - fields_in_line
     lines = np.flatnonzero(fields_in_line)
     lines = lines[buffer[starts[first_field[lines]]] != ord("#")]
-    found = fields_in_line[lines]
-    wrong = found != count
+    counted = fields_in_line[lines]
+    wrong = counted != count
     if wrong.any():
         before = _line_number(text, begin)
         for kind, rows in (
-            ("lines with too few fields left out", found < count),
-            ("overlong lines cut", found > count),
+            ("lines with too few fields left out", counted < count),
+            ("overlong lines cut", counted > count),
         ):
             if rows.any():
                 row = int(np.flatnonzero(rows)[0])
-                problems.add(
-                    f"{text.name}:{before + int(lines[row])}",
-                    kind,
-                    f"expected {count} fields ({layout.description}), as in the first line, but found {found[row]}.",
-                    int(np.count_nonzero(rows)),
-                )
-        lines = lines[found >= count]
+                place = Place(text.name, before + int(lines[row]))
+                expected = f"expected {count} fields ({layout.description}), as in the first line"
+                error = DataError(place, f"{expected}, but found {counted[row]}.")
+                problems.add(kind, int(np.count_nonzero(rows)), error)
+        lines = lines[counted >= count]
     tokens = first_field[lines][:, None] + np.arange(count)
     return starts[tokens], ends[tokens]
 

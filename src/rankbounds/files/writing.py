@@ -39,7 +39,7 @@ def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = Fa
     except OSError as error:
         raise unwritable(name, error) from None
     except UnicodeEncodeError as error:
-        raise DataError(f"{name}: cannot be written. {not_utf8(error)}") from None
+        raise DataError(name, f"cannot be written. {not_utf8(error)}") from None
 
 
 def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:
@@ -47,10 +47,10 @@ def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:
     name = os.fspath(name)
     folder = os.path.dirname(name) or "."
     if isinstance(error, IsADirectoryError):
-        return DataError(f"{name}: this is a folder; name a file to write.")
+        return DataError(name, "this is a folder; name a file to write.")
     if isinstance(error, FileNotFoundError) and not os.path.isdir(folder):
-        return DataError(f'{name}: cannot be written, because there is no folder "{folder}". Make it first.')
-    return DataError(f"{name}: cannot be written ({error.strerror or error}).")
+        return DataError(name, f'cannot be written, because there is no folder "{folder}".', "Make it first.")
+    return DataError(name, f"cannot be written ({error.strerror or error}).")
 
 
 def not_utf8(error: UnicodeEncodeError) -> str:
@@ -65,7 +65,7 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
         if os.path.exists(path):
-            raise DataError(f"{os.fspath(path)}: this is a file; name a folder to write to.") from None
+            raise DataError(os.fspath(path), "this is a file; name a folder to write to.") from None
         raise unwritable(path, error) from None
     return Path(path)
 
@@ -78,7 +78,7 @@ def make_empty_folder(path: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise unwritable(path, error) from None
     if held:
-        raise DataError(f"{folder}: the folder is not empty; name a new one.")
+        raise DataError(folder, "the folder is not empty; name a new one.")
     return folder
 
 

@@ -17,9 +17,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.pairs import Pairs
-from rankbounds.errors import DataError, UsageError
-from rankbounds.files import named_columns, trec
-from rankbounds.files.formats import is_parquet
+from rankbounds.errors import DataError, Place, UsageError
+from rankbounds.files import delimited, named_columns, parquet, trec
 from rankbounds.files.opening import format_ending, read_text
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 
@@ -177,8 +176,8 @@ def read_probabilities(path: str, otherwise: float | None = None) -> RelevancePr
 
 
 def _read(path: str, otherwise: float | None) -> RelevanceProbability:
-    if is_parquet(path, DOCUMENT_COLUMNS):
-        return _by_document(named_columns.read_parquet(path, DOCUMENT_COLUMNS), otherwise)
+    if parquet.is_parquet(path, DOCUMENT_COLUMNS):
+        return _by_document(parquet.read_parquet(path, DOCUMENT_COLUMNS), otherwise)
     text = read_text(path)
     if format_ending(path) in (".jsonl", ".ndjson"):
         return _by_document(named_columns.read_json_lines(text, DOCUMENT_COLUMNS), otherwise)
@@ -190,7 +189,7 @@ def _read(path: str, otherwise: float | None) -> RelevanceProbability:
         lines = trec.read_lines(text, _layout)
         return ByDocument(lines.pairs, lines.value, otherwise)
     if any(name in header for name in named_columns.DOC_NAMES):
-        return _by_document(named_columns.read_delimited(text, DOCUMENT_COLUMNS), otherwise)
+        return _by_document(delimited.read_delimited(text, DOCUMENT_COLUMNS), otherwise)
     key = next((name for name in ("rank", "run", *named_columns.QUERY_NAMES) if name in header), None)
     if key is None:
         raise DataError(
@@ -228,7 +227,7 @@ def _by_document(table: named_columns.Columns, otherwise: float | None) -> ByDoc
     return ByDocument(pairs, q, otherwise)
 
 
-def _layout(fields: list[bytes], place: str) -> trec.Layout:
+def _layout(fields: list[bytes], place: Place) -> trec.Layout:
     if len(fields) not in (3, 4):
         raise DataError(
             f"{place}: a line of probabilities has three fields (topic document probability) or four, as judgments "

@@ -41,6 +41,15 @@ class Joined:
         return (rankings for compute in self.slices for rankings in compute())
 
 
+def no_topic_judged(run: str, topic: str, judgments: str, judged_topic: str) -> DataError:
+    """What to tell of a run that shares no topic with the judgments, with a topic of each."""
+    return DataError(
+        run,
+        f'no topic of this run is among the judged ones. The run has topics like "{topic}", {judgments} like '
+        f'"{judged_topic}".',
+    )
+
+
 def join(
     run: Run,
     facts: TopicFacts,
@@ -63,10 +72,8 @@ def join(
     known = topic_in_qrels >= 0
     unknown = [name for name, judged in zip(pairs.topics, known.tolist(), strict=True) if not judged]
     if not known.any():
-        raise DataError(
-            f"{pairs.source.name}: no topic of this run is among the judged ones. The run has topics like "
-            f'"{pairs.topics[0]}", the judgments ({facts.qrels.pairs.source.name}) like "{facts.query_ids[0]}".'
-        )
+        judgments = f"the judgments ({facts.qrels.pairs.source.name})"
+        raise no_topic_judged(pairs.source.name, pairs.topics[0], judgments, facts.query_ids[0])
     absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)

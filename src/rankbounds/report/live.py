@@ -25,10 +25,11 @@ import numpy as np
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import DataError, RankboundsError, UsageError
 from rankbounds.files import json_text, trec
-from rankbounds.files.formats import is_parquet, recognised
+from rankbounds.files.formats import recognised
 from rankbounds.files.named_columns import QRELS_COLUMNS
 from rankbounds.files.opening import expand, text_of
 from rankbounds.files.pair_files import decimal, shown, unheld_by_trec
+from rankbounds.files.parquet import is_parquet
 from rankbounds.files.writing import clear_copies, writing
 from rankbounds.report.content import Choices, gather
 from rankbounds.report.page import page

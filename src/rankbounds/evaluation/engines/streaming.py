@@ -23,12 +23,13 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, fractions_lost, gathered
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
+from rankbounds.files.leniency import REPEATED, LeftOutWarning
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.files.scratch import scratch_folder
-from rankbounds.files.topic_batches import LENIENTLY, LargeFile, MixedTopicsError, Piece
+from rankbounds.files.topic_batches import LargeFile, MixedTopicsError, Piece
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.join import empty_rankings, slices_of
+from rankbounds.rankings.join import empty_rankings, no_topic_judged, slices_of
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import processors
 
@@ -86,19 +87,24 @@ def _warnings_of(files: Sequence[LargeFile]) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")
         yield
-    told: dict[str, None] = {}
-    for one in met:
-        if issubclass(one.category, RankboundsWarning):
-            told[str(one.message)] = None
+    told: dict[str, RankboundsWarning] = {}
+    for warning in met:
+        if isinstance(warning.message, RankboundsWarning):
+            told[str(warning.message)] = warning.message
         else:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     for file in files:
-        of_pieces = [message for message in told if message.startswith(f"{file.path}{LENIENTLY}")]
+        of_pieces = {
+            text: warning
+            for text, warning in told.items()
+            if isinstance(warning, LeftOutWarning) and warning.file == file.path
+        }
         if of_pieces:
-            told = {message: None for message in told if message not in of_pieces}
-            told[file.left_out(repeats=any("repeated documents" in message for message in of_pieces))] = None
-    for message in told:
-        warnings.warn(message, RankboundsWarning, stacklevel=4)
+            told = {text: warning for text, warning in told.items() if text not in of_pieces}
+            left_out = file.left_out(repeats=any(REPEATED in warning.left_out for warning in of_pieces.values()))
+            told[str(left_out)] = left_out
+    for message in told.values():
+        warnings.warn(message, stacklevel=4)
 
 
 def memory_bytes(given: int | str | None) -> int:
@@ -143,8 +149,8 @@ class _Stream:
         """Reject what cannot be read in pieces, before any work is done."""
         files = [self.qrels, *self.runs]
         with self._as_a_whole_file_would_tell(*(self.runs if self.assumptions.gain.words else files)):
-            for one in files:
-                one.check()
+            for file in files:
+                file.check()
 
     def whole_judgments(self) -> Scores:
         """All judgments in memory, each run in pieces."""
@@ -181,8 +187,8 @@ class _Stream:
         seen = [_Seen() for _ in self.runs]
         without_relevant: list[Ints] = []
         with self._as_a_whole_file_would_tell(*files):
-            parts = max(2, *(-(-one.size() // one.piece_bytes) for one in files))
-            qrels, *runs = [one.split(parts, self.scratch) for one in files]
+            parts = max(2, *(-(-file.size() // file.piece_bytes) for file in files))
+            qrels, *runs = [file.split(parts, self.scratch) for file in files]
             by_part = self._judged_topics(qrels)
             place = _places_of(by_part, self.qrels)
             sheets = [ScoreSheet(place.size, self.measures, self.assumptions) for _ in self.runs]
@@ -191,22 +197,22 @@ class _Stream:
                 judgments = self._qrels_of(qrels[number])
                 here = [run.part(split[number]) for run, split in zip(self.runs, runs, strict=True)]
                 if judgments is None:
-                    for run, piece, one in zip(self.runs, here, seen, strict=True):
-                        one.unknown += [] if piece is None else _run_of(piece, run.path).query_ids
+                    for run, piece, met in zip(self.runs, here, seen, strict=True):
+                        met.unknown += [] if piece is None else _run_of(piece, run.path).query_ids
                     continue
                 facts = TopicFacts(judgments, self.assumptions.gain, grades=self.grades)
                 places = place[done : done + len(facts.query_ids)]
                 done += places.size
                 without_relevant.append(places[facts.relevant(1.0) == 0])
-                for run, piece, sheet, one in zip(self.runs, here, sheets, seen, strict=True):
-                    part = self._scored(run, [] if piece is None else [piece], facts, one, places)
+                for run, piece, sheet, met in zip(self.runs, here, sheets, seen, strict=True):
+                    part = self._scored(run, [] if piece is None else [piece], facts, met, places)
                     sheet.put(places, part)
                 del judgments, facts, here, part
                 gc.collect()  # an index and its pairs know each other; waiting for the collector would add up the parts
                 self.progress(number + 1, parts)
         query_ids = [by_part[number] for number in np.argsort(place).tolist()]
         results = [
-            self._result(run, sheet, one, query_ids) for run, sheet, one in zip(self.runs, sheets, seen, strict=True)
+            self._result(run, sheet, met, query_ids) for run, sheet, met in zip(self.runs, sheets, seen, strict=True)
         ]
         without = np.sort(np.concatenate(without_relevant)).tolist()
         collection = TopicFacts(as_qrels([("any", "any", 0.0)]), self.assumptions.gain, grades=self.grades)
@@ -218,8 +224,8 @@ class _Stream:
         try:
             yield
         except DataError:
-            for one in files:
-                first = one.first_error(self.scratch)
+            for file in files:
+                first = file.first_error(self.scratch)
                 if first is not None:
                     raise first from None
             raise
@@ -266,7 +272,7 @@ class _Stream:
                 grades = np.union1d(grades, qrels.grade)
                 judged += qrels.query_ids
         if not judged:
-            raise DataError(f"{self.qrels.path}: no line of this file could be used.")
+            raise DataError(self.qrels.path, "no line of this file could be used.")
         self.grades, self.distinct = np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0)), True
         return judged
 
@@ -277,11 +283,8 @@ class _Stream:
             unknown = [unknown[number] for number in np.argsort(_places_of(unknown, run)).tolist()]
         if len(missing) == len(query_ids):
             if not unknown:
-                raise DataError(f"{run.path}: no line of this file could be used.")
-            raise DataError(
-                f"{run.path}: no topic of this run is among the judged ones. The run has topics like "
-                f'"{unknown[0]}", the judgments ({self.qrels.path}) like "{query_ids[0]}".'
-            )
+                raise DataError(run.path, "no line of this file could be used.")
+            raise no_topic_judged(run.path, unknown[0], f"the judgments ({self.qrels.path})", query_ids[0])
         return sheet.result(seen.name, [query_ids[number] for number in missing], unknown)
 
     def _gathered(

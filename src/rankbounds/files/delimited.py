@@ -1,0 +1,117 @@
+"""CSV and TSV with a line that names the columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+
+from rankbounds.arrays import Bytes, Ints
+from rankbounds.columns.ids import BLANKS, Ids
+from rankbounds.errors import DataError, Place
+from rankbounds.files.named_columns import (
+    RUN_COLUMNS,
+    ColumnNames,
+    Columns,
+    find_column,
+    of_columns,
+    wanted_columns,
+)
+from rankbounds.files.opening import Text
+
+
+def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
+    """Does the first line name the columns?"""
+    return header_separator(text) is not None and find_column(header(text), names.query) is not None
+
+
+def header(text: Text) -> list[str]:
+    """The names in the first line."""
+    separator = header_separator(text) or ","
+    return [name.strip().strip('"').strip() for name in _first_line(text).decode("utf-8", "replace").split(separator)]
+
+
+def header_separator(text: Text) -> str | None:
+    """What stands between the names in the first line: a tab, a comma, or nothing of the kind."""
+    first = _first_line(text)
+    return "\t" if b"\t" in first else "," if b"," in first else None
+
+
+def _first_line(text: Text) -> bytes:
+    return next(text.lines(), b"")
+
+
+def read_delimited(text: Text, names: ColumnNames) -> Columns:
+    """Read CSV or TSV with a header line."""
+    if not has_header(text, names):
+        raise DataError(
+            text.name,
+            f"the first line must name the columns: one of {', '.join(names.query)}, one of "
+            f"{', '.join(names.doc)} and one of {', '.join(names.value)}.",
+        )
+    wanted_columns(header(text), names, text.name)
+    return of_columns(delimited_columns(text), names, text.name)
+
+
+def delimited_columns(text: Text) -> dict[str, Ids]:
+    """The columns of CSV or TSV with a header line, without blanks around their fields."""
+    names = header(text)
+    separator = header_separator(text) or ","
+    begin = text.begin + len(_first_line(text)) + 1
+    body = text.buffer[begin : text.end]
+    even = None if (body == ord('"')).any() else _even_fields(text, begin, separator, len(names))
+    if even is None:
+        rows = _uneven_rows(text, begin, separator, len(names))
+        return {name: Ids.of([row[number].strip(BLANKS) for row in rows]) for number, name in enumerate(names)}
+    start, end = even
+    fields = [(start[:, number].copy(), end[:, number].copy()) for number in range(len(names))]
+    return {name: Ids(text.buffer, *_stripped(text.buffer, *field)) for name, field in zip(names, fields, strict=True)}
+
+
+def _even_fields(text: Text, begin: int, separator: str, count: int) -> tuple[Ints, Ints] | None:
+    """Where the fields of every line begin and end, where no line has more or fewer than the header; else None."""
+    body = text.buffer[begin : text.end]
+    ends = np.flatnonzero((body == ord(separator)) | (body == 10)) + begin
+    if not ends.size or ends.size % count:
+        return None
+    line_ends = ends[count - 1 :: count]
+    if np.count_nonzero(body == 10) != line_ends.size or not (text.buffer[line_ends] == 10).all():
+        return None
+    start = np.concatenate(([begin], ends[:-1] + 1))
+    return start.reshape(-1, count), ends.reshape(-1, count)
+
+
+def _stripped(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Where fields begin without the blanks around them, and how long they are."""
+    rows = np.arange(start.size)
+    while (rows := rows[(start[rows] < end[rows]) & (text[start[rows]] <= 32)]).size:
+        start[rows] += 1
+    rows = np.arange(start.size)
+    while (rows := rows[(start[rows] < end[rows]) & (text[end[rows] - 1] <= 32)]).size:
+        end[rows] -= 1
+    return start, end - start
+
+
+def _uneven_rows(text: Text, begin: int, separator: str, count: int) -> list[list[str]]:
+    """The general way: fields in quotes, lines that lack their last fields, empty lines."""
+    content = text.buffer[begin : text.end].tobytes().decode("utf-8", "surrogateescape")
+    longest = csv.field_size_limit(max(csv.field_size_limit(), len(content)))
+    rows = []
+    reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
+    try:
+        for row in reader:
+            if len(row) > count:
+                raise DataError(
+                    Place(text.name, text.before + reader.line_num + 1),
+                    f"there are {len(row)} fields in a table of {count} columns.",
+                )
+            if row:
+                rows.append(row + [""] * (count - len(row)))
+    except csv.Error as error:
+        raise DataError(
+            Place(text.name, text.before + reader.line_num + 1), f"cannot be read as a table ({error})."
+        ) from None
+    finally:
+        csv.field_size_limit(longest)
+    return rows

@@ -1,0 +1,75 @@
+"""A column of a pandas, polars or pyarrow frame as ids or as numbers, without a Python object a row where possible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankbounds.columns.ids import Ids
+
+
+def id_column(column: Any) -> Any:
+    """A frame's column of ids; where it is text without gaps, without a Python string for each row."""
+    package = type(column).__module__.partition(".")[0]
+    if package == "polars":
+        import polars
+
+        if not column.null_count() and (column.dtype == polars.String or column.dtype.is_integer()):
+            return ids_of_series(column.cast(polars.String))
+    if package == "pyarrow":
+        found = _ids_of_arrow(column)
+        if found is not None:
+            return found
+    return listed_values(column)
+
+
+def ids_of_series(series: Any) -> Ids:
+    """The ids in a polars column of text without nulls."""
+    if not len(series):
+        return Ids.of([])
+    length = series.str.len_bytes().to_numpy().astype(np.int64)
+    return Ids.of_bytes(series.str.join("")[0].encode("utf-8"), length)
+
+
+def _ids_of_arrow(column: Any) -> Ids | None:
+    import pyarrow
+
+    kinds = pyarrow.types
+    if kinds.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if column.null_count or not (kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_integer(kind)):
+        return None
+    text = column.cast(pyarrow.large_string())
+    if isinstance(text, pyarrow.ChunkedArray):
+        text = text.combine_chunks()
+    _, offsets, content = text.buffers()
+    if not len(text) or content is None:
+        return None
+    edges = np.frombuffer(offsets, dtype=np.int64)[text.offset : text.offset + len(text) + 1]
+    return Ids.of_bytes(memoryview(content)[edges[0] : edges[-1]], np.diff(edges))
+
+
+def number_column(column: Any) -> Any:
+    """A frame's column of numbers as an array, where it is one without gaps."""
+    package = type(column).__module__.partition(".")[0]
+    if package == "polars" and column.dtype.is_numeric() and not column.null_count():
+        return column.to_numpy()
+    if package == "pyarrow":
+        import pyarrow
+
+        kinds, kind = pyarrow.types, column.type
+        if not column.null_count and (kinds.is_floating(kind) or kinds.is_integer(kind)):
+            return column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
+    return listed_values(column)
+
+
+def listed_values(column: Any) -> Any:
+    """The entries of a column of any package."""
+    if isinstance(column, Ids):
+        return column
+    for method in ("to_list", "to_pylist", "tolist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)

@@ -1,0 +1,147 @@
+"""Parquet: one file or a folder of them, at once or some rows at a time.
+
+A damaged file must not take the process down. pyarrow raises; polars may abort, so that without pyarrow it has to show
+in another process that it can read the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import io
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from rankbounds.errors import DataError
+from rankbounds.files.named_columns import ColumnNames, Columns, of_object, wanted_columns
+
+MAGIC = b"PAR1"
+"""With these bytes a Parquet file begins."""
+
+
+def is_parquet(path: str, names: ColumnNames) -> bool:
+    """Is this file Parquet, or, for judgments, a folder of such files? A pipe is not looked into."""
+    if os.path.isdir(path):
+        return names.of_judgments and any(name.endswith(".parquet") for name in os.listdir(path))
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            return file.read(4) == MAGIC
+    except OSError:
+        return False  # whoever reads the file next says what is wrong
+
+
+def files_of(path: str) -> list[str]:
+    """The files of a table: itself, or those in a folder, in name order."""
+    return sorted(glob.glob(os.path.join(glob.escape(path), "*.parquet"))) if os.path.isdir(path) else [path]
+
+
+def read_parquet(path: str, names: ColumnNames, content: bytes | None = None) -> Columns:
+    """Read one Parquet file, or a folder of them; ``content`` is that of a pipe, which cannot be opened again."""
+    parts = files_of(path)
+    reader = _pyarrow_parquet()
+    if reader is None:
+        return of_object(_read_by_polars(parts, path, content), names, source=path)
+    import pyarrow
+
+    tables = []
+    try:
+        for part in parts:
+            with reader.ParquetFile(part if content is None else io.BytesIO(content)) as file:
+                tables.append(file.read(columns=wanted_columns(file.schema_arrow.names, names, path)))
+        table = pyarrow.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
+    except DataError:
+        raise
+    except FileNotFoundError:
+        raise DataError(path, "there is no such file.") from None
+    except Exception as error:
+        raise _no_parquet(path, error) from None
+    return of_object(table, names, source=path)
+
+
+_TRIAL = "import io, sys, polars; polars.read_parquet(sys.argv[1:] or io.BytesIO(sys.stdin.buffer.read()))"
+
+
+def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> Any:
+    import subprocess
+
+    import polars
+
+    if content is None and not all(map(os.path.exists, parts)):
+        raise DataError(path, "there is no such file.")
+    given = parts if content is None else []
+    trial = subprocess.run([sys.executable, "-c", _TRIAL, *given], input=content, capture_output=True, check=False)
+    if trial.returncode:
+        last = trial.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise _no_parquet(path, ValueError(*last))
+    try:
+        return polars.read_parquet(parts if content is None else io.BytesIO(content))
+    except (polars.exceptions.PolarsError, OSError) as error:
+        raise _no_parquet(path, error) from None
+
+
+def _no_parquet(path: str, error: BaseException) -> DataError:
+    told = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    if isinstance(error, MemoryError):
+        told = f"it asks for more memory than there is: {told}"
+    return DataError(path, f"cannot be read as Parquet ({told}).")
+
+
+def _pyarrow_parquet() -> Any | None:
+    """Pyarrow's reader of Parquet, if it is there: a damaged file makes it raise, where polars may abort."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        return None
+    return pyarrow.parquet
+
+
+@contextlib.contextmanager
+def damage_told(path: str) -> Iterator[None]:
+    """Whatever the libraries for Parquet raise as one sentence; polars panics with what is no Exception."""
+    try:
+        yield
+    except (DataError, MemoryError):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise _no_parquet(path, error) from None
+
+
+def columns_of(path: str) -> list[str]:
+    """The names of a file's columns."""
+    parquet = _pyarrow_parquet()
+    if parquet is None:
+        return list(_polars().scan_parquet(path).collect_schema().names())
+    return list(parquet.read_schema(path).names)
+
+
+def rows_of(path: str) -> int:
+    """How many rows a file has."""
+    parquet = _pyarrow_parquet()
+    if parquet is None:
+        return int(_polars().scan_parquet(path).select(_polars().len()).collect().item())
+    return int(parquet.read_metadata(path).num_rows)
+
+
+def frames_of(path: str, wanted: list[str], rows: int) -> Iterator[Any]:
+    """So many rows of these columns at a time."""
+    parquet, polars = _pyarrow_parquet(), _polars()
+    if parquet is None:
+        for at in range(0, rows_of(path), rows):
+            yield polars.scan_parquet(path).select(wanted).slice(at, rows).collect()
+        return
+    with parquet.ParquetFile(path) as file:
+        for batch in file.iter_batches(rows, columns=wanted):
+            # Without what else the file says of its columns: polars cannot take it where it is damaged.
+            yield polars.from_arrow(type(batch).from_arrays(batch.columns, names=batch.schema.names))
+
+
+def _polars() -> Any:
+    import polars
+
+    return polars

@@ -1,0 +1,79 @@
+"""A large text file in blocks of whole lines, and what little must be known of a line before it is parsed."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import IO
+
+import numpy as np
+
+from rankbounds.arrays import Ints
+from rankbounds.columns.ids import PADDING, Ids
+from rankbounds.errors import DataError, Place
+from rankbounds.files import trec
+from rankbounds.files.opening import Text, stream, text_of
+from rankbounds.files.trec import NothingReadError
+
+READ_BYTES = 1 << 26
+"""How much is asked for at a time: some libraries for compressed files take room for all that they are asked for."""
+
+
+def first_fields(path: str) -> tuple[list[bytes], Place]:
+    """The fields of the first line with data, and where it stands."""
+    content = b""
+    for content, before in blocks_of_lines(path, 1 << 16):
+        with contextlib.suppress(NothingReadError):
+            return trec.first_line(inner_text(path, content, before))
+    if not content:
+        raise DataError(path, "the file is empty.")
+    raise NothingReadError(path, "the file holds no line of data.")
+
+
+def blocks_of_lines(path: str, size: int) -> Iterator[tuple[bytes, int]]:
+    """A text file without its byte order mark in blocks of whole lines, and how many lines come before each.
+
+    A block ends with the line in which it gets ``size`` bytes, as blocks do where a whole file is read.
+    """
+    before = 0
+    with stream(path) as file:
+        content = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+        while content := content + read_fully(file, max(0, size - len(content))):
+            end = content.find(b"\n", size - 1) + 1
+            while not end and (more := file.read(1 << 16)):
+                searched, content = len(content), content + more
+                end = content.find(b"\n", max(size - 1, searched)) + 1
+            block = content[:end] if end else content
+            yield block, before
+            before += block.count(b"\n")
+            content = content[len(block) :]
+
+
+def inner_text(path: str, content: bytes, before: int) -> Text:
+    """Whole lines from anywhere in a file: a byte order mark is one only at a file's very beginning."""
+    ended = content if content.endswith(b"\n") else content + b"\n"
+    return replace(text_of(path, ended, before), begin=PADDING)
+
+
+def queries_of(text: Text) -> tuple[Ints, Ids]:
+    """Which lines of a text hold data, and the topic of each. Blanks are what they are to the reader."""
+    begins = np.flatnonzero(text.buffer[text.begin : text.end - 1] == 10) + text.begin + 1
+    start = np.concatenate(([text.begin], begins))
+    while (blank := (text.buffer[start] <= 32) & (text.buffer[start] != 10)).any():
+        start = start + blank
+    end = start.copy()
+    while (inside := text.buffer[end] > 32).any():
+        end = end + inside
+    used = np.flatnonzero((end > start) & (text.buffer[start] != ord("#")))
+    return used, Ids(text.buffer, start[used], (end - start)[used])
+
+
+def read_fully(file: IO[bytes], size: int) -> bytes:
+    """So many bytes, or all there are; a file may give fewer at a time."""
+    blocks = []
+    while size and (block := file.read(min(size, READ_BYTES))):
+        blocks.append(block)
+        size -= len(block)
+    return b"".join(blocks)
