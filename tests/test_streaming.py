@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import polars
@@ -347,6 +348,15 @@ def test_damage_in_what_parquet_says_beside_its_columns_changes_nothing(tmp_path
     qrels, run = written(tmp_path, *lines(5), "parquet")
     parquet.write_table(parquet.read_table(run).replace_schema_metadata({b"k\xff": b"v"}), run)
     assert_same(streaming.evaluate(qrels, run, MEASURES), rb.evaluate(qrels, run, MEASURES))
+
+
+def test_a_long_line_costs_what_its_bytes_cost(tmp_path):
+    (tmp_path / "qrels").write_text("1 0 d 1\n")
+    (tmp_path / "run").write_text(f"1 Q0 {'x' * 30_000_000} 1 2.0 t\n1 Q0 d 2 1.0 t\n")
+    began = time.process_time()
+    scores = streaming.evaluate(tmp_path / "qrels", tmp_path / "run", ["RR"], memory=1 << 16)
+    assert scores.value.tolist() == [[[0.5]]]
+    assert time.process_time() - began < 5
 
 
 STOPPED = """

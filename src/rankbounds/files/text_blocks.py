@@ -42,13 +42,20 @@ def blocks_of_lines(path: str, size: int) -> Iterator[tuple[bytes, int]]:
         content = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
         while content := content + read_fully(file, max(0, size - len(content))):
             end = content.find(b"\n", size - 1) + 1
-            while not end and (more := file.read(1 << 16)):
-                searched, content = len(content), content + more
-                end = content.find(b"\n", max(size - 1, searched)) + 1
+            if not end:
+                content = b"".join([content, *_rest_of_line(file)])
+                end = content.find(b"\n", size - 1) + 1
             block = content[:end] if end else content
             yield block, before
             before += block.count(b"\n")
             content = content[len(block) :]
+
+
+def _rest_of_line(file: IO[bytes]) -> Iterator[bytes]:
+    while more := file.read(1 << 16):
+        yield more
+        if b"\n" in more:
+            return
 
 
 def inner_text(path: str, content: bytes, before: int) -> Text:

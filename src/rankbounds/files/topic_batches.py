@@ -120,9 +120,10 @@ class LargeFile:
         with stream(self.path) as file:
             carried = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
             while True:
-                block = read_fully(file, self.piece_bytes)
+                wanted = max(self.piece_bytes, len(carried))  # so that a long line costs what its bytes cost
+                block = read_fully(file, wanted)
                 content = carried + block
-                at_end = len(block) < self.piece_bytes
+                at_end = len(block) < wanted
                 end = len(content) if at_end else content.rfind(b"\n") + 1
                 if not content:
                     return
