@@ -516,9 +516,9 @@ def compare(
     -----
     Without evidence, bounds of a difference are one run's low less the other's high: sound, but wider than need be
     where runs share documents. There are none for measures such as AP and nDCG, which fall when relevant documents of
-    *other* runs are found. Scores that differ by no more than rounding are equal (``score_differences``). The better one is the
-    lower one where the measure says so. Where a topic's score is infinite on both sides there is no difference; on one
-    side, only ``sign`` and ``wilcoxon`` can tell.
+    *other* runs are found. Scores that differ by no more than rounding are equal (``score_differences``). The better
+    one is the lower one where the measure says so. Where a topic's score is infinite on both sides there is no
+    difference; on one side, only ``sign`` and ``wilcoxon`` can tell.
 
     Examples
     --------
