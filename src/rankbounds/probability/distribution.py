@@ -137,7 +137,7 @@ def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
 
 
 def _blocks(steps: Ints) -> list[int]:
-    """Where blocks of these rising steps begin, and the end: together the steps of one reach a little way, or are few."""
+    """Where blocks of these rising steps begin, and the end: the steps of one reach a little way, or are few."""
     reached = np.cumsum(steps)
     begins = [0]
     while begins[-1] < steps.size:
