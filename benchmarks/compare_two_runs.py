@@ -1,7 +1,6 @@
 """How long `compare` takes beside `evaluate` with bounds, on two made-up runs of 500 topics x 1000 documents.
 
-Run it from the repository: python benchmarks/compare_two_runs.py [TOPICS [DEPTH]]. Processor time counts, the best of
-three.
+python benchmarks/compare_two_runs.py [TOPICS [DEPTH]]. Processor time counts, best of three.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class Evidence:
     --------
     >>> from rankbounds.comparison import Evidence
     >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d1": 1, "d2": 0}, "3": {"d1": 1, "d2": 0}}
-    >>> runs = {"good": {q: ["d1", "d2"] for q in qrels}, "bad": {q: ["d2", "d1"] for q in qrels}}
+    >>> runs = {"good": {q: {"d1": 2, "d2": 1} for q in qrels}, "bad": {q: {"d2": 2, "d1": 1} for q in qrels}}
     >>> evidence = Evidence.read(qrels, runs)
     >>> evidence.scores("RR").mean().value[:, 0, 0].tolist()
     [1.0, 0.5]
@@ -303,19 +303,10 @@ class Evidence:
         """Where, over p, the lead changes: p, who leads below, who above. None: not for this measure or order."""
         if not isinstance(measure, RBP) or measure.by_topic or self.assumptions.ties not in ORDERS:
             return None
-        if self.assumptions.tie_key is not None:
-            return None
-        from rankbounds.persistence.crossings import crossings
+        from rankbounds.persistence.crossings import lead_changes
 
-        rows = crossings(
-            self.qrels,
-            [self.runs[a], self.runs[b]],
-            measure=measure,
-            ties=self.assumptions.ties,
-            gain=self.assumptions.gain,
-            score_precision=self.assumptions.score_precision,
-        )
-        return [(row["p"], row["from"], row["to"]) for row in rows if row["change"] == "winner"]
+        lists = [(self.names[run], list(self._rankings(run).batches)) for run in (a, b)]
+        return lead_changes(lists, self.facts, measure)
 
     def to_judge(self, measure: Measure, a: int, b: int) -> JudgingPlan | None:
         """The documents whose judgments would narrow the difference of two runs most; None: not for this measure."""

@@ -96,7 +96,7 @@ class Comparison:
     --------
     >>> import rankbounds as rb
     >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-    >>> runs = {"good": {q: ["r", "n"] for q in qrels}, "bad": {q: ["n", "r"] for q in qrels}}
+    >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
     >>> comparison = rb.compare(rb.evaluate(qrels, runs, ["RR", "P@1"]))
     >>> comparison["RR"].pairs[0]["p_value"], comparison["RR"].pairs[0]["verdict"]
     (0.0078125, 'a better')
@@ -525,7 +525,7 @@ def compare(
     --------
     >>> import rankbounds as rb
     >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-    >>> runs = {"good": {q: ["r", "n"] for q in qrels}, "bad": {q: ["n", "r"] for q in qrels}}
+    >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
     >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs[0]["difference"]
     0.5
 

@@ -25,6 +25,7 @@ from rankbounds.evaluation.scores import ALL
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.persistence.polynomials import sign_changes, sign_near_zero
 from rankbounds.rankings.join import join
+from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -74,6 +75,24 @@ def _looks_like_gains(given: Any) -> bool:
     several = list(given) if isinstance(given, list | np.ndarray) else []
     inner = list(several[0]) if several and isinstance(several[0], list | np.ndarray) else several
     return bool(inner) and all(value is None or isinstance(value, int | float | np.number) for value in inner)
+
+
+def lead_changes(
+    runs: Sequence[tuple[str, Sequence[Rankings]]], facts: TopicFacts, measure: RBP
+) -> list[tuple[float, str, str]]:
+    """Where the lead of two runs changes, from their rankings: p, who leads below it, who above.
+
+    These are the winners' rows of ``crossings``, for whoever has the rankings at hand.
+    """
+    lists = [_from_rankings(name, batches, facts, measure) for name, batches in runs]
+    scaled, most = _whole_numbers(lists, (measure.max_grade or facts.max_gain) if measure.graded else 1.0)
+    value = _difference(scaled, range(len(facts.query_ids)), most, "value")
+    names = {1: runs[0][0], -1: runs[1][0], 0: TIED}
+    before, leads = sign_near_zero(value), []
+    for change in sign_changes(value):
+        leads.append((change.at, names[before], names[change.after]))
+        before = change.after
+    return leads
 
 
 @reordered_arguments("crossings(qrels, [a, b])", _old_call)
@@ -257,6 +276,10 @@ def _from_gains(name: str, given: Any, template: RBP) -> _Lists:
 
 def _from_run(run: Run, facts: TopicFacts, assumptions: Assumptions, template: RBP) -> _Lists:
     batches = list(join(run, facts, order=assumptions.order, precision=assumptions.score_precision).batches)
+    return _from_rankings(run.name, batches, facts, template)
+
+
+def _from_rankings(name: str, batches: Sequence[Rankings], facts: TopicFacts, template: RBP) -> _Lists:
     shape = (len(facts.query_ids), max(batch.width for batch in batches))
     gain, holes = np.zeros(shape), np.zeros(shape, dtype=np.int64)
     length = np.zeros(shape[0], dtype=np.int64)
@@ -266,7 +289,7 @@ def _from_run(run: Run, facts: TopicFacts, assumptions: Assumptions, template: R
         gain[batch.topic, : batch.width] = judged.gain() if template.graded else judged.relevant(template.rel)
         holes[batch.topic, : batch.width] = batch.holes
         length[batch.topic] = batch.length
-    return _cut(_Lists(run.name, gain, holes, length), template)
+    return _cut(_Lists(name, gain, holes, length), template)
 
 
 def _cut(lists: _Lists, template: RBP) -> _Lists:

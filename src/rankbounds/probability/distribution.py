@@ -5,6 +5,7 @@ Few of them are enumerated, which is exact. Many are put on a grid, whose error 
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ ENUMERATED = 15
 """Up to so many weights, all sums are enumerated."""
 CELLS = 1 << 17
 BLOCK = 64
+REACH = 1 << 13
 TOGETHER = 4
 MISSED = 1e-9
 """The stated error of a grid is exceeded with at most this probability."""
@@ -119,7 +121,7 @@ def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
     transform = np.ones(CELLS // 2 + 1, dtype=np.complex128)
     order = np.argsort(steps)
     order = order[np.searchsorted(steps[order], 1) :]
-    blocks = [order[first : first + BLOCK] for first in range(0, order.size, BLOCK)]
+    blocks = [order[begin:end] for begin, end in itertools.pairwise(_blocks(steps[order]))]
     for first in range(0, len(blocks), TOGETHER):  # several transforms at once take less time than one by one
         several = np.stack([_convolved(steps[mine], chance[mine]) for mine in blocks[first : first + TOGETHER]])
         transform *= rfft(several, axis=-1).prod(axis=0)
@@ -132,6 +134,17 @@ def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
     inside = np.flatnonzero(probability > 1e-18)
     kept = slice(int(inside[0]), int(inside[-1]) + 1)
     return Distribution(value[kept], probability[kept] / probability[kept].sum(), error)
+
+
+def _blocks(steps: Ints) -> list[int]:
+    """Where blocks of these rising steps begin, and the end: the steps of one reach a little way, or are few."""
+    reached = np.cumsum(steps)
+    begins = [0]
+    while begins[-1] < steps.size:
+        begin = begins[-1]
+        near = int(np.searchsorted(reached, reached[begin] - steps[begin] + REACH, side="right"))
+        begins.append(min(max(begin + BLOCK, near), steps.size))
+    return begins
 
 
 def _convolved(steps: Ints, chance: Floats) -> Floats:
