@@ -19,9 +19,12 @@ Column: TypeAlias = Sequence[str | None] | Floats | Ints
 Columns: TypeAlias = Mapping[str, Column]
 Frame = TypeVar("Frame")
 
+OTHERWISE = "Use to_dict(), which keeps every byte."
+"""What to do about an id that is not UTF-8."""
 
-def polars_frame(columns: Columns) -> polars.DataFrame:
-    """A polars data frame; what is not known is null."""
+
+def polars_frame(columns: Columns, holder: str = "polars", remedy: str = OTHERWISE) -> polars.DataFrame:
+    """A polars data frame; what is not known is null. ``holder`` and ``remedy`` are for messages."""
     import polars
 
     def series(name: str, column: Column) -> polars.Series:
@@ -29,7 +32,7 @@ def polars_frame(columns: Columns) -> polars.DataFrame:
             return polars.Series(name, column, nan_to_null=True)
         return polars.Series(name, column, dtype=polars.String)
 
-    return _in_utf8("polars", lambda: polars.DataFrame([series(*item) for item in columns.items()]))
+    return _in_utf8(holder, lambda: polars.DataFrame([series(*item) for item in columns.items()]), remedy)
 
 
 def pandas_frame(columns: Columns) -> pandas.DataFrame:
@@ -52,16 +55,10 @@ def arrow_table(columns: Columns) -> pyarrow.Table:
     return _in_utf8("pyarrow", lambda: pyarrow.table({name: array(column) for name, column in columns.items()}))
 
 
-class NotUtf8Error(DataError):
-    """An id holds bytes that are no UTF-8, which tables of other packages cannot hold."""
-
-    def __init__(self, holder: str, text: str, remedy: str = "Use to_dict(), which keeps every byte.") -> None:
-        super().__init__(f"{holder} holds text in UTF-8 only, which {ascii(text)[:80]} is not. {remedy}")
-        self.text = text
-
-
-def _in_utf8(package: str, make: Callable[[], Frame]) -> Frame:
+def _in_utf8(holder: str, make: Callable[[], Frame], remedy: str = OTHERWISE) -> Frame:
     try:
         return make()
     except UnicodeEncodeError as error:
-        raise NotUtf8Error(package, error.object) from None
+        raise DataError(
+            f"{holder} holds text in UTF-8 only, which {ascii(error.object)[:80]} is not. {remedy}"
+        ) from None

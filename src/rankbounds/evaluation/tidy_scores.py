@@ -11,7 +11,7 @@ import numpy as np
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_arrays import PARTS, ScoreArrays
 from rankbounds.files.writing import writing
-from rankbounds.frames import Column, NotUtf8Error, arrow_table, pandas_frame, polars_frame
+from rankbounds.frames import Column, arrow_table, pandas_frame, polars_frame
 from rankbounds.tables import plain
 
 if TYPE_CHECKING:
@@ -255,10 +255,10 @@ class TidyScores(ScoreArrays):
         """
         import polars
 
-        try:
-            frames = [part.to_polars() for part in ((self, self.mean()) if per_topic else (self.mean(),))]
-        except NotUtf8Error as error:
-            raise NotUtf8Error(f"{path}: Parquet", error.text, "Choose csv or trec, which keep bytes.") from None
+        frames = [
+            polars_frame(part._columns(), f"{path}: Parquet", "Choose csv or trec, which keep bytes.")
+            for part in ((self, self.mean()) if per_topic else (self.mean(),))
+        ]
         content = io.BytesIO()
         polars.concat(frames).select(self.fields).write_parquet(content)
         with writing(path, "wb") as out:
