@@ -18,7 +18,6 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import TOLERANCE, levelled
 from rankbounds.evaluation.score_differences import differences as differences_between
-from rankbounds.threads import in_threads, processors
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
@@ -173,13 +172,9 @@ def randomization_test(differences: Floats, alternative: str, resampling: Resamp
     # Sums of the same numbers in another order differ in their last bits; such outcomes are equal.
     slack = TOLERANCE * np.abs(differences).sum(axis=-1)
     by_topic = np.ascontiguousarray(flips.T)
-
-    def count(rows: slice) -> None:
+    for rows in _chunks(differences.shape[0], flips.shape[0]):  # (the products use all processors by themselves)
         extreme = _as_extreme(differences[rows] @ by_topic, observed[rows, None], slack[rows, None], alternative)
         counts[rows] = np.count_nonzero(extreme, axis=-1)
-
-    for _ in in_threads(count, _chunks(differences.shape[0], flips.shape[0]), processors()):
-        pass
     return counts / flips.shape[0] if exact else (counts + 1) / (flips.shape[0] + 1)
 
 
