@@ -91,8 +91,8 @@ def asked():
     """What the laws asked for: for each choice of assumptions examples and measures, with cells that obey the law."""
     found = {}
 
-    def evaluated(example, measures=test_laws.MEASURES, **options):
-        chosen = tuple(test_laws.fitting(example, measures))
+    def evaluated(example, measures=None, **options):
+        chosen = tuple(test_laws.fitting(example, test_laws.MEASURES if measures is None else measures))
         options = {"gain": example.rule, **options}
         scores = LOCAL(example.qrels | SCALE, example.run, chosen, **options)
         cells = np.stack([scores.value[0, 0], scores.low[0, 0], scores.high[0, 0]])

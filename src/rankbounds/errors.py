@@ -128,6 +128,7 @@ class DataError(RankboundsError):
 
     Examples
     --------
+    >>> from rankbounds.errors import DataError, Place
     >>> error = DataError(Place("run.txt", line=3), 'the score "x" is not a finite number.', "Correct the line.")
     >>> print(error)
     run.txt:3: the score "x" is not a finite number. Correct the line.

@@ -24,12 +24,19 @@ def names_of_stub(package: str) -> dict[str, tuple[str, str]]:
     return {public: (source, own) for _from, source, _import, own, _as, public in lines}
 
 
-def load_when_used(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """The ``__getattr__``, ``__dir__`` and ``__all__`` of a package with a stub."""
+def load_when_used(
+    package: str, otherwise: Callable[[str], object | None] | None = None
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """The ``__getattr__``, ``__dir__`` and ``__all__`` of a package with a stub.
+
+    ``otherwise`` is asked for names that the stub does not list.
+    """
     places = names_of_stub(package)
 
     def attribute(name: str) -> object:
         if name not in places:
+            if otherwise is not None and not name.startswith("_") and (value := otherwise(name)) is not None:
+                return value
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
         module, own = places[name]
         value = None if module == package else getattr(import_module(module), own, None)

@@ -114,9 +114,37 @@ def diagnose(
     examples: int = 3,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Diagnosis]:
-    """Check runs: paths, globs, folders, or ``Run``s. With judgments also say how far ties move each measure.
+    """Check runs: lines that cannot be read, ties, orders that contradict each other.
 
+    Parameters
+    ----------
+    runs
+        Runs in any form that ``evaluate`` takes.
+    qrels
+        Judgments, in any form that ``evaluate`` takes: with them also how far ties move each measure, and how much is
+        judged.
+    measures
+        Which measures ties are tried on, where there are judgments.
+    examples
+        How many contradictions of each kind are told.
+    progress
+        Called with the number of runs that are done and that of all.
+
+    Returns
+    -------
+    list of Diagnosis
+        One for each run.
+
+    Notes
+    -----
     A line that cannot be used does not stop the diagnosis: it is reported, and the rest of the file is looked at.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> (diagnosis,) = rb.diagnose({"q": {"d1": 0.5, "d2": 0.5, "d3": 0.1}})
+    >>> diagnosis.tied_documents, diagnosis.sound
+    (1, True)
     """
     judgments = None if qrels is None else judgments_from(qrels)
     chosen = parse_measures(measures)

@@ -147,10 +147,40 @@ def differences(
 ) -> Differences:
     """Every pair of runs: the mean difference, its sd, who is probably better, and bounds that are certain.
 
-    Probabilities are those of ``uncertainty``. A document has one probability: where a model gives different ones by
-    rank or run, their mean over the runs that hold the document. Mean and sd concern the retrieved documents; what lies
-    beyond the ends of the lists is within the certain bounds. ``topics="shared"`` compares over the topics that all
-    runs have.
+    Parameters
+    ----------
+    qrels
+        Judgments, in any form that ``evaluate`` takes.
+    runs
+        Two runs or more, in any form that ``evaluate`` takes.
+    measures
+        Weighted sums over ranks: RBP, P, DCG and the like.
+    q, otherwise
+        How probable it is that an unjudged document is relevant, as in ``uncertainty``.
+    ties, gain, score_precision, lenient
+        As in ``evaluate``.
+    topics
+        ``"judged"``, or ``"shared"``: the topics that all runs have.
+
+    Returns
+    -------
+    Differences
+        A ``Difference`` for each pair and measure; prints as a table.
+
+    Notes
+    -----
+    ``certain_low`` and ``certain_high`` are exact: no judgments can leave them. A document has one probability: where a
+    model gives different ones by rank or run, their mean over the runs that hold the document. Mean and sd concern the
+    retrieved documents; what lies beyond the ends of the lists is within the certain bounds.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"q": {"d1": 1, "d2": 0}}
+    >>> runs = {"a": {"q": ["d1", "d3"]}, "b": {"q": ["d3", "d2"]}}
+    >>> (pair,) = rb.differences(qrels, runs, "P@2", q=0.5).pairs
+    >>> pair.difference, pair.certain_low, pair.certain_high
+    (0.5, 0.5, 0.5)
     """
     assumptions = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
     chosen = open_measures(measures, assumptions)

@@ -12,4 +12,19 @@ from rankbounds.measures.parser import MeasureLike, parse_measure, parse_measure
 for _module in sorted(module.name for module in pkgutil.iter_modules(__path__)):
     importlib.import_module(f"{__name__}.{_module}")
 
-__all__ = ["REGISTRY", "Measure", "MeasureLike", "Normalised", "RankWeighted", "parse_measure", "parse_measures"]
+
+def class_named(name: str) -> type[Measure] | None:
+    """The registered measure whose class is called so: every measure is ``rankbounds.NAME``, also a newcomer's."""
+    return next((kind for kind in REGISTRY.values() if kind.__name__ == name), None)
+
+
+__all__ = [
+    "REGISTRY",
+    "Measure",
+    "MeasureLike",
+    "Normalised",
+    "RankWeighted",
+    "class_named",
+    "parse_measure",
+    "parse_measures",
+]

@@ -46,11 +46,11 @@ def by_rate(result: StudyResult, name: str, ax: Axes | None) -> Axes:
 
     Examples
     --------
-    >>> import rankbounds as rb
+    >>> from rankbounds.plots.incomplete import by_rate
     >>> from rankbounds.studies import Result
     >>> ends = {"low_draw": 0.3, "high_draw": 0.5}
     >>> rows = [{"measure": "AP", "rate": rate, "power": rate / 200, **ends} for rate in (100, 50)]
-    >>> axes = rb.plots.by_rate(Result(rows, "", {}), "power", None)
+    >>> axes = by_rate(Result(rows, "", {}), "power", None)
     >>> axes.get_xlabel(), axes.lines[0].get_ydata().tolist()
     ('judgments kept (%)', [0.5, 0.25])
 

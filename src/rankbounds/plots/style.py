@@ -41,9 +41,10 @@ def save(axes: Axes, path: str) -> None:
     --------
     >>> import pathlib, tempfile
     >>> import rankbounds as rb
+    >>> from rankbounds.plots.style import save
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "ranks.svg"
-    ...     rb.plots.save(rb.plots.contribution_of_ranks(), str(path))
+    ...     save(rb.plots.contribution_of_ranks(), str(path))
     ...     path.exists()
     True
 
