@@ -316,8 +316,6 @@ def test_demo_shows_a_table_and_what_it_says(command, tmp_path):
 
 # One way in, for every command.
 
-OWN_WAY = {"report", "serve"}
-"""Commands that follow their files, and are asked in tests of their own."""
 JUDGMENTS, RUNS = {"qrels", "restrict"}, {"runs", "run_file", "a", "b"}
 LABELS = "topic_name,doc,label,source\n1,a,0,llm\n" + "".join(
     f"{topic},{doc},{grade},human\n" for topic, doc, grade in ("1a1", "1b0", "1c2", "2a1", "2b0", "3c1")
@@ -342,8 +340,6 @@ def test_every_command_that_reads_takes_how_to_read():
     for name, parser in parsers().items():
         names = {action.dest for action in parser._actions if action.type is not int}
         options = {option for action in parser._actions for option in action.option_strings}
-        if name in OWN_WAY:
-            continue
         if names & JUDGMENTS:
             assert {"--from", "--labels", "--columns"} <= options, name
         if names & RUNS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -579,3 +580,32 @@ def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch
     assert "4 of 24 topics" in shown
     assert "Rankings are not shown" in shown
     assert "over 24 topics (" in chromium.find_element("id", "verdict").text
+
+
+def test_reports_read_as_every_command_does(tmp_path, command):
+    runs = {name: tmp_path / f"{name}.run" for name in ("one", "two")}
+    for number, path in enumerate(runs.values()):
+        docs = ["a", "b", "c"][number:] + ["a", "b", "c"][:number]
+        path.write_text(
+            "".join(f"{topic} Q0 {doc} 1 {-rank} tag\n" for topic in "123" for rank, doc in enumerate(docs))
+        )
+    judged = [(topic, doc, grade) for topic in "123" for doc, grade in (("a", 1), ("b", 0))]
+    (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 {doc} {grade}\n" for topic, doc, grade in judged))
+    rows = [f"{topic},{doc},{grade},human\n{topic},{doc},{1 - grade},llm\n" for topic, doc, grade in judged]
+    (tmp_path / "labels.csv").write_text("topic,document_name,label,source\n" + "".join(rows))
+    named = [f"{name}={path}" for name, path in runs.items()]
+    how = ("--labels", "human", "--columns", "doc_id=document_name")
+    contents = []
+    for qrels, options in ((tmp_path / "qrels.txt", ()), (tmp_path / "labels.csv", how)):
+        code, _, err = command("report", qrels, *named, *options, "-m", "AP", "-o", tmp_path / "page.html")
+        assert (code, err) == (0, "")
+        contents.append(content_of((tmp_path / "page.html").read_text("utf-8")))
+    plain, labelled = contents
+    assert plain["runs"] == ["one", "two"]
+    assert plain["systems"] == labelled["systems"]
+    assert (plain["identity"]["options"].get("labels"), labelled["identity"]["options"]["labels"]) == (None, "human")
+
+
+def content_of(page: str) -> dict:
+    """The data that a page holds."""
+    return json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.S)[1])

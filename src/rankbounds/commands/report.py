@@ -10,7 +10,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from rankbounds.commands.output import progress_on_terminal, write_text
-from rankbounds.commands.reading import add_inputs
+from rankbounds.commands.reading import add_inputs, runs_from
 from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 
@@ -30,7 +30,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     add_measures(parser)
     parser.add_argument("--title", default="Evaluation report", help="the page's heading")
     add_tests(parser)
-    add_assumptions(parser, reading=False)
+    add_assumptions(parser)
 
 
 def choices_from(options: argparse.Namespace) -> Choices:
@@ -39,14 +39,14 @@ def choices_from(options: argparse.Namespace) -> Choices:
 
     from rankbounds.report import Choices
 
-    given = {one.name: getattr(options, one.name) for one in fields(Choices)}
-    return Choices(**given | {"measures": options.measures or DEFAULT_MEASURES})
+    given = vars(options) | {"formats": options.read_as, "measures": options.measures or DEFAULT_MEASURES}
+    return Choices(**{choice.name: given[choice.name] for choice in fields(Choices)})
 
 
 def run(options: argparse.Namespace) -> int:
     """Gather, and write the page."""
     from rankbounds.report import gather, page
 
-    content = gather(options.qrels, options.runs, choices_from(options), progress_on_terminal("runs scored"))
+    content = gather(options.qrels, runs_from(options), choices_from(options), progress_on_terminal("runs scored"))
     write_text(options, page(content))
     return 0

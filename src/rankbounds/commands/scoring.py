@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.commands.output import progress_on_terminal
-from rankbounds.commands.reading import add_lenient, add_reading, runs_from
+from rankbounds.commands.reading import add_reading, runs_from
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, PRECISIONS, TOPICS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
@@ -49,7 +49,7 @@ def add_ties(parser: argparse.ArgumentParser, more: str = "") -> None:
     )
 
 
-def add_assumptions(parser: argparse.ArgumentParser, *, reading: bool = True) -> None:
+def add_assumptions(parser: argparse.ArgumentParser) -> None:
     """How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
     parser.add_argument(
         "--unjudged",
@@ -66,10 +66,7 @@ def add_assumptions(parser: argparse.ArgumentParser, *, reading: bool = True) ->
         help="rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
         "smallest first",
     )
-    if reading:
-        add_reading(parser)
-    else:
-        add_lenient(parser)
+    add_reading(parser)
 
 
 def add_ranking(parser: argparse.ArgumentParser) -> None:

@@ -8,9 +8,10 @@ answered, unless --host says otherwise; then the address that is printed holds a
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.reading import add_inputs
+from rankbounds.commands.reading import add_inputs, runs_from
 from rankbounds.commands.report import add_choices, choices_from
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import STANDARD_INPUT
@@ -41,7 +42,9 @@ def run(options: argparse.Namespace) -> int:
     if STANDARD_INPUT in [options.qrels, *options.runs]:
         raise UsageError("The page follows its files: give files, not standard input (-).")
     documents = Documents(options.documents) if options.documents else None
-    live = Live(options.qrels, options.runs, choices_from(options), documents, judging=not options.read_only)
+    live = Live(
+        options.qrels, partial(runs_from, options), choices_from(options), documents, judging=not options.read_only
+    )
     if live.judging:
         live.judgments.check()
     with server(live, options.host, options.port) as listening:

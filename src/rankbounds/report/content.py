@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.gains import gain_rule
+from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.comparison import Comparison, Evidence, compare, wording
 from rankbounds.comparison.agreement import agreement
@@ -24,7 +25,7 @@ from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.opening import STANDARD_INPUT, checksum, expand, noting_checksums
+from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
 from rankbounds.judging.next_judgments import judge_next
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
@@ -64,6 +65,9 @@ class Choices:
     gain: str | None = None
     topics: str = "judged"
     score_precision: str = "double"
+    formats: Formats | None = None
+    labels: str | None = None
+    columns: Mapping[str, str] | None = None
     lenient: bool = False
     test: str = "randomization"
     correction: str = "auto"
@@ -76,6 +80,11 @@ class Choices:
     def assumptions(self) -> Assumptions:
         """The part of the choices that is settled before a measure sees a ranking."""
         return Assumptions(**{name: getattr(self, name) for name in ASSUMPTIONS})
+
+    def reading(self) -> Reading:
+        """How the files are to be read."""
+        gain = gain_rule(self.gain)
+        return Reading(self.formats, self.labels, self.columns, self.lenient, processors(), gain)
 
 
 @dataclass
@@ -90,13 +99,15 @@ class Thinning:
 
 def gather(
     qrels: str | os.PathLike[str],
-    runs: Sequence[str | os.PathLike[str]],
+    runs: Sequence[str | os.PathLike[str] | RunToRead],
     choices: Choices | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Evaluate, compare and pack what a page shows of these files."""
     choices = choices or Choices()
-    files = expand(runs)
+    reading = choices.reading()
+    jobs = reading.runs_to_read(list(runs))
+    files = files_of(jobs)
     if [os.fspath(qrels), *files].count(STANDARD_INPUT):
         raise UsageError("A report names the files it was made from: give files, not standard input (-).")
     measures = parse_measures(choices.measures)
@@ -106,16 +117,15 @@ def gather(
     with warnings.catch_warnings(record=True) as caught, noting_checksums() as checksums:
         warnings.simplefilter("always")
         if _fit_in_memory(files):
-            evidence = Evidence.read(qrels, files, assumptions, lenient=choices.lenient)
+            evidence = Evidence(reading.judgments(qrels), reading.runs(jobs), assumptions)
             known, scores = evidence.judged, evidence.scores(measures, progress=progress, observe=observed)
         else:
-            known = judgments_from(qrels, choices.lenient, processors(), assumptions.gain)
+            known = reading.judgments(qrels)
             scores = evaluate(
                 known,
-                files,
+                jobs,
                 measures,
                 **{name: getattr(choices, name) for name in ASSUMPTIONS},
-                lenient=choices.lenient,
                 progress=progress,
                 observe=observed,
             )
@@ -336,6 +346,14 @@ def _is_rbp_at_p(measure: Measure, rbp: RBP) -> bool:
     return isinstance(measure, RBP) and replace(measure, p=rbp.p) == rbp
 
 
+def files_of(jobs: Sequence[RunToRead]) -> list[str]:
+    """The files of the runs, which a report names."""
+    paths = [job.path for job in jobs if job.path is not None]
+    if len(paths) < len(jobs):
+        raise UsageError("A report names the files it was made from: give files, not objects in memory.")
+    return paths
+
+
 def _fit_in_memory(files: Sequence[str]) -> bool:
     """Are the runs small enough to be held all at once? Else they are read one after the other."""
     return sum(Path(file).stat().st_size for file in files if Path(file).is_file()) <= LARGEST_IN_MEMORY
@@ -414,6 +432,7 @@ def _identity(
         "gain": choices.gain or "linear",
         "topics": choices.topics,
         "score precision": choices.score_precision,
+        **({"labels": choices.labels} if choices.labels else {}),
         "lenient": "yes" if choices.lenient else "no",
         "test": choices.test,
         "correction": compared.settings["correction"] if compared else choices.correction,

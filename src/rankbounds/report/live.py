@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -22,16 +23,17 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
+from rankbounds.collection.inputs import RunToRead
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import DataError, RankboundsError, UsageError
 from rankbounds.files import json_text, trec
 from rankbounds.files.formats import recognised
 from rankbounds.files.named_columns import QRELS_COLUMNS
-from rankbounds.files.opening import expand, text_of
+from rankbounds.files.opening import text_of
 from rankbounds.files.pair_files import decimal, shown, unheld_by_trec
 from rankbounds.files.parquet import is_parquet
 from rankbounds.files.writing import clear_copies, writing
-from rankbounds.report.content import Choices, gather
+from rankbounds.report.content import Choices, files_of, gather
 from rankbounds.report.page import page
 
 LARGEST_REQUEST = 1 << 16
@@ -246,13 +248,15 @@ class Live:
     def __init__(
         self,
         qrels: str,
-        runs: Sequence[str],
+        runs: Sequence[str] | Callable[[], Sequence[RunToRead]],
         choices: Choices,
         documents: Documents | None = None,
         *,
         judging: bool = True,
     ) -> None:
-        self.qrels, self.runs, self.choices, self.documents = qrels, runs, choices, documents
+        self.qrels, self.choices, self.documents = qrels, choices, documents
+        self.runs = runs if callable(runs) else partial(choices.reading().runs_to_read, runs)
+        """The runs as the files are now: a folder may get another one."""
         self.judgments = JudgmentFile(qrels)
         self.judging = judging
         self.token, self.key = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
@@ -262,7 +266,7 @@ class Live:
     def state(self) -> str:
         """Changes whenever a file does."""
         parts = []
-        for path in [self.qrels, *expand(self.runs)]:
+        for path in [self.qrels, *files_of(self.runs())]:
             try:
                 status = Path(path).stat()
                 parts.append(f"{path}:{status.st_mtime_ns}:{status.st_size}")
@@ -276,7 +280,7 @@ class Live:
             try:
                 state = self.state()
                 if self._made[0] != state:
-                    content = gather(self.qrels, self.runs, self.choices)
+                    content = gather(self.qrels, self.runs(), self.choices)
                     # Grades that are known, and 1 where nothing relevant is known yet.
                     content["live"] = {
                         "state": state,
