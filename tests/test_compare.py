@@ -25,18 +25,15 @@ from rankbounds.comparison.agreement import (
 )
 from rankbounds.comparison.corrections import adjusted, groups_not_separable, randomized_tukey
 from rankbounds.comparison.discriminative_power import discriminative_power
+from rankbounds.comparison.power import minimum_detectable_effect, power_of_t_test, topics_for_effects, topics_needed
 from rankbounds.comparison.significance import (
     ALTERNATIVES,
     TESTS,
     Resampling,
     bootstrap_interval,
     mean_interval,
-    minimum_detectable_effect,
     p_values,
-    power_of_t_test,
     topic_counts,
-    topics_for_effects,
-    topics_needed,
 )
 from rankbounds.comparison.standardisation import standardised
 from rankbounds.comparison.verdict import verdict

@@ -58,6 +58,12 @@ MOVED = {
 """Old paths and the modules that took their place. A module that was divided has the part with its main name."""
 
 DIVIDED = {
+    "rankbounds.comparison.significance": {
+        "minimum_detectable_effect": "rankbounds.comparison.power",
+        "power_of_t_test": "rankbounds.comparison.power",
+        "topics_for_effects": "rankbounds.comparison.power",
+        "topics_needed": "rankbounds.comparison.power",
+    },
     "rankbounds.judging": {
         "FIELDS": "rankbounds.judging.next_judgments",
         "JudgingPlan": "rankbounds.judging.next_judgments",
@@ -87,7 +93,7 @@ DIVIDED = {
         "ranks": "rankbounds.rankings.order",
     },
 }
-"""Modules that are rooms now, and the modules that took their names."""
+"""Modules that are rooms now, or are divided, and the modules that took their names."""
 
 
 class _Moved:

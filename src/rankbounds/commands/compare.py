@@ -109,7 +109,8 @@ def rendered(options: argparse.Namespace, found: Comparison) -> str:
     """The comparison in the format asked for."""
     two = len(found.runs) == 2
     if options.format == "json":
-        content: dict[str, Any] = {"systems": found.systems, "pairs": found.pairs, "settings": found.settings}
+        systems = [row | {"topics_won": row["topics_led"]} for row in found.systems]  # its old name, for one release
+        content: dict[str, Any] = {"systems": systems, "pairs": found.pairs, "settings": found.settings}
         if two:
             content["words"] = [found.words(measure) for measure in found.measures]
         if options.per_topic:
@@ -145,7 +146,7 @@ def topic_rows(scores: Scores) -> list[dict[str, Any]]:
 
 def topic_table(scores: Scores, at: int) -> Table:
     """The topics of one measure as a table."""
-    from rankbounds.comparison.verdict import signed
+    from rankbounds.comparison.result import signed
 
     measure = str(scores.measures[at])
     cells = [

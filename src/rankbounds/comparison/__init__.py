@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.verdict import Comparison, compare
+from rankbounds.comparison.result import Comparison
+from rankbounds.comparison.verdict import compare
 
 __all__ = ["Comparison", "Evidence", "compare"]

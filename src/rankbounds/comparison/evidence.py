@@ -35,7 +35,7 @@ from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.verdict import Comparison
+    from rankbounds.comparison.result import Comparison
     from rankbounds.judging.next_judgments import JudgingPlan
 
 JUDGMENTS = 10

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import TOLERANCE, levelled
 from rankbounds.evaluation.score_differences import differences as differences_between
+from rankbounds.moved import old_names
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
@@ -26,14 +26,6 @@ EXACT_SIZES = 50
 """Up to so many differences, no two of one size, Wilcoxon's test counts all sign flips."""
 RESAMPLES = 10_000
 _CELLS_AT_ONCE = 1 << 22
-MOST_TOPICS = 1 << 40
-"""More topics than that are not worth telling."""
-SMALLEST_LEVEL = 1e-12
-"""A stricter level is lost in the rounding of 1 - alpha / 2."""
-LARGEST_EFFECT = 1e4
-"""Of standardised effects: of larger ones the t distribution cannot be computed any more."""
-TABULATED = np.arange(10, 1500)
-"""For many effects, those that are just found with so many topics are computed once, and the others looked up."""
 
 
 @dataclass(frozen=True)
@@ -318,134 +310,9 @@ def standardised_effect(differences: Floats) -> Floats:
     return np.where(np.isfinite(mean), _over_error(mean, deviation_of(differences), 1), np.nan)
 
 
-def check_level(alpha: float) -> None:
-    """Reject a significance level that is none, or that no test can reach in the numbers that computers have."""
-    if not 0 < alpha < 1:
-        raise UsageError(f"alpha must lie between 0 and 1, not {alpha}.")
-    if alpha < SMALLEST_LEVEL:
-        raise UsageError(f"No test reaches the level {alpha:g}: alpha must be at least {SMALLEST_LEVEL:g}.")
-
-
-def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0.05) -> Any:
-    """How often a two-sided paired t test finds a true standardised effect, by the noncentral t distribution."""
-    from scipy import stats
-
-    critical = stats.t.ppf(1 - alpha / 2, topics - 1)
-    shift = effect * np.sqrt(topics)
-    wrong_side = stats.nct.cdf(-critical, topics - 1, shift)
-    # Far out the distribution's tail is too small to compute, and comes out as NaN.
-    return stats.nct.sf(critical, topics - 1, shift) + np.nan_to_num(wrong_side)
-
-
-def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """The mean difference that a two-sided paired t test finds with this power, given the deviation over topics.
-
-    Infinite where so few topics find no difference of any size that often at so strict a level.
-    """
-    from scipy import optimize
-
-    if deviation == 0 or power_of_t_test(1e-9, topics, alpha) >= power:  # chance alone is found so often
-        return 0.0
-    most = 1.0
-    while not power_of_t_test(most, topics, alpha) >= power:
-        if most > LARGEST_EFFECT:
-            return np.inf
-        most *= 2
-    wanted = optimize.brentq(lambda effect: power_of_t_test(effect, topics, alpha) - power, 1e-9, most, xtol=1e-12)
-    return float(wanted) * deviation
-
-
-def topics_needed(difference: float, deviation: float, alpha: float = 0.05, power: float = 0.8) -> int:
-    """How many topics a two-sided paired t test needs to find this mean difference with this power (Sakai's design).
-
-    Parameters
-    ----------
-    difference : float
-        The mean difference between two systems that should be found, of either sign.
-    deviation : float
-        The standard deviation of the differences over topics.
-    alpha : float, default 0.05
-        The level of the test.
-    power : float, default 0.8
-        How often the difference should be found.
-
-    Returns
-    -------
-    int
-        The least number of topics, at least 2.
-
-    Notes
-    -----
-    Computed from the noncentral t distribution: exact where differences over topics are normally distributed.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> rb.topics_needed(0.05, 0.2)
-    128
-    """
-    if difference == 0:
-        raise UsageError("No number of topics can show a difference of 0.")
-    check_level(alpha)
-    if not 0 < power < 1:
-        raise UsageError(f"power must lie between 0 and 1, not {power}.")
-    effect = abs(difference) / deviation if deviation else np.inf
-    needed = int(topics_for_effects(np.array([effect]), alpha, power)[0])
-    if not needed:
-        raise UsageError(f"The difference {difference:g} is too small for any realistic number of topics.")
-    return needed
-
-
-def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
-    """For each standardised effect, how many topics the t test needs; 0 where no realistic number is enough."""
-    size = np.abs(np.ravel(effects))
-    needed = np.where(size > 20, 2, 0)
-    at = np.flatnonzero((size <= 20) & (size > MOST_TOPICS**-0.5))
-    if at.size > TABULATED.size:
-        found = _just_found(TABULATED, alpha, power)
-        place = np.searchsorted(-found, -size[at])
-        inside = (place > 0) & (place < found.size)
-        needed[at[inside]] = TABULATED[place[inside]]
-        at = at[~inside]
-    needed[at] = _searched(size[at], alpha, power)
-    return needed.reshape(np.shape(effects))
-
-
-def _searched(size: Floats, alpha: float, power: float) -> Ints:
-    from scipy.special import ndtri
-
-    # The normal distribution's answer is off by a topic or two, unless the power asked for is a low one.
-    guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / size) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
-    many = np.clip(guess, 2, MOST_TOPICS).astype(np.int64) + 1
-    few = np.ones(many.shape, dtype=np.int64)  # so many are not enough
-    while (short := np.flatnonzero(power_of_t_test(size, many, alpha) < power)).size:
-        few[short], many[short] = many[short], 2 * many[short]
-    below = np.maximum(many - 2, 2)
-    enough = power_of_t_test(size, below, alpha) >= power
-    few, many = np.where(enough, few, np.maximum(few, below)), np.where(enough, below, many)
-    while (wide := np.flatnonzero(many - few > 1)).size:
-        middle = (few[wide] + many[wide]) // 2
-        enough = power_of_t_test(size[wide], middle, alpha) >= power
-        few[wide], many[wide] = np.where(enough, few[wide], middle), np.where(enough, middle, many[wide])
-    return np.where(many <= MOST_TOPICS, many, 0)
-
-
-def _just_found(topics: Ints, alpha: float, power: float) -> Floats:
-    """The standardised effect that each number of topics finds with this power, by the secant method; else none."""
-    from scipy.special import ndtri
-
-    effect = (ndtri(1 - alpha / 2) + ndtri(power)) / np.sqrt(topics)
-    before, effect = effect, 1.02 * effect
-    off = power_of_t_test(before, topics, alpha) - power
-    for _ in range(20):
-        still = power_of_t_test(effect, topics, alpha) - power
-        if np.abs(still).max() < 1e-13:
-            return effect
-        step = np.divide(still * (effect - before), still - off, out=np.zeros(effect.shape), where=still != off)
-        before, effect, off = effect, effect - step, still
-    return effect[:0] if np.abs(still).max() > 1e-9 else effect
-
-
 def pairs_of(systems: int) -> tuple[Ints, Ints]:
     """The two sides of all pairs of systems, the first before the second."""
     return np.triu_indices(systems, 1)
+
+
+__getattr__ = old_names(__name__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.comparison.discriminative_power import DiscriminativePower
-from rankbounds.comparison.verdict import Comparison
+from rankbounds.comparison.result import Comparison
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores
 from rankbounds.plots.style import COLOURS, fresh_axes

@@ -1,0 +1,464 @@
+"""A comparison as people use it: rows for systems and pairs, tables, words, and the numbers of any two runs."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.comparison import wording
+from rankbounds.comparison.evidence import Evidence
+from rankbounds.comparison.power import minimum_detectable_effect, topics_for_effects
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation.score_differences import merit
+from rankbounds.evaluation.scores import Scores
+from rankbounds.measures import Measure
+from rankbounds.tables import Table, number, plain_rows
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+SYSTEM_FIELDS = ("run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_led")
+PAIR_NUMBERS = (
+    "difference",
+    "ci_low",
+    "ci_high",
+    "effect",
+    "p_value",
+    "p_adjusted",
+    "certain_low",
+    "certain_high",
+    "won",
+    "lost",
+)
+PAIR_FIELDS = ("a", "b", "measure", *PAIR_NUMBERS, "verdict")
+VERDICTS = ("no difference shown", "a better", "a better as judged", "b better", "b better as judged")
+FEW_RUNS = 6
+"""Of so many runs all pairs are printed."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What the scores of several systems say of each other.
+
+    It prints as a leaderboard for each measure, with the pairs below where runs are few. ``ci_low`` and ``ci_high`` are
+    about topics, a sample: other topics would give another mean. ``certain_low`` and ``certain_high`` are about
+    judgments: whatever the unjudged documents turn out to be, the mean difference on these topics lies between them.
+
+    Attributes
+    ----------
+    systems : list of dict
+        A row for each measure and run. ``topics_led`` counts topics on which no other run is better; one that several
+        runs lead together is shared among them.
+    pairs : list of dict
+        A row for each measure and pair, differences being ``a`` less ``b``. ``won`` and ``lost`` count topics on which
+        ``a`` is better, or worse, by more than rounding. ``verdict`` speaks of ``a`` and ``b``; ``words`` names them.
+    settings : dict
+        The test, the correction and all else that p-values depend on.
+    scores : Scores
+        What was compared.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+    >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+    >>> comparison = rb.compare(rb.evaluate(qrels, runs, ["RR", "P@1"]))
+    >>> comparison["RR"].pairs[0]["p_value"], comparison["RR"].pairs[0]["verdict"]
+    (0.0078125, 'a better')
+    >>> print(comparison.words("RR", ("bad", "good")).splitlines()[0])
+    RR: bad scores 0.5000 and good 1.0000, a difference of -0.5000 over 8 topics (0 won, 8 lost).
+
+    """
+
+    scores: Scores
+    settings: dict[str, Any]
+    systems: list[dict[str, Any]]
+    first: Ints
+    """The first run of each pair, by its number in the scores."""
+    second: Ints
+    columns: dict[str, Floats]
+    """The numbers of ``pairs``, with an axis of measures and one of pairs; and the deviation of topics' differences."""
+    verdicts: Ints
+    """By measure and pair, the place in ``VERDICTS``."""
+    evidence: Evidence | None = field(default=None)
+
+    # ---- rows ----
+
+    @property
+    def measures(self) -> list[Measure]:
+        """The measures compared by."""
+        return self.scores.measures
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs."""
+        return self.scores.runs
+
+    @cached_property
+    def pairs(self) -> list[dict[str, Any]]:
+        """A row for each measure and pair."""
+        a, b = ([self.runs[run] for run in side.tolist()] for side in (self.first, self.second))
+        rows: list[dict[str, Any]] = []
+        for at, measure in enumerate(map(str, self.measures)):
+            numbers: list[Any] = [self.columns[name][at] for name in PAIR_NUMBERS]
+            numbers[-2:] = [column.astype(int).tolist() for column in numbers[-2:]]
+            told = [VERDICTS[code] for code in self.verdicts[at].tolist()]
+            rows += plain_rows(PAIR_FIELDS, a, b, [measure] * len(a), *numbers, told)
+        return rows
+
+    def to_polars(self) -> polars.DataFrame:
+        """The pairs as a polars data frame."""
+        import polars
+
+        return polars.DataFrame({name: [row[name] for row in self.pairs] for name in PAIR_FIELDS})
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The pairs as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self.pairs, columns=list(PAIR_FIELDS))
+
+    # ---- parts ----
+
+    def __getitem__(self, measure: str | Measure) -> Comparison:
+        """The comparison by one measure alone. p-values stay as they are."""
+        at = self._place(measure)
+        scores = replace(
+            self.scores,
+            measures=[self.measures[at]],
+            **{name: getattr(self.scores, name)[..., at : at + 1] for name in ("value", "low", "high")},
+            parts=None if self.scores.parts is None else self.scores.parts[..., at : at + 1],
+        )
+        return replace(
+            self,
+            scores=scores,
+            systems=[row for row in self.systems if row["measure"] == str(self.measures[at])],
+            columns={name: column[at : at + 1] for name, column in self.columns.items()},
+            verdicts=self.verdicts[at : at + 1],
+        )
+
+    def filter(self, run: str | None = None, *, significant: bool | None = None) -> Comparison:
+        """Only the pairs that hold this run, or that are significant by any measure; p-values stay as they are."""
+        kept = np.ones(self.first.size, dtype=bool)
+        if run is not None:
+            number_of_run = run_number(self.runs, run)
+            kept &= (self.first == number_of_run) | (self.second == number_of_run)
+        if significant is not None:
+            kept &= (self.columns["p_adjusted"] < self.settings["alpha"]).any(axis=0) == significant
+        return replace(
+            self,
+            first=self.first[kept],
+            second=self.second[kept],
+            columns={name: column[:, kept] for name, column in self.columns.items()},
+            verdicts=self.verdicts[:, kept],
+        )
+
+    def measure(self, label: str | Measure) -> Measure:
+        """The measure of this name."""
+        return self.measures[self._place(label)]
+
+    def _place(self, label: str | Measure) -> int:
+        labels = [str(measure) for measure in self.measures]
+        if str(label) not in labels:
+            from rankbounds.measures import parse_measure
+
+            label = parse_measure(label)
+        if str(label) not in labels:
+            raise UsageError(f"These runs were not compared by {label}, but by {', '.join(labels)}.")
+        return labels.index(str(label))
+
+    def __eq__(self, other: object) -> bool:
+        """Do both say the same of the same runs?"""
+        if not isinstance(other, Comparison):
+            return NotImplemented
+        mine, theirs = ((one.settings, one.runs, one.systems, one.pairs) for one in (self, other))
+        return mine == theirs
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # ---- words ----
+
+    @cached_property
+    def word_numbers(self) -> dict[str, Floats]:
+        """What goes into the sentences, with an axis of measures and one of pairs; NaN where something is not known."""
+        shape = self.columns["difference"].shape
+        unknown = np.full(shape, np.nan)
+        effect, alpha = self.columns["effect"], self.settings["alpha"]
+        topics = self.scores.value.shape[1]
+        found = {
+            **self.columns,
+            "detectable": minimum_detectable_effect(1.0, topics, alpha, wording.POWER) * self.columns["deviation"],
+            "topics_needed": topics_for_effects(effect, alpha, wording.POWER).astype(np.float64),
+            "probability": unknown,
+            "ties_low": unknown,
+            "ties_high": unknown,
+        }
+        if self.evidence is not None:
+            unjudged = self.evidence.unjudged(self.measures)
+            found["probability"] = np.stack([
+                self._oriented(unjudged.probability[measure], complement=True)
+                if measure in unjudged.probability
+                else np.full(shape[1], np.nan)
+                for measure in self.measures
+            ])  # fmt: skip
+            low, high = (ends.T for ends in self.evidence.over_ties(self.measures))
+            sides = [end[:, side] for side in (self.first, self.second) for end in (low, high)]
+            found["ties_low"], found["ties_high"] = wording.ties_apart(*sides)
+        return found
+
+    @cached_property
+    def word_choices(self) -> dict[str, Ints]:
+        """Which sentences hold, with an axis of measures and one of pairs."""
+        unpooled = np.zeros(len(self.runs), dtype=bool)
+        if self.evidence is not None:
+            apart = self.evidence.unjudged(self.measures).unpooled
+            unpooled = np.array([run in apart for run in self.runs])
+        return wording.choose(
+            self.word_numbers,
+            alpha=self.settings["alpha"],
+            corrected=self.settings["correction"] != "none",
+            depends_on_others=np.array([not measure.list_only for measure in self.measures]),
+            unpooled=unpooled[self.first] | unpooled[self.second],
+            endless=np.isinf(self._means()[:, self.first]),
+            finite=~np.isnan(self.columns["deviation"]),
+            ties_asked=self.evidence is not None,
+        )
+
+    @property
+    def word_constants(self) -> dict[str, Any]:
+        """What goes into every pair's sentences."""
+        used, alone = wording.test_names(self.settings, len(self.runs))
+        return {
+            "topics": self.scores.value.shape[1],
+            "confidence": self.settings["confidence"],
+            "power": wording.POWER,
+            "test_used": used,
+            "test_of_pair": alone,
+        }
+
+    def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
+        """The verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
+
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            One of those compared by.
+        pair : tuple of two names, optional
+            Two runs, in either order: differences are the first less the second.
+
+        Returns
+        -------
+        list of str
+            What the scores are, whether it is noise, what unjudged documents and ties could do; and, where the runs
+            are at hand as evidence, whether it holds for other persistences and what to judge.
+
+        """
+        at = 0 if measure is None else self._place(measure)
+        place, is_turned = (0, False) if pair is None else self._pair_place(*pair)
+        numbers: dict[str, Any] = {name: float(column[at, place]) for name, column in self.word_numbers.items()}
+        a, b = int(self.first[place]), int(self.second[place])
+        if is_turned:
+            numbers, a, b = wording.turned(numbers), b, a
+        means = self._means()[at]
+        chosen = self.measures[at]
+        choices = {name: int(codes[at, place]) for name, codes in self.word_choices.items()}
+        whole = {name: int(numbers[name]) for name in ("won", "lost", "topics_needed")}
+        held = numbers | whole | self.word_constants | {
+            "measure": wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
+            "a": self.runs[a],
+            "b": self.runs[b],
+            "mean_a": means[a],
+            "mean_b": means[b],
+            "size": abs(numbers["difference"]),
+        }  # fmt: skip
+        if self.evidence is not None:
+            choices["lead"], more = wording.lead_sentence(self.evidence.lead_changes(chosen, a, b))
+            held |= more
+            if numbers["certain_low"] <= 0 <= numbers["certain_high"]:
+                choices["judge"], more = wording.judge_sentence(self.evidence.to_judge(chosen, a, b))
+                held |= more
+        return wording.filled(choices, held)
+
+    def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
+        """The verdict in plain words: a paragraph for each measure and pair asked for, or for all.
+
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            One of those compared by; all where none is named.
+        pair : tuple of two names, optional
+            Two runs, in either order; all pairs where none is named.
+
+        Returns
+        -------
+        str
+            Sentences on lines of their own, an empty line between paragraphs.
+
+        """
+        asked: Iterable[str | Measure] = self.measures if measure is None else [measure]
+        named = zip(self.first.tolist(), self.second.tolist(), strict=True)
+        pairs = [(self.runs[a], self.runs[b]) for a, b in named] if pair is None else [pair]
+        paragraphs = ["\n".join(self.sentences(one, two)) + "\n" for one in asked for two in pairs]
+        return "\n".join(paragraphs)
+
+    def method(self) -> str:
+        """Which tests the p-values come from, in one sentence."""
+        return wording.method(self.settings, len(self.runs))
+
+    def _pair_place(self, a: str, b: str) -> tuple[int, bool]:
+        one, other = (run_number(self.runs, name) for name in (a, b))
+        if one == other:
+            raise UsageError(f'A run cannot be compared with itself ("{a}").')
+        for first, second, is_turned in ((one, other, False), (other, one, True)):
+            place = np.flatnonzero((self.first == first) & (self.second == second))
+            if place.size:
+                return int(place[0]), is_turned
+        raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
+
+    def _means(self) -> Floats:
+        """By measure and run."""
+        return np.array([row["mean"] for row in self.systems], dtype=np.float64).reshape(len(self.measures), -1)
+
+    def _oriented(self, column: Floats, *, complement: bool) -> Floats:
+        """A column of all pairs of runs, for the pairs of this comparison."""
+        return pairs_among(column, len(self.runs), self.first, self.second, complement=complement)
+
+    # ---- tables ----
+
+    def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
+        """The systems by one measure, best first."""
+        measure = self.measure(label)
+        rows = [row for row in self.systems if row["measure"] == str(measure)]
+        order = np.argsort(-merit(np.array([row["mean"] for row in rows]), measure), kind="stable")
+        return [rows[at] for at in order.tolist()]
+
+    def table(self, measure: str | Measure | None = None) -> Table:
+        """The leaderboard for one measure, best first; of three runs or more with p-values against the first."""
+        at = 0 if measure is None else self._place(measure)
+        chosen = self.measures[at]
+        rows = self.leaderboard(chosen)
+        against = self.settings.get("baseline") or rows[0]["run"]
+        tested = self._p_against(at, against) if len(self.runs) > 2 else {}
+        header = [
+            "run",
+            wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
+            f"{self.settings['confidence']:.0%} interval",
+            "bounds",
+            *([] if self.settings.get("baseline") else ["group"]),
+            *([f"p against {against}", "p corrected"] if tested else []),
+            "judged@10",
+            "topics led",
+        ]
+        cells = [
+            [
+                row["run"],
+                number(row["mean"]),
+                _range(row["ci_low"], row["ci_high"]),
+                _range(row["low"], row["high"]),
+                *([] if self.settings.get("baseline") else [row["group"]]),
+                *([number(p) for p in tested.get(row["run"], (None, None))] if tested else []),
+                f"{row['judged_at_10']:.0%}",
+                f"{row['topics_led']:.3g}",
+            ]
+            for row in rows
+        ]
+        return Table(header, cells, frozenset({0}) if self.settings.get("baseline") else frozenset({0, 4}))
+
+    def _p_against(self, at: int, run: str) -> dict[str, tuple[float, float]]:
+        """For every other run, the p-values of its pair with this one."""
+        wanted = self.runs.index(run)
+        held = np.flatnonzero((self.first == wanted) | (self.second == wanted))
+        others = self.first[held] + self.second[held] - wanted
+        raw, corrected = (self.columns[name][at, held].tolist() for name in ("p_value", "p_adjusted"))
+        return {self.runs[other]: p for other, *p in zip(others.tolist(), raw, corrected, strict=True)}  # type: ignore[misc]
+
+    def pair_table(self, measure: str | Measure | None = None, at_most: int | None = None) -> Table:
+        """The pairs for one measure, the least likely to be chance first; the verdict names the better run."""
+        label = str(self.measures[0 if measure is None else self._place(measure)])
+        rows = [row for row in self.pairs if row["measure"] == label]
+        rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
+        corrected = self.settings["correction"] != "none"
+        header = [
+            "run",
+            "against",
+            f"{label}, difference",
+            f"{self.settings['confidence']:.0%} interval",
+            "won",
+            "lost",
+            "p",
+            *(["p corrected"] if corrected else []),
+            "whatever is judged",
+            "verdict",
+        ]
+        cells = [
+            [
+                row["a"],
+                row["b"],
+                signed(row["difference"]),
+                _range(row["ci_low"], row["ci_high"]),
+                str(row["won"]),
+                str(row["lost"]),
+                f"{row['p_value']:.4f}",
+                *([f"{row['p_adjusted']:.4f}"] if corrected else []),
+                _range(row["certain_low"], row["certain_high"]),
+                wording.verdict_words(row["verdict"], row["a"], row["b"]),
+            ]
+            for row in rows[:at_most]
+        ]
+        return Table(header, cells, frozenset({0, 1, len(header) - 1}))
+
+    def tables(self, measure: str | Measure) -> list[Table]:
+        """The leaderboard and, where runs are few or one of them is the baseline, the pairs."""
+        few = len(self.runs) <= FEW_RUNS or self.settings.get("baseline") is not None
+        return [self.table(measure), *([self.pair_table(measure)] if few else [])]
+
+    def __repr__(self) -> str:
+        parts = [table.text() for measure in self.measures for table in self.tables(measure)]
+        return "\n".join([*parts, f"{self.method()}\n"])
+
+    def _repr_html_(self) -> str:
+        parts = [table.html() for measure in self.measures for table in self.tables(measure)]
+        return "\n".join([*parts, f"<p>{html.escape(self.method())}</p>"])
+
+    def to_latex(self) -> str:
+        """The leaderboards as tables for a paper."""
+        return "\n".join(self.table(measure).latex() for measure in self.measures)
+
+
+def signed(value: float | None) -> str:
+    """A difference for people, with its sign; a dash where there is none."""
+    return "-" if value is None else f"{value:+.4f}"
+
+
+def _range(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"[{number(low)}, {number(high)}]"
+
+
+def run_number(runs: Sequence[str], name: str) -> int:
+    """The place of a run among the others."""
+    if name not in runs:
+        raise UsageError(
+            f'There is no run "{name}".{did_you_mean(name, list(runs))} There are: {", ".join(runs[:12])}.'
+        )
+    return list(runs).index(name)
+
+
+def pairs_among(
+    column: Floats, runs: int, first: Ints, second: Ints, *, other: Floats | None = None, complement: bool = False
+) -> Floats:
+    """A column of all pairs of runs for these pairs; one that stands the other way round is turned.
+
+    A bound becomes the negative of the ``other`` one, a probability its complement.
+    """
+    one, two = np.minimum(first, second), np.maximum(first, second)
+    place = one * runs - one * (one + 1) // 2 + two - one - 1
+    around = 1 - column[place] if complement else 0.0 - (column if other is None else other)[place]
+    return np.where(first < second, column[place], around)
