@@ -350,6 +350,20 @@ def test_damage_in_what_parquet_says_beside_its_columns_changes_nothing(tmp_path
     assert_same(streaming.evaluate(qrels, run, MEASURES), rb.evaluate(qrels, run, MEASURES))
 
 
+def test_ids_in_parquet_that_are_no_text_are_those_of_memory(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    (tmp_path / "qrels").write_bytes(b"1 0 d\xff 1\n1 0 e 0\n")
+    doc = pyarrow.array([b"e", b"d\xff"]).cast(pyarrow.string(), safe=False)
+    table = pyarrow.table({"query_id": ["1", "1"], "doc_id": doc, "score": [2.0, 1.0]})
+    parquet.write_table(table, tmp_path / "run.parquet")
+    scores = [
+        evaluate(tmp_path / "qrels", tmp_path / "run.parquet", ["RR"]) for evaluate in (rb.evaluate, streaming.evaluate)
+    ]
+    assert [score.value.tolist() for score in scores] == [[[[0.5]]], [[[0.5]]]]
+
+
 def test_a_long_line_costs_what_its_bytes_cost(tmp_path):
     (tmp_path / "qrels").write_text("1 0 d 1\n")
     (tmp_path / "run").write_text(f"1 Q0 {'x' * 30_000_000} 1 2.0 t\n1 Q0 d 2 1.0 t\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ def ids_of_series(series: Any) -> Ids:
     """The ids in a polars column of text without nulls."""
     if not len(series):
         return Ids.of([])
+    if "pyarrow" in sys.modules:  # which read the file, and lets bytes pass that are no UTF-8: polars cannot show those
+        of_arrow = _ids_of_arrow(series.to_arrow())
+        if of_arrow is not None:
+            return of_arrow
     length = series.str.len_bytes().to_numpy().astype(np.int64)
     return Ids.of_bytes(series.str.join("")[0].encode("utf-8"), length)
 
