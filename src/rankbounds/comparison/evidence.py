@@ -18,7 +18,7 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
-from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedHoles
+from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedUnjudged
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import fractions_lost, gathered
@@ -65,7 +65,7 @@ class _Looked:
     """What one look at every run's lists gives."""
 
     scores: Scores
-    holes: dict[Measure, list[UnjudgedDocuments]]
+    unjudged: dict[Measure, list[UnjudgedDocuments]]
     tied_low: Floats
     """By run and measure, the least mean over all orders of tied documents; NaN where it is not known."""
     tied_high: Floats
@@ -259,29 +259,29 @@ class Evidence:
         """Bounds of all pairs' differences and, for few runs, how likely the first is the better one."""
         chosen = self._looked_at(measures)
         if chosen not in self._unjudged:
-            self._unjudged[chosen] = self._unjudged_of(self._look(chosen).holes)
+            self._unjudged[chosen] = self._unjudged_of(self._look(chosen).unjudged)
         return self._unjudged[chosen]
 
     def _looked_at(self, measures: Sequence[Measure]) -> tuple[Measure, ...]:
         """The measures of a look that was taken before and holds these; else these."""
         return next((known for known in self._looked if set(measures) <= set(known)), tuple(measures))
 
-    def _unjudged_of(self, holes: dict[Measure, list[UnjudgedDocuments]]) -> Unjudged:
+    def _unjudged_of(self, unjudged: dict[Measure, list[UnjudgedDocuments]]) -> Unjudged:
         models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions)
         estimated = False
-        if holes and len(self.runs) <= PROBABLE_RUNS:
+        if unjudged and len(self.runs) <= PROBABLE_RUNS:
             kept = [list(self._rankings(at).batches) for at in range(len(self.runs))] if self._few_rows else None
             logistic = ChosenModels("logistic", None, self.runs, self.facts, self.assumptions, kept)
             try:
-                for measure in holes:
+                for measure in unjudged:
                     logistic.of(measure)
                 models, estimated = logistic, True
             except UsageError:
                 pass  # there is nothing to estimate probabilities from
         exact = estimated and len(self.runs) * (len(self.runs) - 1) // 2 <= MANY_PAIRS
         bounds, probability = {}, {}
-        for measure, of_runs in holes.items():
-            shared = SharedHoles(of_runs, models.of(measure))
+        for measure, of_runs in unjudged.items():
+            shared = SharedUnjudged(of_runs, models.of(measure))
             _, sd, better, _, low, high = shared.columns(exact=exact)
             bounds[measure] = low, high
             if estimated:

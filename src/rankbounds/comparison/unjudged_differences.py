@@ -197,63 +197,69 @@ def differences(
             )
     models = ChosenModels(q, otherwise, read, facts, assumptions)
     exact = len(read) * (len(read) - 1) // 2 <= MANY_PAIRS
-    found = []
+    pairs: list[Difference] = []
     for measure in (measure for measure in chosen if isinstance(measure, RankWeighted)):
-        holes = list(in_threads(lambda run, m=measure: find_unjudged(run, facts, m, assumptions), read, processors()))  # type: ignore[misc]
-        together = SharedHoles(holes, models.of(measure))
-        found += together.pairs(measure, exact=exact)
-    told = ", ".join(dict.fromkeys(str(models.of(one)) for one in chosen))
+
+        def unjudged_of(run: Run, measure: RankWeighted = measure) -> UnjudgedDocuments:
+            return find_unjudged(run, facts, measure, assumptions)
+
+        shared = SharedUnjudged(list(in_threads(unjudged_of, read, processors())), models.of(measure))
+        pairs += shared.pairs(measure, exact=exact)
+    model = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
     unpooled = frozenset(models.unpooled())
-    found = [replace(pair, unpooled=tuple(sorted(unpooled & {pair.run_a, pair.run_b}))) for pair in found]
-    return Differences(found, told, exact, models.remarks(), unpooled)
+    pairs = [replace(pair, unpooled=tuple(sorted(unpooled & {pair.run_a, pair.run_b}))) for pair in pairs]
+    return Differences(pairs, model, exact, models.remarks(), unpooled)
 
 
-class SharedHoles:
+class SharedUnjudged:
     """The unjudged documents of several runs, each document once, with its weight in every run."""
 
-    def __init__(self, holes: list[UnjudgedDocuments], model: Any) -> None:
+    def __init__(self, of_runs: list[UnjudgedDocuments], model: Any) -> None:
         self.model = str(model)
-        self.counted = np.logical_and.reduce([one.counted for one in holes])
+        self.counted = np.logical_and.reduce([unjudged.counted for unjudged in of_runs])
         self.topics = int(np.count_nonzero(self.counted))
         if not self.topics:
             raise UsageError("The runs have no topic in common.")
-        self.holes = holes = holes if self.counted.all() else [one.of_topics(self.counted) for one in holes]
-        self.document = number_pairs([one.pairs for one in holes])
+        if not self.counted.all():
+            of_runs = [unjudged.of_topics(self.counted) for unjudged in of_runs]
+        self.of_runs = of_runs
+        self.document = number_pairs([unjudged.pairs for unjudged in of_runs])
         everything = np.concatenate(self.document)
         size = int(everything.max(initial=-1)) + 1
         self.copies = np.bincount(everything, minlength=size)
-        total = np.bincount(everything, weights=np.concatenate([model(one) for one in holes]), minlength=size)
+        total = np.bincount(
+            everything, weights=np.concatenate([model(unjudged) for unjudged in of_runs]), minlength=size
+        )
         self.chance = np.divide(total, self.copies, out=np.zeros(size), where=self.copies > 0)
-        self.base = np.array([one.base[self.counted].sum() for one in holes])
-        self.tail = np.array([one.tail[self.counted].sum() for one in holes])
-        self.slope: Floats = np.zeros((len(holes), 1))
+        self.base = np.array([unjudged.base[self.counted].sum() for unjudged in of_runs])
+        self.tail = np.array([unjudged.tail[self.counted].sum() for unjudged in of_runs])
+        self.slope: Floats = np.zeros((len(of_runs), 1))
         self.covariance: Floats = np.zeros((1, 1))
         if isinstance(model, Estimate):
-            self.slope = np.stack([model.slope(one) for one in holes])
+            self.slope = np.stack([model.slope(unjudged) for unjudged in of_runs])
             self.covariance = model.covariance
 
     def pairs(self, measure: Measure, *, exact: bool) -> list[Difference]:
         """All pairs, in the order of the runs."""
-        first, second = np.triu_indices(len(self.holes), 1)
-        names = [one.run.name for one in self.holes]
-        mean, sd, better, worse, low, high = (column.tolist() for column in self.columns(exact=exact))
+        first, second = np.triu_indices(len(self.of_runs), 1)
+        names = [unjudged.run.name for unjudged in self.of_runs]
+        rows = zip(*(column.tolist() for column in self.columns(exact=exact)), strict=True)
         label = str(measure)
         return [
-            Difference(
-                names[a], names[b], label, mean[at], sd[at], better[at], worse[at], low[at], high[at], self.model
-            )
-            for at, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True))
+            Difference(names[a], names[b], label, *numbers, model=self.model)
+            for a, b, numbers in zip(first.tolist(), second.tolist(), rows, strict=True)
         ]
 
     def columns(self, *, exact: bool) -> tuple[Floats, ...]:
         """For all pairs: mean and sd of the difference, how likely each run is better, and certain bounds."""
         from scipy.special import ndtr
 
-        first, second = np.triu_indices(len(self.holes), 1)
+        first, second = np.triu_indices(len(self.of_runs), 1)
         apart, variance = self._distances()
-        opened = np.array([one.weight.sum() for one in self.holes])
+        opened = np.array([unjudged.weight.sum() for unjudged in self.of_runs])
         expected = self.base + [
-            float(one.weight @ self.chance[document]) for one, document in zip(self.holes, self.document, strict=True)
+            float(unjudged.weight @ self.chance[document])
+            for unjudged, document in zip(self.of_runs, self.document, strict=True)
         ]
         between = self.slope[first] - self.slope[second]
         # A variance of nothing may come out below 0 by a rounding.
@@ -262,7 +268,7 @@ class SharedHoles:
         up = (opened[first] - opened[second] + apart) / 2
         down = up - (opened[first] - opened[second])
         base = self.base[first] - self.base[second]
-        same = np.array([_same(self.holes[a].run, self.holes[b].run) for a, b in zip(first, second, strict=True)])
+        same = np.array([_same(self.of_runs[a].run, self.of_runs[b].run) for a, b in zip(first, second, strict=True)])
         # Sums of equal worth may differ in their last bits, which makes no run the better one.
         whole = self.base + opened + self.tail
         whole = whole[first] + whole[second]
@@ -290,16 +296,17 @@ class SharedHoles:
         """
         from scipy.spatial.distance import pdist
 
-        runs = len(self.holes)
+        runs = len(self.of_runs)
         spread = np.sqrt(self.chance * (1 - self.chance))
         alone_size, alone_variance = np.zeros(runs), np.zeros(runs)
         shared: list[tuple[Ints, Ints, Ints, Floats]] = []
-        for at, (one, document) in enumerate(zip(self.holes, self.document, strict=True)):
+        for run_number, (unjudged, document) in enumerate(zip(self.of_runs, self.document, strict=True)):
             alone = self.copies[document] == 1
-            alone_size[at] = one.weight[alone].sum()
-            alone_variance[at] = ((one.weight * spread[document])[alone] ** 2).sum()
+            alone_size[run_number] = unjudged.weight[alone].sum()
+            alone_variance[run_number] = ((unjudged.weight * spread[document])[alone] ** 2).sum()
             rest = ~alone
-            shared.append((np.full(int(rest.sum()), at), one.topic[rest], document[rest], one.weight[rest]))
+            of_run = np.full(int(rest.sum()), run_number)
+            shared.append((of_run, unjudged.topic[rest], document[rest], unjudged.weight[rest]))
         run, topic, document, weight = (np.concatenate(column) for column in zip(*shared, strict=True))
         order = np.argsort(topic, kind="stable")
         cuts = np.flatnonzero(np.diff(topic[order])) + 1
@@ -314,27 +321,28 @@ class SharedHoles:
         size = alone_size[first] + alone_size[second]
         variance = alone_variance[first] + alone_variance[second]
         if order.size:
-            for one_size, one_variance in in_threads(of_topic, np.split(order, cuts), processors()):
-                size, variance = size + one_size, variance + one_variance
+            for topic_size, topic_variance in in_threads(of_topic, np.split(order, cuts), processors()):
+                size, variance = size + topic_size, variance + topic_variance
         return size, variance
 
     def distribution(self, a: int, b: int) -> Distribution:
         """The distribution of the mean difference between two of the runs."""
         document = np.concatenate((self.document[a], self.document[b]))
-        each, at = np.unique(document, return_inverse=True)
-        weight = np.concatenate((self.holes[a].weight, -self.holes[b].weight))
-        net = np.bincount(at, weights=weight, minlength=each.size)
+        each, place = np.unique(document, return_inverse=True)
+        weight = np.concatenate((self.of_runs[a].weight, -self.of_runs[b].weight))
+        net = np.bincount(place, weights=weight, minlength=each.size)
         base = float(self.base[a] - self.base[b])
         return distribution_of_sum(net / self.topics, self.chance[each], base / self.topics)
 
     def _better(self, a: int, b: int, estimation_sd: float) -> tuple[float, float]:
         """The probabilities that A and that B is better; what estimating q leaves open is taken as normal."""
-        found = self.distribution(a, b)
+        difference = self.distribution(a, b)
         if estimation_sd == 0:
-            return found.above(0.0), Distribution(-found.value[::-1], found.probability[::-1]).above(0.0)
+            turned = Distribution(-difference.value[::-1], difference.probability[::-1])
+            return difference.above(0.0), turned.above(0.0)
         from scipy.special import ndtr
 
-        above = min(1.0, float(found.probability @ ndtr(found.value / estimation_sd)))
+        above = min(1.0, float(difference.probability @ ndtr(difference.value / estimation_sd)))
         return above, 1 - above
 
 
