@@ -589,3 +589,11 @@ class TestFigures:
         assert [bar.get_width() for bar in axes.patches] == pytest.approx([0.2] * 3)
         axes.figure.savefig(tmp_path / "leaderboard.png")
         assert (tmp_path / "leaderboard.png").stat().st_size > 5000
+
+
+def test_where_no_difference_can_be_found_the_words_say_so():
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
+    runs = {"x": {"1": ["a", "b"], "2": ["b", "a"]}, "y": {"1": ["b", "a"], "2": ["b", "a"]}}
+    words = rb.compare(rb.evaluate(qrels, runs, "RR"), alpha=1e-12).words()
+    assert "With 2 topics no difference of any size is found 80% of the time" in words
+    assert "inf" not in words

@@ -243,11 +243,10 @@ class SharedUnjudged:
         """All pairs, in the order of the runs."""
         first, second = np.triu_indices(len(self.of_runs), 1)
         names = [unjudged.run.name for unjudged in self.of_runs]
-        rows = zip(*(column.tolist() for column in self.columns(exact=exact)), strict=True)
-        label = str(measure)
+        numbers = (column.tolist() for column in self.columns(exact=exact))
         return [
-            Difference(names[a], names[b], label, *numbers, model=self.model)
-            for a, b, numbers in zip(first.tolist(), second.tolist(), rows, strict=True)
+            Difference(names[a], names[b], str(measure), mean, sd, better, worse, low, high, self.model)
+            for a, b, mean, sd, better, worse, low, high in zip(first.tolist(), second.tolist(), *numbers, strict=True)
         ]
 
     def columns(self, *, exact: bool) -> tuple[Floats, ...]:

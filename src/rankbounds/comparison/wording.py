@@ -83,6 +83,8 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"{_FOUND}.",
         f"{_FOUND}; one as small as this cannot be found with any realistic number of topics.",
         f"{_FOUND}; to find one of {{size:.4f}}, about {{topics_needed:,}} topics are needed.",
+        "What would settle it? With {topics} topics no difference of any size is found {power:.0%} of the time (t "
+        "test).",
     ),
     "judge": (
         "",
@@ -177,7 +179,15 @@ def choose(
             4,
         ),
         "settle": np.select(
-            [~finite, numbers["detectable"] == 0, zero, numbers["topics_needed"] == 0], [0, 1, 2, 3], 4
+            [
+                ~finite,
+                numbers["detectable"] == 0,
+                np.isinf(numbers["detectable"]),
+                zero,
+                numbers["topics_needed"] == 0,
+            ],
+            [0, 1, 5, 2, 3],
+            4,
         ),
     }
     return {name: np.broadcast_to(choice, shape).astype(np.uint8) for name, choice in chosen.items()}
