@@ -597,3 +597,9 @@ def test_where_no_difference_can_be_found_the_words_say_so():
     words = rb.compare(rb.evaluate(qrels, runs, "RR"), alpha=1e-12).words()
     assert "With 2 topics no difference of any size is found 80% of the time" in words
     assert "inf" not in words
+
+
+@pytest.mark.parametrize("resamples", [0, -1, 10**8, 10**400], ids=["none", "negative", "many", "endless"])
+def test_numbers_of_resamples_that_no_machine_draws_are_refused(resamples):
+    with pytest.raises(UsageError, match="number of resamples"):
+        Resampling(resamples)

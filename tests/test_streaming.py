@@ -366,9 +366,13 @@ def test_ids_in_parquet_that_are_no_text_are_those_of_memory(tmp_path):
 
 def test_a_long_line_costs_what_its_bytes_cost(tmp_path):
     (tmp_path / "qrels").write_text("1 0 d 1\n")
-    (tmp_path / "run").write_text(f"1 Q0 {'x' * 30_000_000} 1 2.0 t\n1 Q0 d 2 1.0 t\n")
+    (tmp_path / "run").write_text(
+        f"1 Q0 {'x' * 30_000_000} 1 2.0 t\n1 Q0 d 2 1.0 t\n{' ' * 3_000_000}{'t' * 3_000_000} Q0 d 1 1.0 t\n"
+        "2 Q0 d 1 1.0 t\n1 Q0 e 3 0.5 t\n"  # topics do not stand together: the file is split by them
+    )
     began = time.process_time()
-    scores = streaming.evaluate(tmp_path / "qrels", tmp_path / "run", ["RR"], memory=1 << 16)
+    with pytest.warns(rb.RankboundsWarning, match="topics without judgments"):
+        scores = streaming.evaluate(tmp_path / "qrels", tmp_path / "run", ["RR"], memory=1 << 16)
     assert scores.value.tolist() == [[[0.5]]]
     assert time.process_time() - began < 5
 

@@ -25,6 +25,8 @@ EXACT_TOPICS = 16
 EXACT_SIZES = 50
 """Up to so many differences, no two of one size, Wilcoxon's test counts all sign flips."""
 RESAMPLES = 10_000
+MOST_RESAMPLES = 10_000_000
+"""p-values of more digits than that say nothing."""
 _CELLS_AT_ONCE = 1 << 22
 
 
@@ -38,6 +40,8 @@ class Resampling:
     def __post_init__(self) -> None:
         if self.resamples < 1:
             raise UsageError(f"The number of resamples must be at least 1, not {self.resamples}.")
+        if self.resamples > MOST_RESAMPLES:
+            raise UsageError(f"The number of resamples must be at most {MOST_RESAMPLES:,}, not {self.resamples}.")
         if self.seed < 0:
             raise UsageError(f"The seed must not be negative: {self.seed}.")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import IO
 
 import numpy as np
 
-from rankbounds.arrays import Ints
+from rankbounds.arrays import Bytes, Flags, Ints
 from rankbounds.columns.ids import PADDING, Ids
 from rankbounds.errors import DataError, Place
 from rankbounds.files import trec
@@ -19,6 +19,8 @@ from rankbounds.files.trec import NothingReadError
 
 READ_BYTES = 1 << 26
 """How much is asked for at a time: some libraries for compressed files take room for all that they are asked for."""
+USUAL_BYTES = 64
+"""Of blanks before an id, or of an id, in a line."""
 
 
 def first_fields(path: str) -> tuple[list[bytes], Place]:
@@ -67,14 +69,25 @@ def inner_text(path: str, content: bytes, before: int) -> Text:
 def queries_of(text: Text) -> tuple[Ints, Ids]:
     """Which lines of a text hold data, and the topic of each. Blanks are what they are to the reader."""
     begins = np.flatnonzero(text.buffer[text.begin : text.end - 1] == 10) + text.begin + 1
-    start = np.concatenate(([text.begin], begins))
-    while (blank := (text.buffer[start] <= 32) & (text.buffer[start] != 10)).any():
-        start = start + blank
-    end = start.copy()
-    while (inside := text.buffer[end] > 32).any():
-        end = end + inside
+    start = _moved_on(text.buffer, np.concatenate(([text.begin], begins)), lambda held: (held <= 32) & (held != 10))
+    end = _moved_on(text.buffer, start, lambda held: held > 32)
     used = np.flatnonzero((end > start) & (text.buffer[start] != ord("#")))
     return used, Ids(text.buffer, start[used], (end - start)[used])
+
+
+def _moved_on(buffer: Bytes, place: Ints, goes_on: Callable[[Bytes], Flags]) -> Ints:
+    """Each place moved on as long as the bytes let it: all together for the usual lengths, alone for long ones."""
+    for _ in range(USUAL_BYTES):
+        moving = goes_on(buffer[place])
+        if not moving.any():
+            return place
+        place = place + moving
+    for line in np.flatnonzero(goes_on(buffer[place])).tolist():
+        ahead, step = int(place[line]), 1 << 12
+        while (held := goes_on(buffer[ahead : ahead + step])).all():
+            ahead, step = ahead + step, 2 * step
+        place[line] = ahead + int(np.argmin(held))
+    return place
 
 
 def read_fully(file: IO[bytes], size: int) -> bytes:
