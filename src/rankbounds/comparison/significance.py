@@ -238,6 +238,7 @@ TESTS: dict[str, Callable[[Floats, str, Resampling], Floats]] = {
 }
 
 
+RESAMPLING_TESTS = ("randomization", "bootstrap")
 ORDER_TESTS = ("wilcoxon", "sign")
 """Tests that need no more of differences than their signs and the order of their sizes."""
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.comparison.corrections import BY_SHUFFLES
+from rankbounds.comparison.significance import EXACT_TOPICS, RESAMPLING_TESTS
 from rankbounds.evaluation.score_differences import TOLERANCE, equal
 
 if TYPE_CHECKING:
@@ -129,10 +131,15 @@ def test_names(settings: Mapping[str, Any], runs: int) -> tuple[str, str]:
 def method(settings: Mapping[str, Any], runs: int) -> str:
     """Which tests the p-values of a table come from, in one sentence."""
     used, alone = test_names(settings, runs)
-    repeated = f"{settings['resamples']:,} resamples, seed {settings['seed']}, {settings['topics']} topics"
+    drawn = f"{settings['resamples']:,} resamples, seed {settings['seed']}"
+    all_flips = settings["test"] == "randomization" and settings["topics"] <= EXACT_TOPICS
+    of_pair = ["all sign flips"] if all_flips else [drawn] if settings["test"] in RESAMPLING_TESTS else []
+    topics = f"{settings['topics']} topics"
     if settings["correction"] == "none":
-        return f"p: {alone} ({repeated})."
-    return f"p: {alone} of each pair alone; p corrected: {used} ({repeated})."
+        return f"p: {alone} ({', '.join([*of_pair, topics])})."
+    of_family = [drawn] if settings["correction"] in BY_SHUFFLES else []
+    alone += f" of each pair alone ({', '.join(of_pair)})" if of_pair else " of each pair alone"
+    return f"p: {alone}; p corrected: {used} ({', '.join([*of_family, topics])})."
 
 
 def choose(
