@@ -59,7 +59,7 @@ def nested(rows, run):
     return found
 
 
-MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "P@5", "NumRel"]
+MEASURES = ["Q", "RBP(p=0.8)", "AP", "nDCG@10", "P@5", "NumRel"]
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +97,7 @@ def test_means_and_variances_come_from_merged_sums(both):
     distributed, local = both
     mean = local.mean()
     found = distributed.mean()
+    assert found.outer == local.outer != []
     np.testing.assert_allclose(found.value, mean.value, rtol=1e-12)
     np.testing.assert_allclose(found.high, mean.high, rtol=1e-12)
     np.testing.assert_allclose(found.judged, mean.judged, rtol=1e-12)

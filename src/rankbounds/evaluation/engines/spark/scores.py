@@ -110,9 +110,16 @@ class SparkScores:
             high[place] = np.nan if row["high"] is None else row["high"]
         for number, sums in self._sums.items():
             judged[number] = sums["judged"] / sums["topics"] if sums["topics"] else np.nan
+        tied = any(sums["tied"] for sums in self._sums.values())
+        facts = _collection(self.assumptions, self.grades)
         return Scores(
             self.runs, [ALL], self.measures, value, low, high, judged,
             notes=[RunNotes() for _ in self.runs], bounds=self.assumptions.bounds, topics=self.assumptions.topics,
+            outer=[
+                measure
+                for measure in self.measures
+                if self.assumptions.bounds_are_outer(measure, facts, tied=tied)
+            ],
         )  # fmt: skip
 
     def collect(self) -> Scores:
@@ -123,6 +130,11 @@ class SparkScores:
         with plain_errors():
             rows = self.lists.collect()
         return scores_from_rows(rows, self.runs, self.measures, self.assumptions, self.grades, distinct=True)
+
+
+def _collection(assumptions: Assumptions, grades: Floats) -> TopicFacts:
+    """What the grades alone say of the whole collection, which stands on no machine."""
+    return TopicFacts(as_qrels([("any", "any", 0.0)]), assumptions.gain, grades=grades[~np.isnan(grades)])
 
 
 def scores_from_rows(
@@ -169,7 +181,7 @@ def scores_from_rows(
         absent = [query_ids[topic_number] for topic_number in missing]
         results.append(sheet.result(name, absent, sorted(unknown[number], key=_natural)))
     without = sorted({query for query, row in zip(queries, rows, strict=True) if not row["relevant"]}, key=_natural)
-    collection = TopicFacts(as_qrels([("any", "any", 0.0)]), assumptions.gain, grades=grades[~np.isnan(grades)])
+    collection = _collection(assumptions, grades)
     scores = gathered(results, runs, query_ids, measures, assumptions, collection, without)
     messages = [*scores.warnings(), *fractions_lost(grades, measures, distinct)]
     for warning in [*told_once(said), *map(RankboundsWarning, messages)]:
