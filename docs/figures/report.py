@@ -18,7 +18,7 @@ import browser
 with tempfile.TemporaryDirectory() as folder:
     page = Path(folder) / "report.html"
     main(["report", str(DATA / "qrels.txt"), str(DATA / "runs"), "-o", str(page)])
-    driver = browser.start(Path(folder) / "profile", width=1180, height=1330)
+    driver = browser.start(Path(folder) / "profile", width=1330, height=1400)
     driver.get(page.as_uri())
     shot = Image.open(io.BytesIO(driver.get_screenshot_as_png()))
     driver.quit()

@@ -38,7 +38,7 @@ METHOD: dict[str, Callable[[str], str]] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_inputs(parser)
-    add_measures(parser)
+    add_measures(parser, ("RBP(p=0.8)",))
     add_tests(parser)
     parser.add_argument(
         "--baseline-run",

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help='a study, "all" or "list"')
     add_inputs(parser, needed=False)
     parser.add_argument("-o", "--output", metavar="FOLDER", default="studies", help="where to write (default studies)")
-    add_measures(parser)
+    add_measures(parser, ("those of the study",))
     parser.add_argument("--groups", metavar="FILE", help="which group each run is from: lines of run and group")
     add_gain(parser)
     add_reading(parser)
