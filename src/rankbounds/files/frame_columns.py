@@ -29,7 +29,9 @@ def ids_of_series(series: Any) -> Ids:
     """The ids in a polars column of text without nulls."""
     if not len(series):
         return Ids.of([])
-    if "pyarrow" in sys.modules:  # which read the file, and lets bytes pass that are no UTF-8: polars cannot show those
+    if sys.modules.get(
+        "pyarrow"
+    ):  # which read the file, and lets bytes pass that are no UTF-8: polars cannot show those
         of_arrow = _ids_of_arrow(series.to_arrow())
         if of_arrow is not None:
             return of_arrow
