@@ -399,3 +399,20 @@ def test_a_report_keeps_its_key_for_ties(tmp_path):
 def test_standard_input_is_a_file(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1 0 10 1\n")))
     assert judgments_from("-").to_dict() == {"1": {"10": 1.0}}
+
+
+def test_a_name_that_was_given_stays(tmp_path, command):
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    for name in ("x", "y", "z"):
+        (tmp_path / name).write_text("1 Q0 a 1 1.0 bm25\n2 Q0 a 1 1.0 bm25\n")
+    files = {name: tmp_path / name for name in "xyz"}
+    expected = ["bm25", "bm25 (y)", "bm25 (z)"]
+    named = {"bm25": files["x"]}
+    runs = [*rb.read_runs([files["y"], files["z"]])]
+    assert [run.name for run in runs] == ["bm25 (y)", "bm25 (z)"]
+    arguments = [tmp_path / "qrels", f"bm25={files['x']}", files["y"], files["z"]]
+    code, out, _ = command("evaluate", *arguments, "-m", "AP", "--format", "json")
+    assert (code, [row["run"] for row in json.loads(out)]) == (0, expected)
+    code, out, _ = command("compare", *arguments, "-m", "AP", "--baseline-run", "bm25", "--format", "json")
+    assert (code, [row["run"] for row in json.loads(out)["systems"]]) == (0, expected)
+    assert rb.evaluate(tmp_path / "qrels", named, "AP").runs == ["bm25"]

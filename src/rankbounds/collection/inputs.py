@@ -85,7 +85,7 @@ class Reading:
         """Every run in memory, under names that differ."""
         jobs = self.runs_to_read(given)
         read = list(in_threads(lambda job: job.read(), jobs, self.threads))
-        return with_unique_names(read, [job.place for job in jobs])
+        return with_unique_names(read, [job.place for job in jobs], [job.name is not None for job in jobs])
 
     def run(self, given: Any) -> Run:
         """The one run in what was given."""

@@ -176,6 +176,7 @@ def score_runs(
         assumptions,
         facts,
         facts.without_relevant,
+        [job.name is not None for job in jobs],
     )
     for message in [*scores.warnings(), *fractions_lost(facts.grade, measures)]:
         warnings.warn(message, RankboundsWarning, stacklevel=2)
@@ -190,10 +191,14 @@ def gathered(
     assumptions: Assumptions,
     facts: TopicFacts,
     without_relevant: list[str],
+    given: Sequence[bool] | None = None,
 ) -> Scores:
-    """The results of several runs as one table; ``facts`` may be those of a part that knows the collection's grades."""
+    """The results of several runs as one table; ``facts`` may be those of a part that knows the collection's grades.
+
+    ``given`` says which runs were named by the user.
+    """
     return Scores(
-        runs=unique_names([result.name for result in results], places),
+        runs=unique_names([result.name for result in results], places, given),
         query_ids=query_ids,
         measures=measures,
         value=_stacked([result.value for result in results]),
