@@ -150,3 +150,10 @@ def test_commas_between_measures_on_the_command_line(tmp_path, capsys):
     assert main(["evaluate", *files, "-m", "nDCG@10,RBP(p=0.5,rel=2)", "-m", "MAP", "--format", "csv"]) == 0
     rows = csv.DictReader(capsys.readouterr().out.splitlines())
     assert [row["measure"] for row in rows] == ["nDCG@10", "RBP(p=0.5,rel=2)", "AP"]
+
+
+def test_what_a_measure_cannot_take_names_the_judgments(tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 2000\n")
+    with pytest.raises(rb.DataError, match=r"qrels: gain=exp takes 2\^g - 1") as caught:
+        rb.evaluate(tmp_path / "qrels", {"1": ["a"]}, "nDCG(gain=exp)")
+    assert caught.value.place.file == str(tmp_path / "qrels")

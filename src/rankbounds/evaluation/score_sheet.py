@@ -10,6 +10,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.run import Run
+from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.scores import PARTS
@@ -81,12 +82,21 @@ class ScoreSheet:
         for _ in in_threads(self._score, slices, threads):
             pass
 
+    def _cells_of(self, rankings: Rankings) -> Cells:
+        """The measures' numbers; what a measure cannot take is told of the judgments, which it does not know."""
+        try:
+            return self.cells(rankings)
+        except DataError as error:
+            if error.place is not None:
+                raise
+            raise error.moved_to(rankings.facts.qrels.pairs.source.name) from None
+
     def _score(self, compute: Callable[[], list[Rankings]]) -> None:
         coverage = Judged(cutoff=10)
         for rankings in compute():
             topic = rankings.topic
             self.judged[topic] = coverage.value(rankings)
-            cells = self.cells(rankings)
+            cells = self._cells_of(rankings)
             self.value[topic], self.low[topic], self.high[topic] = cells.value, cells.low, cells.high
             if self.parts is not None and cells.parts is not None:
                 self.parts[:, topic] = cells.parts
