@@ -460,3 +460,11 @@ def test_a_command_imports_what_it_needs():
     rooms = {name.split(".")[1] for name in reached("rankbounds.commands.transfer", set()) if name.count(".") > 1}
     assert rooms == {"commands", "published", "files"}
     assert not any(".evaluation" in name for name in reached("rankbounds.cli", set()))
+
+
+def test_half_a_character_in_an_argument_is_told(command, tmp_path):
+    (tmp_path / "out").write_text("")
+    arguments = ("transfer", "0.3", "--against=\ud800", "--to=0.9", "--p=0.8", "-o", tmp_path / "out")
+    code, out, err = command(*arguments)
+    assert (code, out) == (2, "")
+    assert "half a character" in err

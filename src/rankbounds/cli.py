@@ -98,6 +98,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _forget_output()
         say(_too_much(error))
         return 3
+    except UnicodeEncodeError as error:
+        _forget_output()
+        say(f"The text {error.object!a} holds half a character, which no file and no name of one can hold.")
+        return 2
     except Exception as error:
         if os.environ.get("RANKBOUNDS_TRACEBACK"):
             raise
