@@ -313,7 +313,7 @@ class Evidence:
         plain_gain = self.assumptions.gain == type(self.assumptions.gain)()
         if not isinstance(measure, RBP) or measure.by_topic or not plain_gain:
             return None
-        if self.assumptions.ties not in ORDERS or self.assumptions.tie_key is not None:
+        if self.assumptions.ties not in ORDERS or self.assumptions.ties_key is not None:
             return None
         from rankbounds.judging.next_judgments import judge_next
 

@@ -119,18 +119,6 @@ class Assumptions:
         if (self.ties == "key") != (self.ties_key is not None):
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
 
-    @classmethod
-    def of(
-        cls, ties: str = "trec", unjudged: str = "nonrelevant", q: float | None = None, **others: Any
-    ) -> Assumptions:
-        """The constructor under its former name."""
-        return cls(ties, unjudged, q=q, **others)
-
-    @property
-    def tie_key(self) -> TieKey | None:
-        """``ties_key`` under its former name."""
-        return self.ties_key
-
     @property
     def order(self) -> Order:
         """The order in which tied documents are ranked before anything else is done to them."""

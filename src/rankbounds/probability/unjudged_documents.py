@@ -102,7 +102,7 @@ def joined_run(run: Run, facts: TopicFacts, assumptions: Assumptions) -> Joined:
         order=assumptions.order,
         precision=assumptions.score_precision,
         topics=assumptions.topics,
-        tie_key=assumptions.tie_key,
+        tie_key=assumptions.ties_key,
         keep_rows=True,
     )
 
