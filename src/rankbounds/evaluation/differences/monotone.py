@@ -5,8 +5,8 @@ is relevant, and one that B alone holds when it is not: both are settled without
 documents that stand in both lists.
 
 Why it is right: of the shared documents, those that stand highest are judged in all possible ways. Where these are all
-there are, the greatest difference found is attained. The others are taken to be relevant in A and not relevant in B, which
-is more than any judgments give: an outer bound, and a close one, since what stands low counts little.
+there are, the greatest difference found is attained. The others are taken to be relevant in A and not relevant in B,
+which is more than any judgments give: an outer bound, and a close one, since what stands low counts little.
 
 For graded measures a document's extremes are enough where the value is linear in what each document is worth, as a
 difference of two such values is; else all its gains are tried.
