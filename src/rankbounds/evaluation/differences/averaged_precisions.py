@@ -107,7 +107,7 @@ def greatest_average(
     relevant = terms.credit > 0
     so_far = np.cumsum(terms.credit, axis=-1)
     cells = documents.line, documents.rank
-    above = (np.cumsum(rankings.holes, axis=-1) - rankings.holes)[cells]
+    above: Ints = (np.cumsum(rankings.holes, axis=-1) - rankings.holes)[cells]
     own, more, base, factor = [], [], [], []
     for by_rank in (terms.most, terms.least):
         at_known = np.where(relevant, by_rank, 0.0)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class LinearTerms:
     minus: Floats
     """By cell, the least that it adds."""
     shared: Callable[[Ints, Ints, Ints], Floats]
-    """For documents of both lists (cells in A, cells in B, how many shared ones surely stand above in both): the net."""
+    """For documents of both lists (cells in A, in B, how many shared ones surely stand above in both): the net."""
     known: int
     """How many relevant documents are known; what the sum is divided by at first."""
     averaged: bool = True
@@ -49,17 +50,22 @@ class LinearTerms:
         """How large the difference of two lists can be, at most."""
         documents = self.documents
         ends = np.cumsum(documents.held)
-        cell_of = np.full((documents.held.size, documents.count), -1, dtype=np.int32)
-        cell_of[documents.line, documents.document] = np.arange(documents.line.size)
         result = np.empty(a.size)
         order = np.argsort(a, kind="stable")
         for pairs in np.split(order, np.flatnonzero(np.diff(a[order])) + 1):
             if pairs.size:
                 line = int(a[pairs[0]])
                 mine = slice(int(ends[line] - documents.held[line]), int(ends[line]))
-                in_b = cell_of[b[pairs][:, None], documents.document[mine]]
+                in_b = self._cells[documents.document[mine]].T[b[pairs]]
                 result[pairs] = self._against(line, mine, b[pairs], in_b)
         return result, np.zeros(a.size, dtype=bool)
+
+    @cached_property
+    def _cells(self) -> Ints:
+        """By document and list, the document's cell there; -1 where the list lacks it."""
+        cells = np.full((self.documents.count, self.documents.held.size), -1, dtype=np.int32)
+        cells[self.documents.document, self.documents.line] = np.arange(self.documents.line.size)
+        return cells
 
     def _against(self, line: int, mine: slice, others: Ints, in_b: Ints) -> Floats:
         """One A against several B: by B and document of A, the document's cell in B (-1: not there)."""
@@ -71,10 +77,9 @@ class LinearTerms:
         rising = np.sort(self.plus[mine])[::-1]
         sums = np.append(0.0, np.cumsum(rising))
         base = self.base_most[line] - self.base_least[others]
-        known = float(max(self.known, 1))
-        ratio = base / known if self.averaged else np.zeros(others.size)
-        bound = ratio
-        for _ in range(STEPS if self.averaged else 1):
+
+        def beyond(ratio: Floats) -> tuple[Floats, Floats]:
+            """What documents that add more than the ratio add beyond it, and how many they are."""
             limit = ratio[row]
             worth, alone = value - limit, alone_a - limit
             above = np.searchsorted(-rising, -ratio, side="left")
@@ -85,13 +90,23 @@ class LinearTerms:
                 again = alone_b - limit
                 total[negative] += more - held.sums(np.maximum(again, 0.0))[negative]
                 number[negative] += count - held.sums((again > 0).astype(np.float64))[negative]
+            return total, number
+
+        total, number = beyond(np.zeros(others.size))
+        if not self.averaged:
+            return np.asarray(base + total)
+        known = float(max(self.known, 1))
+        # Where some choice reaches 0, the ratio starts there; else from what is judged, below 0.
+        over = self.known + number
+        ratio = np.where(base + total >= 0, (base + total) / np.maximum(over, 1.0), base / known)
+        bound = ratio
+        for _ in range(STEPS):
+            total, number = beyond(ratio)
             left = base - ratio * self.known + total  # what the ratio at hand leaves to be gained
-            if not self.averaged:
-                return base + total
             bound = ratio + np.maximum(left, 0.0) / known
             over = self.known + number
             better = np.where(over > 0, (left + ratio * over) / np.maximum(over, 1.0), 0.0)
-            if not (better > ratio).any():
+            if not (better > ratio * (1 + 1e-12) + 1e-15).any():
                 break
             ratio = np.maximum(ratio, better)
         return bound
