@@ -1,4 +1,4 @@
-"""Rankings compared without judgments: rank-biased overlap with ties, documents in common, the most a measure differs."""
+"""Rankings compared without judgments: rank-biased overlap, documents in common, the most a measure can differ."""
 
 from __future__ import annotations
 
@@ -262,6 +262,31 @@ def test_runs_that_are_alike_stand_side_by_side(some_runs):
 def test_one_run_is_not_enough():
     with pytest.raises(rb.UsageError, match="two runs"):
         rb.similarity({"a": {"1": ["x"]}})
+
+
+@pytest.mark.filterwarnings("ignore:1 topic has no relevant document")
+@pytest.mark.parametrize("seed", range(8))
+def test_the_most_a_measure_can_differ_against_all_judgments(seed):
+    rng = random.Random(seed)
+    documents = [f"d{number}" for number in range(7)]
+    measures = ["nDCG@3", "nDCG", "AP", "RR", "P@3", "DCG@4", "RBP(p=0.5)@3", "Recall@2"]
+    runs = {name: {"1": rng.sample(documents, rng.randint(2, 5))} for name in "ab"}
+    alike = rb.similarity(runs, measures=measures)
+    held = sorted({document for run in runs.values() for document in run["1"]})
+    apart = []
+    for judged in itertools.product([0, 1], repeat=len(held)):
+        scores = rb.evaluate({"1": dict(zip(held, judged, strict=True)) | {"none": 0}}, runs, measures, bounds="none")
+        apart.append(scores.value[0, 0] - scores.value[1, 0])
+    with_residual = {"RBP(p=0.5)@3"}  # what follows the depth or the list is open too
+    least, most = np.min(apart, axis=0), np.max(apart, axis=0)
+    for place, measure in enumerate(measures):
+        [row] = [row for row in alike.rows() if row["measure"] == f"MED-{measure}" and row["query_id"] == "1"]
+        if measure in with_residual:
+            assert row["low"] <= least[place]
+            assert row["high"] >= most[place]
+            continue
+        assert (row["low"], row["high"]) == pytest.approx((least[place], most[place])), measure
+        assert row["value"] == pytest.approx(max(-least[place], most[place]))
 
 
 # ---- command ----

@@ -25,8 +25,10 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.collection.inputs import all_runs
+from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
+from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.rank_biased_overlap import (
     READINGS,
     TiedLists,
@@ -35,14 +37,15 @@ from rankbounds.comparison.rank_biased_overlap import (
 )
 from rankbounds.comparison.significance import pairs_of
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.differences.bounds import topic_bounds
+from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.order import Order, Precision, ranked_rows
 from rankbounds.tables import Table, number, plain_rows
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
     import polars
-
-    from rankbounds.measures import Measure
 
 FIELDS = ("a", "b", "query_id", "measure", "value", "low", "high")
 CELLS = 1 << 21
@@ -51,6 +54,8 @@ CHANGED = 5
 """How many of the topics that changed most are named."""
 LARGEST = "MED-"
 """How the label of the most that a measure can differ begins."""
+UNKNOWN = "\0"
+"""A document that no list holds, so that a topic without judgments is one that is known."""
 USUAL_MEASURES = ("nDCG@10", "RBP(p=0.8)", "AP", "RR", "P@10")
 """Of two runs, what is asked for where nothing is."""
 
@@ -200,22 +205,21 @@ class Similarity:
 
     def _words_of_two(self) -> str:
         a, b = self.runs
-        sentences = []
+        sentences, largest = [], []
         for measure in self.measures:
-            value, low, high = (float(part) for part in self.mean(measure)[0])
+            value = float(self.mean(measure)[0, 0])
             kind, _, depth = measure.partition("@")
             if kind == "Overlap":
                 share = self.value[self._place(measure), 0]
-                same, topics = int(np.count_nonzero(share > 1 - 1e-12)), len(self.query_ids)
+                whole, topics = int(np.count_nonzero(share > 1 - 1e-12)), len(self.query_ids)
                 sentences.append(
-                    f"{a} and {b} have {value:.0%} of their first {depth} documents in common; in {same} of {topics} "
-                    f"topics all of them."
+                    f"{a} and {b} have {value:.0%} of their first {depth} documents in common; all of them in {whole} "
+                    f"of {topics} topics."
                 )
             elif measure.startswith(LARGEST):
-                sentences.append(
-                    f"Whatever the judgments, mean {measure.removeprefix(LARGEST)} differs by no more than {value:.4f} "
-                    f"({a} less {b} lies between {low:+.4f} and {high:+.4f})."
-                )
+                largest.append(f"{measure.removeprefix(LARGEST)} by {value:.4f}")
+        if largest:
+            sentences.append(f"Whatever the judgments, means differ by no more than this: {', '.join(largest)}.")
         changed = self.changed_most()
         more = f"Topics that changed most: {', '.join(changed)}." if changed else "No topic changed."
         return " ".join([*sentences, more])
@@ -333,6 +337,36 @@ def similarity(
     names = [run.name for run in compared]
     alike = Similarity(names, topics, labels, first, second, value, low, high)
     return with_largest_differences(alike, compared, measures, ties, score_precision) if measures else alike
+
+
+def with_largest_differences(
+    alike: Similarity,
+    runs: Sequence[Run],
+    measures: Sequence[str | Measure],
+    ties: Order,
+    precision: Precision,
+    progress: Callable[[int, int], None] | None = None,
+) -> Similarity:
+    """The same with the most that measures can differ: the bounds of a difference where no document is judged."""
+    chosen = parse_measures(list(measures))
+    pooled = Qrels.from_columns(alike.query_ids, [UNKNOWN] * len(alike.query_ids), [-1] * len(alike.query_ids))
+    evidence = Evidence(pooled, runs, Assumptions(ties=ties, score_precision=precision))
+    lists = evidence.shared_lists()
+    assert lists.topics.size == len(alike.query_ids)
+    low, high = (np.empty((len(chosen), alike.first.size, len(alike.query_ids))) for _ in range(2))
+    for place, measure in enumerate(chosen):
+        topics = topic_bounds(lists, measure, evidence.assumptions, (alike.first, alike.second))
+        for topic, bounds in zip(lists.topics.tolist(), topics, strict=True):
+            low[place, :, topic], high[place, :, topic] = bounds.low, bounds.high
+        if progress:
+            progress(place + 1, len(chosen))
+    return replace(
+        alike,
+        measures=[*alike.measures, *(f"{LARGEST}{measure}" for measure in chosen)],
+        value=np.concatenate([alike.value, np.maximum(-low, high)]),
+        low=np.concatenate([alike.low, low]),
+        high=np.concatenate([alike.high, high]),
+    )
 
 
 def label_of(p: float, reading: str) -> str:
