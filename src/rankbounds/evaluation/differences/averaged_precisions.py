@@ -96,9 +96,7 @@ def precisions_of(
     return Precisions(inverse, inverse, relevant, 1.0, 1.0, known, itself, averaged=not isinstance(measure, SP))
 
 
-def greatest_average(
-    measure: Measure, rankings: Rankings, documents: Documents, elsewhere: int = 0, few: int = FEW
-) -> Greatest | None:
+def greatest_average(measure: Measure, rankings: Rankings, documents: Documents, elsewhere: int = 0) -> Greatest | None:
     """How large the difference of any two of the lists can be, at most; None where this argument does not hold."""
     assert isinstance(measure, AP | SP | Bpref_relative | Bpref_relative2 | Q)
     terms = precisions_of(measure, rankings, documents, elsewhere)
@@ -167,7 +165,7 @@ def greatest_average(
         both = _together(rank_a, inverse, there) - _together(rank_b, inverse, there)
         start = base[0][a] - base[1][b]
         best = np.empty(a.size)
-        exact = count <= few
+        exact = count <= FEW
         for number in np.unique(count[exact]).tolist():
             alike = np.flatnonzero(count == number)
             best[alike] = _all_ways(

@@ -116,7 +116,8 @@ def difference_bounds(
     low, high, scale = np.zeros(first.size), np.zeros(first.size), np.zeros(first.size)
     exact = np.ones(first.size, dtype=bool)
     for of_topic in topic_bounds(lists, measure, assumptions, (first, second), elsewhere=elsewhere):
-        low, high = low + of_topic.low, high + of_topic.high
+        with np.errstate(invalid="ignore"):  # topics whose differences are infinite to either side have no mean
+            low, high = low + of_topic.low, high + of_topic.high
         scale += np.where(np.isfinite(of_topic.size), of_topic.size, 0.0)
         exact &= of_topic.exact
     topics = max(len(lists.topics), 1)
@@ -179,10 +180,14 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
         return lists.documents(choice, key)
 
     if isinstance(measure, RankWeighted):
-        held = documents(documents_of_weight(measure, assumptions), (measure, assumptions.ties, "weight"))
+        held = documents(
+            documents_of_weight(measure, assumptions), (measure, assumptions.ties, assumptions.bounds, "weight")
+        )
         return lambda place, _: greatest_sum(measure, lists.by_topic[place], held[place], assumptions)
     if isinstance(measure, nDCG):
-        held = documents(ideal_ratios.documents_that_matter(measure, assumptions), (measure, assumptions.ties))
+        held = documents(
+            ideal_ratios.documents_that_matter(measure, assumptions), (measure, assumptions.ties, assumptions.bounds)
+        )
         return lambda place, more: greatest_ratio(measure, lists.by_topic[place], held[place], assumptions, more)
     if isinstance(measure, Recall | F):
         held = documents()
