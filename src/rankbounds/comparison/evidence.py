@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.model_choice import ChosenModels
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, joined_run
 from rankbounds.rankings.join import Joined
+from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -287,6 +288,19 @@ class Evidence:
             if estimated:
                 probability[measure] = np.where(sd > 0, better, np.nan)
         return Unjudged(bounds, probability, frozenset(models.unpooled()) if estimated else frozenset())
+
+    def unjudged_documents(self, measure: Measure, runs: Sequence[int]) -> int:
+        """How many different documents of these runs nobody judged, down to the measure's depth, on judged topics."""
+        from rankbounds.judging.candidates import collect
+
+        order = self.assumptions.ties if self.assumptions.ties in ORDERS else "trec"
+        chosen = [self.runs[number] for number in runs]
+        retrieved = collect(
+            chosen, depth=measure.cutoff, order=cast(Order, order), precision=self.assumptions.score_precision
+        )
+        known = set(self.qrels.query_ids)
+        counted = np.array([topic in known for topic in retrieved.topics], dtype=bool)[retrieved.topic]
+        return int(np.count_nonzero(np.isnan(retrieved.grades(self.qrels)) & counted))
 
     # ---- ties ----
 

@@ -12,10 +12,12 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison import wording
+from rankbounds.comparison.corrections import BY_SHUFFLES
+from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.power import minimum_detectable_effect, topics_for_effects
+from rankbounds.comparison.power import minimum_detectable_effect, topics_for_effects, topics_that_must_differ
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.score_differences import merit
+from rankbounds.evaluation.score_differences import equal, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.tables import Table, number, plain_rows
@@ -35,11 +37,20 @@ PAIR_NUMBERS = (
     "p_adjusted",
     "certain_low",
     "certain_high",
+    "p_equivalent",
     "won",
     "lost",
 )
 PAIR_FIELDS = ("a", "b", "measure", *PAIR_NUMBERS, "verdict")
-VERDICTS = ("no difference shown", "a better", "a better as judged", "b better", "b better as judged")
+VERDICTS = (
+    "no difference shown",
+    "a better",
+    "a better as judged",
+    "b better",
+    "b better as judged",
+    "equivalent",
+    "equivalence not shown",
+)
 FEW_RUNS = 6
 """Of so many runs all pairs are printed."""
 
@@ -200,6 +211,8 @@ class Comparison:
             "probability": unknown,
             "ties_low": unknown,
             "ties_high": unknown,
+            "differing": self.columns["won"] + self.columns["lost"],
+            "can_differ": self.can_differ,
         }
         if self.evidence is not None:
             unjudged = self.evidence.unjudged(self.measures)
@@ -225,6 +238,8 @@ class Comparison:
             self.word_numbers,
             alpha=self.settings["alpha"],
             corrected=self.settings["correction"] != "none",
+            equivalence=self.settings["test"] == TOST,
+            must_differ=self._must_differ,
             depends_on_others=np.array([not measure.list_only for measure in self.measures]),
             unpooled=unpooled[self.first] | unpooled[self.second],
             endless=np.isinf(self._means()[:, self.first]),
@@ -236,13 +251,25 @@ class Comparison:
     def word_constants(self) -> dict[str, Any]:
         """What goes into every pair's sentences."""
         used, alone = wording.test_names(self.settings, len(self.runs))
+        margin = self.settings["margin"]
         return {
+            "alpha": f"{self.settings['alpha']:g}",
+            "margin": "" if margin is None else f"{margin:g}",
+            "must_differ": self._must_differ,
+            "resamples": f"{self.settings['resamples']:,}",
             "topics": self.scores.value.shape[1],
             "confidence": self.settings["confidence"],
             "power": wording.POWER,
             "test_used": used,
             "test_of_pair": alone,
         }
+
+    def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
+        """The numbers of two runs by one measure, differences being the first less the second; NaN: not known."""
+        at, (place, is_turned) = self._place(measure), self._pair_place(*pair)
+        columns = self.columns | {"can_differ": self.can_differ}
+        numbers = {name: float(column[at, place]) for name, column in columns.items()}
+        return wording.turned(numbers) if is_turned else numbers
 
     def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
         """The verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
@@ -270,7 +297,7 @@ class Comparison:
         means = self._means()[at]
         chosen = self.measures[at]
         choices = {name: int(codes[at, place]) for name, codes in self.word_choices.items()}
-        whole = {name: int(numbers[name]) for name in ("won", "lost", "topics_needed")}
+        whole = {name: int(numbers[name]) for name in wording.WHOLE}
         held = numbers | whole | self.word_constants | {
             "measure": wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
             "a": self.runs[a],
@@ -323,6 +350,40 @@ class Comparison:
                 return int(place[0]), is_turned
         raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
 
+    @property
+    def _must_differ(self) -> int | None:
+        """On how many topics a pair must differ for p < alpha; 0: none are enough. None: nothing is known of the test.
+
+        A corrected p-value is never below that of the pair alone, unless shuffles of all runs correct it.
+        """
+        settings = self.settings
+        if settings["test"] == TOST or settings["correction"] in BY_SHUFFLES:
+            return None
+        return topics_that_must_differ(
+            settings["topics"],
+            settings["test"],
+            settings["alpha"],
+            alternative=settings["alternative"],
+            resamples=settings["resamples"],
+        )
+
+    @cached_property
+    def can_differ(self) -> Floats:
+        """On how many topics each pair can differ at the most, whatever is judged; all topics where that is not known.
+
+        A topic on which nothing is open and no difference is found has none whatever is judged.
+        """
+        found = np.full(self.columns["difference"].shape, float(self.scores.value.shape[1]))
+        if self.scores.bounds not in ("unjudged", "both"):
+            return found
+        for at, measure in enumerate(self.measures):
+            if measure.list_only:
+                value, low, high = (part[:, :, at] for part in (self.scores.value, self.scores.low, self.scores.high))
+                settled = np.asarray(equal(low, high))
+                alike = equal(value[self.first], value[self.second]) & settled[self.first] & settled[self.second]
+                found[at] -= np.count_nonzero(alike, axis=-1)
+        return found
+
     def _means(self) -> Floats:
         """By measure and run."""
         return np.array([row["mean"] for row in self.systems], dtype=np.float64).reshape(len(self.measures), -1)
@@ -352,7 +413,7 @@ class Comparison:
             wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
             f"{self.settings['confidence']:.0%} interval",
             "bounds",
-            *([] if self.settings.get("baseline") else ["group"]),
+            *(["group"] if self._lettered else []),
             *([f"p against {against}", "p corrected"] if tested else []),
             "judged@10",
             "topics led",
@@ -363,14 +424,19 @@ class Comparison:
                 number(row["mean"]),
                 _range(row["ci_low"], row["ci_high"]),
                 _range(row["low"], row["high"]),
-                *([] if self.settings.get("baseline") else [row["group"]]),
+                *([row["group"]] if self._lettered else []),
                 *([number(p) for p in tested.get(row["run"], (None, None))] if tested else []),
                 f"{row['judged_at_10']:.0%}",
                 f"{row['topics_led']:.3g}",
             ]
             for row in rows
         ]
-        return Table(header, cells, frozenset({0}) if self.settings.get("baseline") else frozenset({0, 4}))
+        return Table(header, cells, frozenset({0, 4}) if self._lettered else frozenset({0}))
+
+    @property
+    def _lettered(self) -> bool:
+        """Do letters tell which runs no test separates?"""
+        return self.settings["baseline"] is None and self.settings["test"] != TOST
 
     def _p_against(self, at: int, run: str) -> dict[str, tuple[float, float]]:
         """For every other run, the p-values of its pair with this one."""
