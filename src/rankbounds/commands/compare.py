@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
     found = None
     if len(scores.runs) > 1 or not (options.save or conditions):
         found = compare_from(options, scores[compared], evidence)
-    answers = gate_from(options, found, scores, conditions, candidates) if conditions else None
+    answers = gate_from(options, found, scores, evidence, conditions, candidates) if conditions else None
     write_text(options, rendered(options, found, scores, answers))
     if answers is None:
         return 0
@@ -132,6 +132,7 @@ def gate_from(
     options: argparse.Namespace,
     found: Comparison | None,
     scores: Scores,
+    evidence: Evidence,
     conditions: Sequence[Condition],
     candidates: Sequence[str],
 ) -> Gate:
@@ -146,17 +147,24 @@ def gate_from(
         settled=options.settled,
         undecided=options.undecided,
         scores=scores,
+        evidence=evidence,
         candidates=[run for run in candidates if run != baseline],
     )
 
 
 def check_gate(options: argparse.Namespace) -> None:
     """Reject options of a gate that do not go together, before any work is done."""
+    from rankbounds.comparison.equivalence import check_margin
+    from rankbounds.comparison.gate import check_undecided
+
     if options.min_effect is not None:
         if options.margin is not None:
             raise UsageError("--min-effect is the former name of --margin. Give one of them.")
         say("warning: --min-effect is --margin now; the old name goes away with the next release.")
         options.margin = options.min_effect
+    check_undecided(options.undecided)
+    if options.margin is not None:
+        check_margin(options.margin)
     asked = [f"--{name}" for name in ("undecided", "settled") if getattr(options, name)]
     asked += ["--format junit"] if options.format == "junit" else []
     if asked and not options.fail_if:
@@ -208,7 +216,11 @@ def _json_content(
 ) -> dict[str, Any]:
     content: dict[str, Any]
     if found is None:
-        content = {"systems": list(scores.mean().rows()), "pairs": [], "settings": {}}
+        systems = [
+            {"run": row["run"], "measure": row["measure"], "mean": row["value"], "low": row["low"], "high": row["high"]}
+            for row in scores.mean().rows()
+        ]
+        content = {"systems": systems, "pairs": [], "settings": {}}
     else:
         systems = [row | {"topics_won": row["topics_led"]} for row in found.systems]  # its old name, for one release
         content = {"systems": systems, "pairs": found.pairs, "settings": found.settings}

@@ -26,6 +26,7 @@ from xml.etree import ElementTree
 
 from rankbounds.comparison.conditions import Condition, parse_conditions
 from rankbounds.comparison.equivalence import check_margin
+from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.outcomes import FAIL, PASS, SAID, UNDECIDED, HeldChange, HeldValue, Outcome
 from rankbounds.comparison.result import Comparison, signed
 from rankbounds.comparison.verdict import compare
@@ -150,6 +151,13 @@ class Gate:
         return f"{self.table().html()}\n{reasons.html()}"
 
 
+def check_undecided(counts_as: str | None) -> None:
+    """Reject what undecided cannot count as."""
+    if counts_as not in (None, PASS, FAIL):
+        hint = did_you_mean(str(counts_as), [PASS, FAIL])
+        raise UsageError(f'Undecided counts as "pass" or "fail", not "{counts_as}".{hint}')
+
+
 def gate(
     compared: Comparison | Scores,
     conditions: str | Condition | Iterable[str | Condition],
@@ -158,6 +166,7 @@ def gate(
     settled: bool = False,
     undecided: str | None = None,
     scores: Scores | None = None,
+    evidence: Evidence | None = None,
     candidates: Sequence[str] | None = None,
 ) -> Gate:
     """Hold runs against conditions that must not be fulfilled: pass, fail, or undecided.
@@ -179,6 +188,8 @@ def gate(
         How undecided counts for the exit code; by default it has its own, 4.
     scores : Scores, optional
         Where values are looked up; by default in the scores that were compared.
+    evidence : Evidence, optional
+        The judgments and runs behind the scores, to count what is unjudged; by default the comparison's.
     candidates : sequence of str, optional
         The runs in question; by default all but the baseline.
 
@@ -207,11 +218,9 @@ def gate(
     """
     asked = [condition.with_margin(margin) for condition in parse_conditions(conditions)]
     check_margin(margin)
-    if undecided not in (None, PASS, FAIL):
-        raise UsageError(
-            f'Undecided counts as "pass" or "fail", not "{undecided}".{did_you_mean(undecided, [PASS, FAIL])}'
-        )
+    check_undecided(undecided)
     comparison = compared if isinstance(compared, Comparison) else None
+    evidence = comparison.evidence if evidence is None and comparison else evidence
     values = scores or compared.scores if isinstance(compared, Comparison) else scores or compared
     if comparison is None and any(condition.of_change for condition in asked) and len(values.runs) > 1:
         comparison = compare(values)
@@ -221,13 +230,13 @@ def gate(
         baseline = runs[0]
     if candidates is None:
         candidates = [run for run in runs if run != baseline]
+    if not candidates:
+        raise UsageError("There is no run beside the baseline to hold against the conditions.")
     outcomes = []
     for condition in asked:
         for run in candidates:
             if not condition.of_change:
-                outcomes.append(
-                    HeldValue(condition, values, run, settled, comparison.evidence if comparison else None).outcome()
-                )
+                outcomes.append(HeldValue(condition, values, run, settled, evidence).outcome())
             elif comparison is None or baseline is None:
                 how = "give two runs, the baseline first" if len(runs) < 2 else "name the baseline (--baseline-run)"
                 raise UsageError(f'The gate "{condition}" compares a run with a baseline: {how}.')

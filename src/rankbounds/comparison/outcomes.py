@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 SAID = {PASS: "passed", FAIL: "failed", UNDECIDED: "undecided"}
+TURNED = {True: "Judgments could turn it", None: "It is not known whether judgments could turn it"}
 NAMED_TOPICS = 5
 """So many of the topics that fell most are named."""
 
@@ -82,7 +83,7 @@ class Outcome:
 
 def _unjudged(evidence: Evidence | None, runs: Sequence[str], measure: Measure) -> str:
     """How many documents of these runs are unjudged, down to the measure's depth; nothing where that is not known."""
-    if evidence is None:
+    if evidence is None or not set(runs) <= set(evidence.names):
         return ""
     count = evidence.unjudged_documents(measure, [evidence.names.index(run) for run in runs])
     if not count:
@@ -106,7 +107,8 @@ class HeldValue:
     def outcome(self) -> Outcome:
         """The score decides as it stands; its bounds say whether judgments could turn that."""
         measure = self.condition.measure
-        mean = self.scores[measure].run(self.run).mean()
+        scored = self.scores[measure].run(self.run)
+        mean = scored.mean()
         value, low, high = (float(part.item()) for part in (mean.value, mean.low, mean.high))
         fails = self.condition.holds(value)
         unknown = math.isnan(low) or math.isnan(high)
@@ -114,7 +116,7 @@ class HeldValue:
         answer = FAIL if fails else PASS
         name = measure_words(str(measure), lower_is_better=measure.lower_is_better)
         stands = f"{'' if fails else 'not '}{SIDES[self.condition.relation]} {self.condition.limit:g}"
-        topics = len(self.scores.query_ids)
+        topics = np.count_nonzero(~np.isnan(scored.value))
         why = f"{name} of {self.run} is {value:.4f} over these {topics} topics, {stands}"
         span = f"whatever unjudged documents turn out to be, it lies between {low:.4f} and {high:.4f}"
         if unknown:
@@ -126,8 +128,7 @@ class HeldValue:
         else:
             why += "."
         if self.settled and could_turn is not False:
-            answer = UNDECIDED
-            why = f"Judgments could turn it: {why}"
+            answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
         decide = self._decide(value, could_turn) if answer != PASS else ""
         return Outcome(
             str(self.condition), self.run, None, answer, why, decide,
@@ -236,7 +237,7 @@ class HeldChange:
         could_turn = self._could_turn(answer)
         why, decide = self._why(answer, could_turn), self._decide(answer)
         if self.settled and answer != UNDECIDED and could_turn is not False:
-            answer, why = UNDECIDED, f"Judgments could turn it: {why}"
+            answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
             decide = _unjudged(self.comparison.evidence, [self.baseline, self.run], self.measure)
         low, high = self.bounds
         return Outcome(
