@@ -11,8 +11,9 @@ from scipy import stats
 
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
+from rankbounds.comparison import Evidence
 from rankbounds.comparison.equivalence import equivalent, not_inferior
-from rankbounds.comparison.power import topics_that_must_differ
+from rankbounds.comparison.headroom import topics_that_must_differ
 from rankbounds.comparison.significance import TESTS, Resampling, p_values
 
 FILES = [DATA / "qrels.txt", DATA / "runs" / "bm25-expanded.txt", DATA / "runs" / "dense.txt"]
@@ -202,3 +203,18 @@ class TestHeadroomInWords:
         qrels, runs = lists(3, 20)
         assert headroom(qrels, {**runs, "three": runs["two"]}) == []
         assert headroom(qrels, {**runs, "three": runs["two"]}, correction="holm") != []
+
+    def test_lists_at_hand_tell_what_can_differ_by_any_measure(self):
+        """Shared unjudged documents at the same ranks make no difference; scores alone cannot know that."""
+        qrels, runs = lists(3, 50)
+        for run in runs.values():
+            run["49"] = {"?": 3, "r": 2, "n": 1}
+        for measure in ("nDCG@3", "AP", "P@1"):
+            found = Evidence.read(qrels, runs).compare(measure)
+            (sentence,) = [told for told in found.sentences() if told.startswith("Can the test succeed?")]
+            assert "at most 3 of 50 topics can differ" in sentence
+            (outcome,) = rb.gate(found, f"{measure} worse").outcomes
+            assert outcome.answer == "undecided"
+            assert "3 of 50 can differ, and at least 5 must for p < 0.05 with one side" in outcome.decide
+        (alone,) = headroom(qrels, runs, "nDCG@3")
+        assert "Not as judged: 3 of 50 topics differ" in alone

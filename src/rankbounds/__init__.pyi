@@ -16,7 +16,7 @@ from rankbounds.collection.run import read_run as read_run
 from rankbounds.collection.run import read_runs as read_runs
 from rankbounds.comparison.gate import Gate as Gate
 from rankbounds.comparison.gate import gate as gate
-from rankbounds.comparison.power import smallest_p_value as smallest_p_value
+from rankbounds.comparison.headroom import smallest_p_value as smallest_p_value
 from rankbounds.comparison.power import topics_needed as topics_needed
 from rankbounds.comparison.result import Comparison as Comparison
 from rankbounds.comparison.unjudged_differences import differences as differences

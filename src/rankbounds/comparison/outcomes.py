@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.conditions import SIDES, Condition
 from rankbounds.comparison.equivalence import TOST, equivalent, not_inferior
-from rankbounds.comparison.power import topics_for_effects, topics_that_must_differ
+from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
+from rankbounds.comparison.power import topics_for_effects
 from rankbounds.comparison.result import Comparison, run_number
 from rankbounds.comparison.significance import Resampling, deviation_of, p_values
 from rankbounds.comparison.wording import POWER, measure_words
@@ -176,8 +177,14 @@ class HeldChange:
     def _values(self) -> tuple[Floats, Floats]:
         """Topic by topic, of the run and of the baseline."""
         value = self.comparison.scores.value[:, :, self._place]
-        runs = self.comparison.runs
-        return value[run_number(runs, self.run)], value[run_number(runs, self.baseline)]
+        run, baseline = self._runs
+        return value[run[0]], value[baseline[0]]
+
+    @property
+    def _runs(self) -> tuple[Ints, Ints]:
+        """The numbers of the run and of the baseline, as a pair."""
+        run, baseline = (np.array([run_number(self.comparison.runs, name)]) for name in (self.run, self.baseline))
+        return run, baseline
 
     @cached_property
     def gain(self) -> Floats:
@@ -347,7 +354,7 @@ class HeldChange:
         if self.gain.size < must:
             few = f"there are {self.gain.size}, and the test takes at least {must}"
             return f"These topics cannot decide it: {few} {level}."
-        can = int(self.comparison.row(self.measure, (self.run, self.baseline))["can_differ"])
+        can = int(can_differ(self.comparison.scores, self._place, *self._runs, self.comparison.evidence)[0])
         few = f"{differing} of {self.gain.size} differ as judged"
         if can < self.gain.size:
             few = f"{few}, at most {can} can" if can > differing else f"{can} of {self.gain.size} can differ"

@@ -1,4 +1,4 @@
-"""How large a difference a test finds, how many topics that takes, and when no test can succeed: design."""
+"""How large a difference a test finds, and how many topics that takes: the design of an experiment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.comparison.significance import EXACT_SIZES, EXACT_TOPICS, RESAMPLES, check_test
 from rankbounds.errors import UsageError
 
 MOST_TOPICS = 1 << 40
@@ -16,8 +15,6 @@ SMALLEST_LEVEL = 1e-12
 """A stricter level is lost in the rounding of 1 - alpha / 2."""
 LARGEST_EFFECT = 1e4
 """Of standardised effects: of larger ones the t distribution cannot be computed any more."""
-MANY_DIFFERENCES = 64
-"""With so many topics that differ, tests by signs reach every level that there is."""
 TABULATED = np.arange(10, 1500)
 """For many effects, those that are just found with so many topics are computed once, and the others looked up."""
 
@@ -148,83 +145,3 @@ def _just_found(topics: Ints, alpha: float, power: float) -> Floats:
         step = np.divide(still * (effect - before), still - off, out=np.zeros(effect.shape), where=still != off)
         before, effect, off = effect, effect - step, still
     return effect[:0] if np.abs(still).max() > 1e-9 else effect
-
-
-def smallest_p_value(
-    differing: int | Ints,
-    topics: int,
-    test: str = "randomization",
-    *,
-    alternative: str = "two-sided",
-    resamples: int = RESAMPLES,
-) -> Floats:
-    """The smallest p-value that a paired test can give when only so many topics differ, whatever happens on them.
-
-    Parameters
-    ----------
-    differing : int or array of int
-        On how many topics the two systems differ, or can differ.
-    topics : int
-        How many topics there are.
-    test : {"randomization", "t", "wilcoxon", "sign", "bootstrap"}
-        The test.
-    alternative : {"two-sided", "greater", "less"}
-        Two sides, or one.
-    resamples : int
-        For tests that resample: p is never below 1 / (resamples + 1).
-
-    Returns
-    -------
-    array
-        A p-value for each number of differing topics. Where it is not below alpha, the test cannot succeed.
-
-    Notes
-    -----
-    All differences have one sign then. The sign and randomisation tests give 2 ** (1 - differing) with two sides; where
-    flips are sampled, that is the p-value that they estimate. Wilcoxon's test gives the same where no sizes are equal;
-    where all are, its normal approximation is that of z = sqrt(differing), and the smaller of both is told. The t test
-    is most extreme where all differences are the same. Of the bootstrap no more is known than 1 / (resamples + 1).
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> rb.smallest_p_value([4, 5, 6], topics=50, test="sign").tolist()
-    [0.125, 0.0625, 0.03125]
-    >>> rb.smallest_p_value(9, topics=50, test="t").round(4).item()
-    0.0019
-    """
-    from scipy import stats
-
-    check_test(test, alternative)
-    count = np.asarray(differing, dtype=np.float64)
-    if (count < 0).any():
-        raise UsageError("The number of topics that differ must not be negative.")
-    signs_alone = 0.5**count
-    if test == "t":
-        alike = np.maximum(topics - count, 0.0)  # topics without a difference
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(count > 0, np.sqrt(count * (topics - 1) / alike), 0.0)
-        one_sided = stats.t.sf(t, topics - 1)
-    elif test == "wilcoxon":
-        of_equal_sizes = np.where(count > 1, stats.norm.sf(np.sqrt(count)), 1.0)
-        one_sided = np.where(count <= EXACT_SIZES, np.minimum(signs_alone, of_equal_sizes), of_equal_sizes)
-    elif test == "bootstrap":
-        least = 1 / (resamples + 1)
-        return np.where(count > 0, least, 1.0)
-    else:
-        one_sided = signs_alone
-    p = np.minimum(1.0, 2 * one_sided) if alternative == "two-sided" else one_sided
-    sampled = test == "randomization" and topics > EXACT_TOPICS
-    return np.maximum(p, 1 / (resamples + 1)) if sampled else p
-
-
-def topics_that_must_differ(
-    topics: int, test: str, alpha: float, *, alternative: str = "two-sided", resamples: int = RESAMPLES
-) -> int:
-    """On how many topics two systems must differ at the least for p < alpha; 0 where that is never enough.
-
-    More than there are topics means that so few topics show nothing, whatever happens on them.
-    """
-    counts = np.arange(1, max(topics, MANY_DIFFERENCES) + 1)
-    enough = smallest_p_value(counts, topics, test, alternative=alternative, resamples=resamples) < alpha
-    return int(counts[enough.argmax()]) if enough.any() else 0

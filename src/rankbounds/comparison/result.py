@@ -15,9 +15,10 @@ from rankbounds.comparison import wording
 from rankbounds.comparison.corrections import BY_SHUFFLES
 from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.power import minimum_detectable_effect, topics_for_effects, topics_that_must_differ
+from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
+from rankbounds.comparison.power import minimum_detectable_effect, topics_for_effects
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.score_differences import equal, merit
+from rankbounds.evaluation.score_differences import merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.tables import Table, number, plain_rows
@@ -41,7 +42,7 @@ PAIR_NUMBERS = (
     "won",
     "lost",
 )
-PAIR_FIELDS = ("a", "b", "measure", *PAIR_NUMBERS, "verdict")
+PAIR_FIELDS = ("a", "b", "measure", *PAIR_NUMBERS, "certain", "verdict")
 VERDICTS = (
     "no difference shown",
     "a better",
@@ -51,6 +52,8 @@ VERDICTS = (
     "equivalent",
     "equivalence not shown",
 )
+CERTAIN = {1.0: "exact", 0.0: "outer"}
+"""What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
 FEW_RUNS = 6
 """Of so many runs all pairs are printed."""
 
@@ -122,7 +125,8 @@ class Comparison:
             numbers: list[Any] = [self.columns[name][at] for name in PAIR_NUMBERS]
             numbers[-2:] = [column.astype(int).tolist() for column in numbers[-2:]]
             told = [VERDICTS[code] for code in self.verdicts[at].tolist()]
-            rows += plain_rows(PAIR_FIELDS, a, b, [measure] * len(a), *numbers, told)
+            certain = [CERTAIN.get(code) for code in self.columns["certain"][at].tolist()]
+            rows += plain_rows(PAIR_FIELDS, a, b, [measure] * len(a), *numbers, certain, told)
         return rows
 
     def to_polars(self) -> polars.DataFrame:
@@ -212,7 +216,7 @@ class Comparison:
             "ties_low": unknown,
             "ties_high": unknown,
             "differing": self.columns["won"] + self.columns["lost"],
-            "can_differ": self.can_differ,
+            "can_differ": self._can_differ,
         }
         if self.evidence is not None:
             unjudged = self.evidence.unjudged(self.measures)
@@ -244,7 +248,7 @@ class Comparison:
             unpooled=unpooled[self.first] | unpooled[self.second],
             endless=np.isinf(self._means()[:, self.first]),
             finite=~np.isnan(self.columns["deviation"]),
-            ties_asked=self.evidence is not None,
+            lists_at_hand=self.evidence is not None,
         )
 
     @property
@@ -267,8 +271,7 @@ class Comparison:
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
         """The numbers of two runs by one measure, differences being the first less the second; NaN: not known."""
         at, (place, is_turned) = self._place(measure), self._pair_place(*pair)
-        columns = self.columns | {"can_differ": self.can_differ}
-        numbers = {name: float(column[at, place]) for name, column in columns.items()}
+        numbers = {name: float(column[at, place]) for name, column in self.columns.items()}
         return wording.turned(numbers) if is_turned else numbers
 
     def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
@@ -368,20 +371,14 @@ class Comparison:
         )
 
     @cached_property
-    def can_differ(self) -> Floats:
-        """On how many topics each pair can differ at the most, whatever is judged; all topics where that is not known.
-
-        A topic on which nothing is open and no difference is found has none whatever is judged.
-        """
-        found = np.full(self.columns["difference"].shape, float(self.scores.value.shape[1]))
-        if self.scores.bounds not in ("unjudged", "both"):
-            return found
-        for at, measure in enumerate(self.measures):
-            if measure.list_only:
-                value, low, high = (part[:, :, at] for part in (self.scores.value, self.scores.low, self.scores.high))
-                settled = np.asarray(equal(low, high))
-                alike = equal(value[self.first], value[self.second]) & settled[self.first] & settled[self.second]
-                found[at] -= np.count_nonzero(alike, axis=-1)
+    def _can_differ(self) -> Floats:
+        """On how many topics each pair can differ at the most; looked up where too few do as judged, else all."""
+        differing = self.columns["won"] + self.columns["lost"]
+        found = np.full(differing.shape, float(self.scores.value.shape[1]))
+        for at in range(len(self.measures)):
+            short = np.flatnonzero((differing[at] > 0) & (differing[at] < (self._must_differ or 0)))
+            if short.size:
+                found[at, short] = can_differ(self.scores, at, self.first[short], self.second[short], self.evidence)
         return found
 
     def _means(self) -> Floats:
@@ -517,6 +514,12 @@ def run_number(runs: Sequence[str], name: str) -> int:
     return list(runs).index(name)
 
 
+def pair_places(runs: int, first: Ints, second: Ints) -> Ints:
+    """Where pairs stand among all pairs of the runs, whichever of the two comes first."""
+    one, two = np.minimum(first, second), np.maximum(first, second)
+    return one * runs - one * (one + 1) // 2 + two - one - 1
+
+
 def pairs_among(
     column: Floats, runs: int, first: Ints, second: Ints, *, other: Floats | None = None, complement: bool = False
 ) -> Floats:
@@ -524,7 +527,6 @@ def pairs_among(
 
     A bound becomes the negative of the ``other`` one, a probability its complement.
     """
-    one, two = np.minimum(first, second), np.maximum(first, second)
-    place = one * runs - one * (one + 1) // 2 + two - one - 1
+    place = pair_places(runs, first, second)
     around = 1 - column[place] if complement else 0.0 - (column if other is None else other)[place]
     return np.where(first < second, column[place], around)
