@@ -75,6 +75,22 @@ class TestTwoOneSidedTests:
         assert not_inferior(-differences, 0.2, "sign").tolist() == [1.0]
         assert equivalent(differences, 0.2, "t").tolist() == [0.5]
 
+    @pytest.mark.parametrize("test", ["t", "randomization", "wilcoxon", "sign"])
+    def test_wrong_answers_are_as_rare_as_promised(self, test):
+        """Of runs whose true loss is the margin, or difference, no more than alpha pass."""
+        changes = np.random.default_rng(6).normal(-0.05, 0.1, size=(3000, 12))
+        rare = 0.05 + 3 * (0.05 * 0.95 / 3000) ** 0.5
+        assert 0.01 < (not_inferior(changes, 0.05, test) < 0.05).mean() < rare
+        assert (equivalent(changes, 0.05, test) < 0.05).mean() < rare
+        no_worse = changes + 0.05
+        assert 0.01 < (p_values(no_worse, test, "less") < 0.05).mean() < rare
+
+    def test_any_margin_can_be_computed_with(self):
+        differences = np.random.default_rng(6).normal(size=(3, 8))
+        for test in TESTS:
+            for margin in (1e-300, 1e100):
+                assert np.isfinite(equivalent(differences, margin, test)).all()
+
     @pytest.mark.parametrize(
         ("options", "told"),
         [

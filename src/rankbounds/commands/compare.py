@@ -2,6 +2,7 @@
 
 For two runs, a paragraph in plain words and the numbers under it. For many, a leaderboard: systems that share a letter
 are not separable. "interval" is about topics, a sample; "bounds" and "whatever is judged" about missing judgments.
+With --fail-if it is a gate: exit code 0 pass, 1 fail, 4 undecided, each with the reason and what would decide it.
 """
 
 from __future__ import annotations
