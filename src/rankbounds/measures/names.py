@@ -78,7 +78,12 @@ def _names_of(kind: type[Measure]) -> tuple[str, ...]:
 
 def _owner(name: str) -> type[Measure] | None:
     wanted = folded(name)
-    return next((kind for kind in REGISTRY.values() if wanted in map(folded, _names_of(kind))), None)
+    return next((kind for kind in REGISTRY.values() if wanted in _folded_names(kind)), None)
+
+
+@lru_cache(maxsize=512)
+def _folded_names(kind: type[Measure]) -> frozenset[str]:
+    return frozenset(map(folded, _names_of(kind)))
 
 
 def _unknown(name: str) -> str:
