@@ -277,7 +277,11 @@ def test_the_residual_is_that_of_trec_eval(run, evaluate):
 @runs_of("negatives")
 def test_grades_below_minus_one_are_judged(table, run, evaluate):
     """To trec_eval they are unjudged, which tells where unjudged documents are told from non-relevant ones."""
-    here = {key[1:]: value for key, value in printed("negatives").items() if key[0] == run and key[1] not in NOT_OURS | REPEATED}
+    here = {
+        key[1:]: value
+        for key, value in printed("negatives").items()
+        if key[0] == run and key[1] not in NOT_OURS | REPEATED
+    }
     with_zeros = expected_of("graded", run)
     measures = measures_of(key for key in here if key in with_zeros)
     scores = evaluate("negatives.qrels", f"{run}.run", measures.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 
 import pytest
 
@@ -102,6 +103,54 @@ class TestRelevanceEvaluator:
 
 
 class TestIrMeasures:
+    @pytest.mark.parametrize(
+        "label",
+        [
+            *(
+                "nDCG@10",
+                "nDCG",
+                "AP",
+                "AP(rel=2)",
+                "AP@5",
+                "P(rel=2)@5",
+                "P(judged_only=True)@5",
+                "RR@10",
+                "R@5",
+                "Rprec",
+            ),
+            *(
+                "SetP",
+                "SetP(rel=2)",
+                "SetP(relative=True)",
+                "SetR",
+                "SetF",
+                "SetF(beta=2.0)",
+                "SetAP",
+                "NumQ",
+                "NumRet",
+            ),
+            *("NumRet(rel=1)", "NumRel", "Success@3", "Bpref", "infAP", "Judged@10", "RBP(rel=1)"),
+            *("ERR@10", "nDCG(dcg='exp-log2')@10"),
+        ],
+    )
+    def test_a_name_means_ir_measures_number(self, label):
+        theirs = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+        from rankbounds.interop import ir_measures as provider
+
+        qrels, run = ({query[1:]: documents for query, documents in part.items()} for part in collection(3))
+        run = {
+            query: {doc: score + place * 1e-3 for place, (doc, score) in enumerate(docs.items())}
+            for query, docs in run.items()
+        }
+        measure = theirs.parse_measure(label)
+        if label.endswith("@10") and label[:3] in ("ERR", "nDC") and label != "nDCG@10" and not shutil.which("perl"):
+            pytest.skip("ir_measures computes this with perl")
+        expected = theirs.calc_aggregate([measure], qrels, run)[measure]
+        assert provider.provider().calc_aggregate([measure], qrels, run)[measure] == pytest.approx(expected, abs=6e-6)
+        if label != "ERR@10":  # of which there are two
+            scores = rb.evaluate(qrels, run, label, topics="shared").mean()
+            assert scores.value.item() == pytest.approx(expected, abs=6e-6)
+
     def test_provider(self):
         theirs = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
         from rankbounds.interop import ir_measures as ours

@@ -8,6 +8,7 @@ import inspect
 import pkgutil
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -144,6 +145,9 @@ EVERYBODYS = {
     "SetR": "Recall",
     "SetF(beta=4)": "F(beta=2)",
     "SetRelP": "RelP",
+    "SetP(relative=True)": "RelP",
+    "SetP(relative=False,rel=2)": "SetP(rel=2)",
+    "NumRet(rel=2)": "NumRelRet(rel=2)",
     "IPrec@0.1": "IPrec(recall=0.1)",
     "nDCG(dcg='exp-log2')@10": "nDCG(gain=exp)@10",
     'nDCG(dcg="log2")@10': "nDCG@10",
@@ -257,6 +261,13 @@ def test_what_a_name_stands_for_elsewhere_can_be_asked_for():
         if label and "X" not in label:
             depth = "@10" if names.is_name(label) and names.class_named(label).needs_cutoff else ""
             assert parse_measures(label + depth)
+
+
+def test_the_page_on_names_has_every_difference():
+    page = (Path(__file__).parents[1] / "docs" / "coming-from.md").read_text("utf-8")
+    rows = [line.split("|")[1:5] for line in page.splitlines() if line.startswith("| `")]
+    told = {tuple(cell.strip().strip("`") for cell in row[:3]) for row in rows}
+    assert {(ours, tool, why) for ours, tool, _, why in names_elsewhere.DIFFERENT} == told
 
 
 def test_a_measure_can_be_given_its_depth_later():

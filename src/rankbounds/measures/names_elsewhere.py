@@ -73,6 +73,9 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
 AT_SIGN = {"IPrec": "recall"}
 """What stands behind the @ where that is no depth: ``IPrec@0.1``."""
 
+WITH_PARAMETER = {("SetP", "relative"): "RelP", ("NumRet", "rel"): "NumRelRet"}
+"""ir_measures' names that are another measure here where a parameter is given."""
+
 DIFFERENT: tuple[tuple[str, str, str, str], ...] = (
     ("RBP", "trec_eval", "rbp", "p = 0.9, and grades divided by the topic's largest; written in small letters"),
     ("RBP", "ir_measures", "RBP(graded=true)", "without rel= it takes grades, divided by the collection's largest"),
@@ -141,4 +144,4 @@ ABSENT: dict[str, str] = {
 }
 """Names for which there is nothing here, and what to know about them."""
 
-__all__ = ["ABSENT", "AT_SIGN", "DIFFERENT", "FAMILIES", "NAMES", "NICKNAMES"]
+__all__ = ["ABSENT", "AT_SIGN", "DIFFERENT", "FAMILIES", "NAMES", "NICKNAMES", "WITH_PARAMETER"]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, get_type_hints
 from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.names import REGISTRY, class_named, folded, is_name, label_elsewhere
-from rankbounds.measures.names_elsewhere import ABSENT, AT_SIGN, FAMILIES, NICKNAMES
+from rankbounds.measures.names_elsewhere import ABSENT, AT_SIGN, FAMILIES, NICKNAMES, WITH_PARAMETER
 
 _PRIMES = "'\u2019\u2032"
 _GRAMMAR = re.compile(
@@ -186,6 +186,10 @@ def _from_label(text: str) -> Measure:
         raise UsageError(f'"{text}" is not a measure: write a name like AP, P@10, RBP(p=0.8) or nDCG(base=2)@1000.')
     name, given = match["name"], _given(match["name"], match["parameters"] or "")
     presets: dict[str, Any] = {}
+    for (base, parameter), other in WITH_PARAMETER.items():
+        if folded(name) == folded(base) and parameter in given:
+            is_flag = parameter not in _types(class_named(other))
+            name = base if is_flag and given.pop(parameter).lower() != "true" else other
     if not is_name(name):
         name, presets = _elsewhere(name, given)
     measure_class = class_named(name)
