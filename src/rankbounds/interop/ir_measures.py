@@ -54,7 +54,10 @@ class OurMeasure(theirs.Measure):  # type: ignore[misc]
 
 def measure(label: str | Measure) -> OurMeasure:
     """One of our measures, such as ``"AP*@10"`` or ``"nDCG'"``, for use in ir_measures."""
-    return OurMeasure(label=str(parse_measure(label)))
+    chosen = parse_measure(label)
+    if chosen.total == "geometric":
+        raise UsageError(f"{chosen} has a geometric mean over topics, which ir_measures does not take.")
+    return OurMeasure(label=str(chosen))
 
 
 class RankboundsProvider(theirs.Provider):  # type: ignore[misc]

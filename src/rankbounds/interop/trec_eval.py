@@ -96,7 +96,8 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
     rules = {entry.gains for entry in entries if entry.gains.table}
     facts_by_rule = {GainRule(): facts} | {rule: TopicFacts(judgments, rule) for rule in rules}
     joined = join(run, facts, topics="shared")
-    missing = [number for number, name in enumerate(facts.query_ids) if name in set(joined.missing)]
+    lacking = set(joined.missing)
+    missing = [number for number, name in enumerate(facts.query_ids) if name in lacking]
     value = np.full((len(facts.query_ids), len(entries)), nan)
     strings = [""] * len(facts.query_ids)
     length = int(_number(asked.get("relstring") or LENGTH_OF_RELSTRING, "relstring"))
@@ -143,17 +144,13 @@ def lines(
             stacklevel=2,
         )
     if per_topic:
-        before = [entry for entry in scored.entries if PRINTED.index(entry.base) < PRINTED.index("relstring")]
+        shown = [base for base in PRINTED if base in asked and base not in OF_ALL_TOPICS]
+        places = {base: [place for place, entry in enumerate(scored.entries) if entry.base == base] for base in shown}
         for topic, row, string in zip(scored.topics, scored.value.tolist(), scored.relstrings, strict=True):
-            printed = [_line(entry, topic, value) for entry, value in zip(scored.entries, row, strict=True)]
-            if "relstring" in asked:
-                printed.insert(len(before), f"{_name('relstring', asked['relstring']):<22}\t{topic}\t'{string}'\n")
-                shown = [*before, None, *scored.entries[len(before) :]]
-            else:
-                shown = list(scored.entries)
-            yield from (
-                line for entry, line in zip(shown, printed, strict=True) if not entry or entry.base not in OF_ALL_TOPICS
-            )
+            for base in shown:
+                if base == "relstring":
+                    yield f"{_name(base, asked[base]):<22}\t{topic}\t'{string}'\n"
+                yield from (_line(scored.entries[place], topic, row[place]) for place in places[base])
     if summary:
         if "runid" in asked:
             yield f"{'runid':<22}\tall\t{run.name}\n"
