@@ -138,6 +138,12 @@ def compare(
     """
     if len(scores.runs) < 2:
         raise DataError("A comparison needs at least two runs.")
+    for measure in scores.measures:
+        if measure.total == "geometric":
+            raise UsageError(
+                f"{measure} has a geometric mean over topics, and runs are compared by differences of plain means. "
+                "Compare AP or Bpref, and leave it to evaluate."
+            )
     check_level(alpha)
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
