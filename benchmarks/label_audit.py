@@ -13,6 +13,7 @@ the same budget: a sample by weight alone with no label to correct (Horvitz and 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from rankbounds.judging.audit import design_variance, estimates_of, student_quan
 from rankbounds.judging.expected_scores import Steps, expected_scores
 from rankbounds.judging.judged_sample import JudgedSample
 from rankbounds.judging.labelled_pool import LabelledPool
-from rankbounds.judging.sample import inclusion_probabilities, systematic_sample, weights_of_question
+from rankbounds.judging.sample import inclusion_probabilities, systematic_sample, sizes_of_question
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.rankings.rankings import NOT_POOLED
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -48,21 +49,21 @@ class Trial:
         certain = steps.reached(self.grade)
         self.truth = np.stack([value for value, _ in expected_scores(measure, pool, steps, certain)])
 
-    def draw(self, rng: np.random.Generator) -> tuple[float, float, float, float, float]:
+    def draw(self, rng: np.random.Generator) -> tuple[float, float, float, float]:
         """The error and half-width of an audit, and half-widths without labels: sampled, whole topics."""
         first, second = rng.choice(len(self.pool.names), 2, replace=False).tolist()
         pair = self.pool.restricted((self.pool.names[first], self.pool.names[second]))
         by_topic = self.truth[first] - self.truth[second]
-        question, scores = weights_of_question(self.measure, pair, differences=True)
-        unsure = np.sqrt(pair.prior * (1 - pair.prior))
-        sizes = [question * unsure, scores, np.ones(len(pair))]
+        sizes = [*sizes_of_question(self.measure, pair, differences=True), np.ones(len(pair))]
         judged = self.judged(inclusion_probabilities(sizes, self.budget), rng)
         estimate = estimates_of([self.measure], {self.measure: None}, pair, judged)[0]
-        value, terms = (of_runs[0] - of_runs[1] for of_runs in (estimate.value, estimate.terms))
-        plain = self.judged(inclusion_probabilities([question, scores, np.ones(len(pair))], self.budget), rng)
-        worth = self.plain_terms(pair, plain)
-        error = float(value - by_topic.mean())
-        return error, half(terms, judged), half(worth, plain), self.whole_topics(pair, by_topic, rng), float(value)
+        error = float(estimate.value[0] - estimate.value[1] - by_topic.mean())
+        own = half(*estimate.variance(judged.probability, np.array([0]), np.array([1])))
+        unlabelled = replace(pair, labels=Qrels(pair.labels.pairs, np.zeros(len(pair))))
+        sizes = [*sizes_of_question(self.measure, unlabelled, differences=True), np.ones(len(pair))]
+        plain = self.judged(inclusion_probabilities(sizes, self.budget), rng)
+        without = half(*design_variance(self.plain_terms(pair, plain)[None, :], plain.probability))
+        return error, own, without, self.whole_topics(pair, by_topic, rng)
 
     def judged(self, probability: Floats, rng: np.random.Generator) -> JudgedSample:
         """A sample with people's judgments."""
@@ -94,9 +95,8 @@ class Trial:
         return float(sd * student_quantile(CONFIDENCE, np.array(count - 1.0)))
 
 
-def half(terms: Floats, judged: JudgedSample) -> float:
+def half(variance: Floats, freedom: Floats) -> float:
     """Half the width of the interval."""
-    variance, freedom = design_variance(terms[None, :], judged.probability)
     return float(np.sqrt(variance[0]) * student_quantile(CONFIDENCE, freedom)[0])
 
 
@@ -122,6 +122,7 @@ def main() -> None:
     parser.add_argument("-m", dest="measures", action="append")
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--budget", type=int, default=300)
+    parser.add_argument("--labels", nargs="*", help="only these judges")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     human = rb.read_qrels(options.folder / "human.qrels")
@@ -134,10 +135,12 @@ def main() -> None:
         judges = {path.stem: rb.read_qrels(path) for path in files}
         judges |= simulated(human, measure.rel if not measure.graded else 2.0, np.random.default_rng(options.seed))
         for name, labels in judges.items():
+            if options.labels and name not in options.labels:
+                continue
             trial = Trial(LabelledPool.of(labels, runs, Assumptions()), human, measure, options.budget)
             rng = np.random.default_rng((options.seed, 1))
             drawn = np.array([trial.draw(rng) for _ in range(options.draws)])
-            error, own, plain, topics = drawn[:, :4].T
+            error, own, plain, topics = drawn.T
             cover = float((np.abs(error) <= own + 1e-12).mean())
             print(
                 f"| {measure} | {name} | {cover:.1%} | {own.mean():.4f} | {own.mean() / plain.mean():.2f} | "

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,12 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.judging.expected_scores import Steps, check_measure, expected_scores, is_weighted_sum
 from rankbounds.judging.judged_sample import JudgedSample
-from rankbounds.judging.label_calibration import crossfitted
+from rankbounds.judging.label_calibration import crossfitted, simulated
 from rankbounds.judging.labelled_pool import LabelledPool
 from rankbounds.judging.sample import SURE
 from rankbounds.measures import Measure, parse_measures
@@ -39,6 +41,8 @@ FIELDS = ("run", *VALUES)
 PAIR_FIELDS = ("run_a", "run_b", *VALUES)
 SOURCES = ("judgments", "both")
 DESIGN, LINEARISED = "design", "linearised"
+DRAWS = 40
+"""Collections drawn to see what linearisation leaves out."""
 BLOCK = 1 << 22
 """How many numbers are looked at at once."""
 
@@ -55,11 +59,23 @@ class Estimate:
     """Runs by sampled documents: slope times (judged - calibrated), over the number of topics."""
     topics: Floats
     """Runs by topics: the estimates that the value is the mean of."""
+    remainder: Floats | None = None
+    """Runs by draws: what linearisation may leave out, less its mean."""
 
     @property
     def method(self) -> str:
         """What the interval rests on."""
         return DESIGN if is_weighted_sum(self.measure) else LINEARISED
+
+    def variance(self, probability: Floats, first: Ints, second: Ints | None) -> tuple[Floats, Floats]:
+        """Of the values of these runs, or of their differences; and the degrees of freedom of each."""
+        design, freedom = design_variance(_chosen(self.terms, first, second), probability)
+        if self.remainder is None:
+            return design, freedom
+        left_out = _chosen(self.remainder, first, second).var(axis=-1, ddof=1) * (1 + 1 / DRAWS)
+        total = design + left_out
+        spread = design**2 / freedom + left_out**2 / (DRAWS - 1)
+        return total, np.divide(total**2, spread, out=np.ones(total.size), where=spread > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +109,7 @@ class Audit:
                     pairs = zip(first.tolist(), second.tolist(), strict=True)
                     names = [(self.runs[one], self.runs[other]) for one, other in pairs]
                 by_labels, value = (_chosen(column, first, second) for column in (estimate.by_labels, estimate.value))
-                sd, half = self._errors(_chosen(estimate.terms, first, second), _chosen(estimate.topics, first, second))
+                sd, half = self._errors(estimate, first, second)
                 columns = (by_labels, value, sd, value - half, value + half)
                 for name, *numbers in zip(names, *(column.tolist() for column in columns), strict=True):
                     row = (*name, str(estimate.measure), *numbers, len(self.sample), estimate.method)
@@ -110,10 +126,11 @@ class Audit:
         for start in range(0, first.size, step):
             yield first[start : start + step], second[start : start + step]
 
-    def _errors(self, terms: Floats, topics: Floats) -> tuple[Floats, Floats]:
+    def _errors(self, estimate: Estimate, first: Ints, second: Ints | None) -> tuple[Floats, Floats]:
         """The standard error of each estimate, and half the width of its interval."""
-        variance, freedom = design_variance(terms, self.sample.probability)
+        variance, freedom = estimate.variance(self.sample.probability, first, second)
         if self.sources == "both":
+            topics = _chosen(estimate.topics, first, second)
             number_of_topics = topics.shape[-1]
             # The estimates of topics differ by what the topics are and by the sample: their variance holds both.
             over_topics = topics.var(axis=-1, ddof=1) / number_of_topics
@@ -271,44 +288,90 @@ def estimates_of(
     measures: list[Measure], levels: dict[Measure, Measure | None], pool: LabelledPool, judged: JudgedSample
 ) -> list[Estimate]:
     """All measures of all runs: labels are calibrated once."""
-    facts = TopicFacts(judged.judgments, pool.assumptions.gain)
-    steps = Steps.of(judged.grade, facts)
-    reached = steps.reached(judged.grade)
-    calibrated = crossfitted(pool, judged.row, reached)
-    rest = reached - calibrated[:, judged.row]
-    known = calibrated.copy()
-    known[:, judged.row] = reached
-    label_facts = TopicFacts(pool.labels, pool.assumptions.gain)
-    return [
-        _estimate(measure, levels[measure], pool, judged, steps, known, rest, label_facts) for measure in measures
-    ]
+    calibrated = CalibratedPool.of(pool, judged)
+    return [calibrated.estimate(measure, levels[measure]) for measure in measures]
 
 
-def _estimate(
-    measure: Measure,
-    for_labels: Measure | None,
-    pool: LabelledPool,
-    judged: JudgedSample,
-    steps: Steps,
-    known: Floats,
-    rest: Floats,
-    label_facts: TopicFacts,
-) -> Estimate:
-    """The expected score given what is judged, and the correction by what the sample says of the rest."""
-    beyond = 1 / judged.probability - 1
-    topic = pool.topic[judged.row]
-    terms, topics = [], []
-    for value, slope in expected_scores(measure, pool, steps, known):
-        term = (slope[:, judged.row] * rest).sum(axis=0)
-        terms.append(term / pool.number_of_topics)
-        topics.append(value + np.bincount(topic, term * beyond, pool.number_of_topics))
-    by_topic = np.stack(topics)
-    by_labels = np.full(len(pool.names), np.nan)
-    if for_labels is not None:
-        label_steps = Steps.of(pool.labels.grade, label_facts)
-        certain = label_steps.reached(np.maximum(pool.labels.grade, 0.0))
-        by_labels = np.array([value.mean() for value, _ in expected_scores(for_labels, pool, label_steps, certain)])
-    return Estimate(measure, by_labels, by_topic.mean(axis=1), np.stack(terms), by_topic)
+@dataclass(frozen=True, eq=False)
+class CalibratedPool:
+    """A pool whose documents are judged or reach each level with a probability."""
+
+    pool: LabelledPool
+    judged: JudgedSample
+    steps: Steps
+    known: Floats
+    """The probability of every document to reach each level: 0 or 1 where it is judged."""
+    rest: Floats
+    """What judged documents are, less what their labels said."""
+
+    @classmethod
+    def of(cls, pool: LabelledPool, judged: JudgedSample) -> CalibratedPool:
+        """Calibrate the labels on the sample."""
+        steps = Steps.of(judged.grade, TopicFacts(judged.judgments, pool.assumptions.gain))
+        reached = steps.reached(judged.grade)
+        known = crossfitted(pool, judged.row, reached)
+        rest = reached - known[:, judged.row]
+        known[:, judged.row] = reached
+        return cls(pool, judged, steps, known, rest)
+
+    def estimate(self, measure: Measure, for_labels: Measure | None) -> Estimate:
+        """The expected score given what is judged, and the correction by what the sample says of the rest."""
+        pool, judged = self.pool, self.judged
+        beyond = 1 / judged.probability - 1
+        topic = pool.topic[judged.row]
+        exact = is_weighted_sum(measure) or not self.steps.level.size
+        terms, topics, remainders = [], [], []
+        for run, (value, slope) in enumerate(expected_scores(measure, pool, self.steps, self.known)):
+            term = (slope[:, judged.row] * self.rest).sum(axis=0)
+            terms.append(term / pool.number_of_topics)
+            by_topic = value + np.bincount(topic, term * beyond, pool.number_of_topics)
+            if not exact:
+                left_out = self._left_out(measure, run, value, slope)
+                by_topic += left_out.mean(axis=0)
+                remainders.append(left_out.mean(axis=1))
+            topics.append(by_topic)
+        estimates = np.stack(topics)
+        remainder = None if exact else np.stack(remainders)
+        return Estimate(
+            measure, by_labels(for_labels, pool), estimates.mean(axis=1), np.stack(terms), estimates, remainder
+        )
+
+    def _left_out(self, measure: Measure, run: int, value: Floats, slope: Floats) -> Floats:
+        """Draws by topics: the score of a collection that may be the true one, less what linearisation says of it."""
+        pool = self.pool
+        exact = np.zeros((DRAWS, pool.number_of_topics))
+        for draw, facts in enumerate(self._drawn_facts):
+            for rankings in pool.rankings[run]:
+                exact[draw, rankings.topic] = measure.value(rankings.rejudged(facts))
+        linear = np.zeros((DRAWS, pool.number_of_topics))
+        for level, of_documents in enumerate(slope):
+            moved = (self._drawn > level) - self.known[level]
+            for draw in range(DRAWS):
+                linear[draw] += np.bincount(pool.topic, of_documents * moved[draw], pool.number_of_topics)
+        return exact - value - linear
+
+    @cached_property
+    def _drawn(self) -> Ints:
+        """How many levels documents reach, in collections that may be the true one."""
+        reached = self.steps.reached(self.judged.grade)
+        return simulated(self.pool, self.judged.row, reached, DRAWS, np.random.default_rng(0))
+
+    @cached_property
+    def _drawn_facts(self) -> list[TopicFacts]:
+        grades = np.concatenate(([0.0], self.steps.level))
+        labels, rule = self.pool.labels, self.pool.assumptions.gain
+        return [TopicFacts(Qrels(labels.pairs, grades[height]), rule) for height in self._drawn]
+
+
+def by_labels(measure: Measure | None, pool: LabelledPool) -> Floats:
+    """What the labels alone claim of each run; NaN where they cannot be read."""
+    if measure is None:
+        return np.full(len(pool.names), np.nan)
+    claimed = np.zeros((len(pool.names), pool.number_of_topics))
+    for run, lists in enumerate(pool.rankings):
+        for rankings in lists:
+            claimed[run, rankings.topic] = measure.value(rankings)
+    return claimed.mean(axis=1)
 
 
 def design_variance(terms: Floats, probability: Floats) -> tuple[Floats, Floats]:

@@ -30,6 +30,9 @@ LEAST_PROBABLE, RISE = 0.15, 0.5
 highest with the sum. Models call too much relevant rather than too little, so that the high labels are the unsure ones;
 the probabilities are mild, because a judge of whom nothing is known may be a bad one."""
 
+SMOOTHING, LEAST_SUPPORT = 10, 1000
+"""Ranks are counted from the first on when they are summed up; a document that no run has counts as one at the second."""
+
 
 @dataclass(frozen=True, eq=False)
 class LabelledPool:
@@ -101,6 +104,17 @@ class LabelledPool:
         share = (np.cumsum(np.bincount(group)) - 0.5 * np.bincount(group)) / group.size
         of_value = np.unique((share * MOST_GROUPS).astype(np.int64), return_inverse=True)[1].reshape(-1)
         return of_value[group].reshape(-1)
+
+    @cached_property
+    def support(self) -> Floats:
+        """How high the runs have each document, standardised: reciprocal ranks summed over runs, in logarithms."""
+        total = np.zeros(len(self) + 2)
+        for rankings in self._all():
+            assert rankings.judgment is not None
+            total[rankings.judgment] += 1 / (SMOOTHING + np.arange(rankings.width))
+        logarithm = np.log(total[:-2] + 1 / LEAST_SUPPORT)
+        spread = logarithm.std()
+        return (logarithm - logarithm.mean()) / (spread if spread > 0 else 1.0)
 
     @cached_property
     def prior(self) -> Floats:

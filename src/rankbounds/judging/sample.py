@@ -6,7 +6,6 @@ makes the audit's interval short for the number of judgments; and it is known, w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.expected_scores import Steps, check_measure, expected_scores
+from rankbounds.judging.expected_scores import Steps, check_measure, expected_scores, is_weighted_sum
 from rankbounds.judging.labelled_pool import LabelledPool
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -25,8 +24,12 @@ from rankbounds.tables import Table, number
 FIELDS = ("query_id", "doc_id", "probability")
 SURE = 1 - 1e-9
 """From here on a probability counts as 1."""
-ROUNDING = 1e-7
-"""Of its weights in single runs, what a document's weights may differ by and still be the same."""
+TOP_SHARE = 0.3
+"""Of the relevant documents, the share that is expected to have the highest grade, where grades count."""
+EVEN_SHARE = 0.25
+"""Of the budget, the share that goes to all documents alike where weights are guesses."""
+ROUNDING = 1e-12
+"""Of the mean square of its weights, what their variance over runs may be and still be rounding."""
 SHOWN = 10
 """How many documents a sample prints."""
 
@@ -146,9 +149,8 @@ def draw_sample(
     )
     check_budget(budget, pool)
     pool = runs_of_question(pool, compare)
-    weights = weights_of_question(chosen, pool, differences=compare is not None)
-    unsure = np.sqrt(pool.prior * (1 - pool.prior))
-    probability = inclusion_probabilities([weight * unsure for weight in (*weights, np.ones(len(pool)))], budget)
+    sizes = sizes_of_question(chosen, pool, differences=compare is not None)
+    probability = inclusion_probabilities([*sizes, np.ones(len(pool))], budget)
     drawn = systematic_sample(probability, np.random.default_rng(seed))
     pairs = pool.labels.pairs.take(drawn)
     return Sample(
@@ -156,7 +158,7 @@ def draw_sample(
         pairs.docs.to_list(),
         probability[drawn],
         len(pool),
-        int(np.count_nonzero(weights[0])),
+        int(np.count_nonzero(sizes[0])),
         asked(compare, chosen, pool),
         seed,
     )
@@ -196,27 +198,44 @@ def runs_of_question(pool: LabelledPool, compare: tuple[str, str] | str | None) 
     return pool.restricted(compare)
 
 
-def weights_of_question(measure: Measure, pool: LabelledPool, *, differences: bool) -> tuple[Floats, Floats]:
-    """The weight of every document in what is asked, and in the scores of the runs that it is about."""
-    total, squares = np.zeros(len(pool)), np.zeros(len(pool))
-    for slope in prior_slopes(measure, pool):
+def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool) -> tuple[Floats, Floats]:
+    """What each document's judgment is worth to what is asked, and to the scores of the runs that it is about.
+
+    Weight times how unsure the label is: the root mean square over runs, or over pairs of runs.
+    """
+    steps, chance = prior_steps(measure, pool)
+    total, squares = np.zeros(chance.shape), np.zeros(chance.shape)
+    for _, slope in expected_scores(measure, pool, steps, chance):
         total += slope
         squares += slope**2
-    number_of_runs = len(pool.names)
-    of_scores = np.sqrt(squares / number_of_runs)
+    unsure = chance * (1 - chance)
+    mean_square = squares / len(pool.names)
+    of_scores = _size(measure, mean_square * unsure)
     if not differences:
         return of_scores, of_scores
-    spread = np.sqrt(np.maximum(squares / number_of_runs - (total / number_of_runs) ** 2, 0.0))
-    return np.where(spread > ROUNDING * of_scores, spread, 0.0), of_scores
+    spread = mean_square - (total / len(pool.names)) ** 2
+    return _size(measure, np.where(spread > ROUNDING * mean_square, spread, 0.0) * unsure), of_scores
 
 
-def prior_slopes(measure: Measure, pool: LabelledPool) -> Iterator[Floats]:
-    """How fast each run's score moves with each document, before anybody judged: relevant or not, one level."""
-    level = max(float(pool.labels.grade.max()), measure.rel)
-    steps = Steps(np.array([level]), TopicFacts(pool.labels, pool.assumptions.gain))
-    return (
-        slope[0] / pool.number_of_topics for _, slope in expected_scores(measure, pool, steps, pool.prior[None, :])
-    )
+def _size(measure: Measure, square: Floats) -> Floats:
+    """The size of each document from its square (a row for each level).
+
+    Slopes of measures that are no weighted sums are themselves guesses before anybody judged: a part of the budget goes
+    to documents by no weight, so that none that turns out to matter was next to impossible to draw.
+    """
+    size = np.sqrt(square.sum(axis=0))
+    if is_weighted_sum(measure):
+        return size
+    return size + EVEN_SHARE / (1 - EVEN_SHARE) * size.mean()
+
+
+def prior_steps(measure: Measure, pool: LabelledPool) -> tuple[Steps, Floats]:
+    """The levels that documents may reach, and how probably so before anybody judged."""
+    facts = TopicFacts(pool.labels, pool.assumptions.gain)
+    top = max(float(pool.labels.grade.max()), measure.rel)
+    if not measure.graded:
+        return Steps(np.array([top]), facts), pool.prior[None, :]
+    return Steps(np.array([top / 2, top]), facts), np.stack((pool.prior, TOP_SHARE * pool.prior))
 
 
 def inclusion_probabilities(sizes: list[Floats], budget: int) -> Floats:
