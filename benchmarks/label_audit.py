@@ -45,7 +45,7 @@ class Trial:
         self.grade = np.empty(len(pool))
         self.grade[here] = human.grade[there]
         self.facts = TopicFacts(Qrels(pool.labels.pairs, self.grade))
-        steps = Steps.of(self.grade, self.facts)
+        steps = Steps.of(self.grade, self.facts, [measure])
         certain = steps.reached(self.grade)
         self.truth = np.stack([value for value, _ in expected_scores(measure, pool, steps, certain)])
 
@@ -56,7 +56,7 @@ class Trial:
         by_topic = self.truth[first] - self.truth[second]
         sizes = [*sizes_of_question(self.measure, pair, differences=True), np.ones(len(pair))]
         judged = self.judged(inclusion_probabilities(sizes, self.budget), rng)
-        estimate = estimates_of([self.measure], {self.measure: None}, pair, judged)[0]
+        estimate = estimates_of({self.measure: None}, pair, judged, difference=True)[0]
         error = float(estimate.value[0] - estimate.value[1] - by_topic.mean())
         own = half(*estimate.variance(judged.probability, np.array([0]), np.array([1])))
         unlabelled = replace(pair, labels=Qrels(pair.labels.pairs, np.zeros(len(pair))))
@@ -73,7 +73,7 @@ class Trial:
 
     def plain_terms(self, pair: LabelledPool, plain: JudgedSample) -> Floats:
         """What documents add when no label says anything: slope times relevance."""
-        steps = Steps.of(self.grade, self.facts)
+        steps = Steps.of(self.grade, self.facts, [self.measure])
         reached = steps.reached(self.grade)
         rate = np.repeat(reached.mean(axis=1, keepdims=True), len(pair), axis=1)
         a, b = (slope for _, slope in expected_scores(self.measure, pair, steps, rate))

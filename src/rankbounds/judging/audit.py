@@ -14,7 +14,7 @@ the place of the first sum, and how fast it moves with each document that of the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -43,6 +43,8 @@ SOURCES = ("judgments", "both")
 DESIGN, LINEARISED = "design", "linearised"
 DRAWS = 40
 """Collections drawn to see what linearisation leaves out."""
+LEAST_LACKING, CHANCE = 0.02, 4.0
+"""A sample that lacks more than this share of the weight, and more than so many standard errors, is told of."""
 BLOCK = 1 << 22
 """How many numbers are looked at at once."""
 
@@ -59,8 +61,10 @@ class Estimate:
     """Runs by sampled documents: slope times (judged - calibrated), over the number of topics."""
     topics: Floats
     """Runs by topics: the estimates that the value is the mean of."""
-    remainder: Floats | None = None
-    """Runs by draws: what linearisation may leave out, less its mean."""
+    remainder: Floats | None
+    """Runs by draws: what linearisation may leave out of the mean over topics."""
+    weight: Floats
+    """The weight of each document in what is asked: the root mean square of slopes over runs, or over pairs."""
 
     @property
     def method(self) -> str:
@@ -120,7 +124,9 @@ class Audit:
         number_of_runs = len(self.runs)
         step = max(1, BLOCK // max(1, len(self.sample)))
         if not self.difference:
-            yield from ((np.arange(number_of_runs)[start : start + step], None) for start in range(0, number_of_runs, step))
+            yield from (
+                (np.arange(number_of_runs)[start : start + step], None) for start in range(0, number_of_runs, step)
+            )
             return
         first, second = np.triu_indices(number_of_runs, 1)
         for start in range(0, first.size, step):
@@ -267,7 +273,7 @@ def audit(
     given = None if judgments is None else judgments_from(judgments, lenient, rule=assumptions.gain)
     judged = JudgedSample.of(sample, pool, given)
     levels = {measure: label_level(measure, pool, label_rel) for measure in chosen}
-    estimates = estimates_of(chosen, levels, pool, judged)
+    estimates = estimates_of(levels, pool, judged, difference=difference)
     remarks = [*_scales(pool, judged, levels), *_unlabelled(pool), *_unreached(estimates, judged)]
     return Audit(pool.names, estimates, judged, confidence, sources, difference, remarks)
 
@@ -285,11 +291,11 @@ def label_level(measure: Measure, pool: LabelledPool, label_rel: float | None) -
 
 
 def estimates_of(
-    measures: list[Measure], levels: dict[Measure, Measure | None], pool: LabelledPool, judged: JudgedSample
+    levels: dict[Measure, Measure | None], pool: LabelledPool, judged: JudgedSample, *, difference: bool
 ) -> list[Estimate]:
-    """All measures of all runs: labels are calibrated once."""
-    calibrated = CalibratedPool.of(pool, judged)
-    return [calibrated.estimate(measure, levels[measure]) for measure in measures]
+    """All measures of all runs, labels being calibrated once; ``levels`` has the measure as it reads labels."""
+    calibrated = CalibratedPool.of(pool, judged, levels)
+    return [calibrated.estimate(measure, read, difference=difference) for measure, read in levels.items()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,29 +305,34 @@ class CalibratedPool:
     pool: LabelledPool
     judged: JudgedSample
     steps: Steps
+    calibrated: Floats
+    """The probability of every document to reach each level, as its label says."""
     known: Floats
-    """The probability of every document to reach each level: 0 or 1 where it is judged."""
+    """As ``calibrated``, and 0 or 1 where the document is judged."""
     rest: Floats
     """What judged documents are, less what their labels said."""
 
     @classmethod
-    def of(cls, pool: LabelledPool, judged: JudgedSample) -> CalibratedPool:
-        """Calibrate the labels on the sample."""
-        steps = Steps.of(judged.grade, TopicFacts(judged.judgments, pool.assumptions.gain))
+    def of(cls, pool: LabelledPool, judged: JudgedSample, measures: Iterable[Measure]) -> CalibratedPool:
+        """Calibrate the labels on the sample, for what these measures tell apart."""
+        steps = Steps.of(judged.grade, TopicFacts(judged.judgments, pool.assumptions.gain), measures)
         reached = steps.reached(judged.grade)
-        known = crossfitted(pool, judged.row, reached)
-        rest = reached - known[:, judged.row]
+        calibrated = crossfitted(pool, judged.row, reached)
+        known = calibrated.copy()
         known[:, judged.row] = reached
-        return cls(pool, judged, steps, known, rest)
+        return cls(pool, judged, steps, calibrated, known, reached - calibrated[:, judged.row])
 
-    def estimate(self, measure: Measure, for_labels: Measure | None) -> Estimate:
+    def estimate(self, measure: Measure, for_labels: Measure | None, *, difference: bool) -> Estimate:
         """The expected score given what is judged, and the correction by what the sample says of the rest."""
         pool, judged = self.pool, self.judged
         beyond = 1 / judged.probability - 1
         topic = pool.topic[judged.row]
         exact = is_weighted_sum(measure) or not self.steps.level.size
         terms, topics, remainders = [], [], []
+        total, squares = np.zeros(self.known.shape), np.zeros(self.known.shape)
         for run, (value, slope) in enumerate(expected_scores(measure, pool, self.steps, self.known)):
+            total += slope
+            squares += slope**2
             term = (slope[:, judged.row] * self.rest).sum(axis=0)
             terms.append(term / pool.number_of_topics)
             by_topic = value + np.bincount(topic, term * beyond, pool.number_of_topics)
@@ -332,8 +343,15 @@ class CalibratedPool:
             topics.append(by_topic)
         estimates = np.stack(topics)
         remainder = None if exact else np.stack(remainders)
+        square = squares / len(pool.names) - ((total / len(pool.names)) ** 2 if difference else 0.0)
         return Estimate(
-            measure, by_labels(for_labels, pool), estimates.mean(axis=1), np.stack(terms), estimates, remainder
+            measure,
+            by_labels(for_labels, pool),
+            estimates.mean(axis=1),
+            np.stack(terms),
+            estimates,
+            remainder,
+            np.sqrt(np.maximum(square, 0.0).sum(axis=0)),
         )
 
     def _left_out(self, measure: Measure, run: int, value: Floats, slope: Floats) -> Floats:
@@ -444,6 +462,22 @@ def _unlabelled(pool: LabelledPool) -> list[str]:
 
 
 def _unreached(estimates: list[Estimate], judged: JudgedSample) -> list[str]:
-    """Runs whose documents the sample hardly reaches, because it was drawn for another question."""
-    del estimates, judged
-    return []
+    """Measures whose documents the sample does not reach, because it was drawn for another question."""
+    return [
+        f"{estimate.measure}: by its probabilities the sample speaks for {share:.0%} of the weight that is asked about, "
+        "and chance does not explain the rest: it was drawn for another question, and documents that count here could "
+        "not be drawn. Draw a sample for this one."
+        for estimate in estimates
+        if (share := _share_reached(estimate.weight, judged)) is not None
+    ]
+
+
+def _share_reached(weight: Floats, judged: JudgedSample) -> float | None:
+    """How much of the known total of weights the sample stands for, if that is less than chance explains."""
+    total = float(weight.sum())
+    expanded = float((weight[judged.row] / judged.probability).sum())
+    variance = float(design_variance(weight[None, judged.row], judged.probability)[0][0])
+    lacking = total - expanded
+    if lacking <= LEAST_LACKING * total or lacking <= CHANCE * math.sqrt(max(variance, 0.0)):
+        return None
+    return expanded / total

@@ -15,7 +15,7 @@ the score gains when the document surely reaches the level instead of surely not
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -62,9 +62,14 @@ class Steps:
     facts: TopicFacts
 
     @classmethod
-    def of(cls, grade: Floats, facts: TopicFacts) -> Steps:
-        """The levels of these grades."""
-        return cls(np.unique(grade[grade > 0]), facts)
+    def of(cls, grade: Floats, facts: TopicFacts, measures: Iterable[Measure]) -> Steps:
+        """The levels of these grades that the measures tell apart."""
+        level = np.unique(grade[grade > 0])
+        wanted = list(measures)
+        if not any(measure.graded for measure in wanted):
+            first = np.unique(np.searchsorted(level, [measure.rel for measure in wanted]))
+            level = level[first[first < level.size]]
+        return cls(level, facts)
 
     def reached(self, grade: Floats) -> Floats:
         """A row for each level: 1 where a grade reaches it."""

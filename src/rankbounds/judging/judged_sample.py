@@ -73,6 +73,15 @@ class JudgedSample:
         return cls(in_pool, probability, np.maximum(judged.grade, 0.0), judged)
 
 
+def is_sample(path: str) -> bool:
+    """Does this file hold a sample, a table with a column of probabilities, rather than a run?"""
+    try:
+        _columns(path, PROBABILITIES)
+    except DataError:
+        return False
+    return True
+
+
 def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Columns:
     """Three columns of the sample."""
     if hasattr(given, "rows") and callable(given.rows) and not named_columns.is_table(given):
@@ -107,7 +116,9 @@ def _checked_probabilities(drawn: named_columns.Columns) -> tuple[Any, Floats]:
 
 def _empty(values: Any) -> Any:
     """Which values are not there."""
-    return np.array([value is None or value != value or not str(value).strip() for value in _listed(values)], dtype=bool)
+    return np.array(
+        [value is None or value != value or not str(value).strip() for value in _listed(values)], dtype=bool
+    )
 
 
 def _listed(values: Any) -> list[Any]:
@@ -117,7 +128,9 @@ def _listed(values: Any) -> list[Any]:
 def _grades(table: named_columns.Columns, pairs: Any) -> Floats:
     """The grades in the sample's own table; -1 where there is none yet."""
     empty = _empty(table.values)
-    listed = [POOLED_NOT_JUDGED if lacking else value for value, lacking in zip(_listed(table.values), empty, strict=True)]
+    listed = [
+        POOLED_NOT_JUDGED if lacking else value for value, lacking in zip(_listed(table.values), empty, strict=True)
+    ]
     grade, bad = finite_numbers(listed)
     if bad.size:
         row = int(bad[0])

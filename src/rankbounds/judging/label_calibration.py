@@ -116,9 +116,7 @@ class Features:
 
     def logits(self, rows: Ints, coefficient: Floats) -> Floats:
         """What the coefficients say of these documents; a row for each row of coefficients."""
-        constant, of_label, support, of_topic = np.split(
-            coefficient, [1, 1 + self.labels, 2 + self.labels], axis=-1
-        )
+        constant, of_label, support, of_topic = np.split(coefficient, [1, 1 + self.labels, 2 + self.labels], axis=-1)
         return (
             constant + support * self.support[rows] + of_label[..., self.label[rows]] + of_topic[..., self.topic[rows]]
         )

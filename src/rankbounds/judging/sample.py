@@ -144,9 +144,7 @@ def draw_sample(
 
     """
     chosen = check_measure(parse_measure(measure))
-    pool = LabelledPool.of(
-        labels, runs, Assumptions(ties, gain=gain, score_precision=score_precision), lenient=lenient
-    )
+    pool = LabelledPool.of(labels, runs, Assumptions(ties, gain=gain, score_precision=score_precision), lenient=lenient)
     check_budget(budget, pool)
     pool = runs_of_question(pool, compare)
     sizes = sizes_of_question(chosen, pool, differences=compare is not None)
@@ -159,7 +157,7 @@ def draw_sample(
         probability[drawn],
         len(pool),
         int(np.count_nonzero(sizes[0])),
-        asked(compare, chosen, pool),
+        f"{asked(compare, pool)} in {chosen}",
         seed,
     )
 
@@ -174,13 +172,11 @@ def check_budget(budget: int, pool: LabelledPool) -> None:
         )
 
 
-def asked(compare: tuple[str, str] | str | None, measure: Measure, pool: LabelledPool) -> str:
+def asked(compare: tuple[str, str] | str | None, pool: LabelledPool) -> str:
     """What is asked, in words."""
     if compare is None:
-        runs = "run" if len(pool.names) == 1 else f"{len(pool.names)} runs"
-        return f"{measure} of {runs}"
-    of = "all pairs of runs" if isinstance(compare, str) else f"{compare[0]} and {compare[1]}"
-    return f"the difference of {of} in {measure}"
+        return f"the score of {pool.names[0] if len(pool.names) == 1 else f'{len(pool.names)} runs'}"
+    return f"the difference of {'all pairs of runs' if isinstance(compare, str) else ' and '.join(compare)}"
 
 
 def runs_of_question(pool: LabelledPool, compare: tuple[str, str] | str | None) -> LabelledPool:
