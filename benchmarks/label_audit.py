@@ -26,9 +26,8 @@ from rankbounds.judging.audit import design_variance, estimates_of, student_quan
 from rankbounds.judging.expected_scores import Steps, expected_scores
 from rankbounds.judging.judged_sample import JudgedSample
 from rankbounds.judging.labelled_pool import LabelledPool
-from rankbounds.judging.sample import inclusion_probabilities, systematic_sample, sizes_of_question
+from rankbounds.judging.sample import inclusion_probabilities, sizes_of_question, systematic_sample
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.rankings.rankings import NOT_POOLED
 from rankbounds.rankings.topic_facts import TopicFacts
 
 CONFIDENCE = 0.95
@@ -84,7 +83,7 @@ class Trial:
         held = np.zeros(len(pair) + 2, dtype=bool)
         for lists in pair.rankings:
             for rankings in lists:
-                assert rankings.judgment is not None and NOT_POOLED == -1
+                assert rankings.judgment is not None
                 held[rankings.judgment] = True
         cost = np.bincount(pair.topic[held[:-2]], minlength=pair.number_of_topics)
         order = rng.permutation(pair.number_of_topics)

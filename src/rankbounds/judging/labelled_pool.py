@@ -31,7 +31,7 @@ highest with the sum. Models call too much relevant rather than too little, so t
 the probabilities are mild, because a judge of whom nothing is known may be a bad one."""
 
 SMOOTHING, LEAST_SUPPORT = 10, 1000
-"""Ranks are counted from the first on when they are summed up; a document that no run has counts as one at the second."""
+"""Of a document that no run has the reciprocal rank is that of the second; the first keeps top ranks from towering."""
 
 
 @dataclass(frozen=True, eq=False)

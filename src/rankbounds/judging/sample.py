@@ -242,7 +242,7 @@ def inclusion_probabilities(sizes: list[Floats], budget: int) -> Floats:
     probability = np.zeros(sizes[0].size)
     for size in sizes:
         free = (probability == 0) & (size > 0)
-        left = budget - int(round(float(probability.sum())))
+        left = budget - round(float(probability.sum()))
         if left <= 0:
             break
         if left >= np.count_nonzero(free):
@@ -275,7 +275,7 @@ def systematic_sample(probability: Floats, rng: np.random.Generator) -> Ints:
     ends = np.cumsum(probability[others])
     drawn = np.flatnonzero(certain)
     if ends.size:
-        number_drawn = int(round(float(ends[-1])))
+        number_drawn = round(float(ends[-1]))
         ends *= number_drawn / ends[-1]
         hit = np.searchsorted(ends, rng.random() + np.arange(number_drawn), side="right")
         drawn = np.concatenate((drawn, others[np.minimum(hit, others.size - 1)]))
