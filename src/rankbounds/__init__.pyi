@@ -34,7 +34,10 @@ from rankbounds.evaluation.evaluate import evaluate as evaluate
 from rankbounds.evaluation.scores import Scores as Scores
 from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
 from rankbounds.judging import pools as pools
+from rankbounds.judging.audit import audit as audit
+from rankbounds.judging.audit_plan import plan_audit as plan_audit
 from rankbounds.judging.next_judgments import judge_next as judge_next
+from rankbounds.judging.sample import draw_sample as draw_sample
 from rankbounds.measures.average_precision import AP as AP
 from rankbounds.measures.average_precision_of_retrieved import APRetrieved as APRetrieved
 from rankbounds.measures.averaged_discounted_gain import IdealDCG as IdealDCG
