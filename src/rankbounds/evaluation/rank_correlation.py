@@ -62,7 +62,7 @@ def tau_ap_of_signs(observed: Ints, reference: Ints) -> Floats:
     tied = np.count_nonzero(level, axis=-1) - 1  # so many others stand level with it
     from_above = (first - (above * reference).sum(axis=-1)) / 2  # of those above, so many the reference has above too
     from_group = (tied - (level * reference).sum(axis=-1)) / 2 / np.maximum(tied, 1)
-    # A system stands below 0, 1, ... of those level with it, each equally likely: means of 1 / rank and of place / rank.
+    # A system stands below 0, 1, ... of those level with it, each equally likely: sums of 1 / rank and place / rank.
     harmonic = np.append(0.0, np.cumsum(1 / np.arange(1, count + 1)))
     of_ranks = harmonic[first + tied] - harmonic[np.maximum(first - 1, 0)]
     of_places = tied + (first > 0) - first * of_ranks
