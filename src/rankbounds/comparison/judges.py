@@ -363,7 +363,7 @@ def judges(
     truth = reading.judgments(trusted)
     sets = reading.label_sets(labels)
     name = trusted_name or _name_of(truth, sets)
-    truth, sets = _of_shared_topics(truth, sets, name)
+    truth, sets, left_out = _of_shared_topics(truth, sets, name)
     judged = on_scales(truth, sets, level, labels_rel, same_scale)
     if votes:
         if len(judged) < 2:
@@ -405,7 +405,7 @@ def judges(
         return found
     if pairs == "shared":
         truth, judged = _of_shared_pairs(truth, judged)
-    given = reading.runs(runs)
+    given = [run.filter(lambda topic: topic not in left_out) if left_out else run for run in reading.runs(runs)]
     matrices, names = _matrices(truth, judged, given, chosen, assumed)
     settings["runs"] = len(names)
     systems, orderings, changes = _of_runs(matrices, names, judged, chosen, settings)
@@ -434,8 +434,8 @@ def _name_of(trusted: Qrels, sets: Mapping[str, Qrels]) -> str:
     return f"{name} (trusted)" if name in sets else name
 
 
-def _of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple[Qrels, dict[str, Qrels]]:
-    """All labels of the topics that every set has; others are left out, which is told."""
+def _of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple[Qrels, dict[str, Qrels], list[str]]:
+    """All labels of the topics that every set has; and the trusted ones' topics that are left out, which is told."""
     had = topics_of(trusted)
     shared = had.intersection(*(topics_of(labels) for labels in sets.values()))
     if len(shared) < 2:
@@ -453,7 +453,7 @@ def _of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tupl
             RankboundsWarning,
             stacklevel=3,
         )
-    return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}
+    return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}, left_out
 
 
 def _of_shared_pairs(trusted: Qrels, sets: Sequence[LabelSet]) -> tuple[Qrels, list[LabelSet]]:
