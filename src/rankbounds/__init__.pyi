@@ -16,6 +16,7 @@ from rankbounds.collection.run import read_run as read_run
 from rankbounds.collection.run import read_runs as read_runs
 from rankbounds.comparison.judges import judges as judges
 from rankbounds.comparison.power import topics_needed as topics_needed
+from rankbounds.comparison.replicates import replicates as replicates
 from rankbounds.comparison.result import Comparison as Comparison
 from rankbounds.comparison.unjudged_differences import differences as differences
 from rankbounds.comparison.verdict import compare as compare

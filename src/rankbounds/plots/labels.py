@@ -39,7 +39,7 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     >>> model = {str(topic): {"a": 2, "b": topic % 2, "c": 0} for topic in range(4)}
     >>> axes = rb.plots.agreement_by_grade(rb.judges(people, {"model": model}))
     >>> axes.get_legend_handles_labels()[1]
-    ['model', 'full agreement']
+    ['full agreement', 'model']
 
     """
     axes = fresh_axes(ax, figsize=(5.4, 3.4))
