@@ -18,6 +18,8 @@ from rankbounds.comparison.judges import judges as judges
 from rankbounds.comparison.power import topics_needed as topics_needed
 from rankbounds.comparison.replicates import replicates as replicates
 from rankbounds.comparison.result import Comparison as Comparison
+from rankbounds.comparison.similarity import Similarity as Similarity
+from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.unjudged_differences import differences as differences
 from rankbounds.comparison.verdict import compare as compare
 from rankbounds.errors import DataError as DataError
