@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, check_format, write_figure, write_rows, write_text
 from rankbounds.commands.reading import RUNS_HELP, reading_from, runs_from
 from rankbounds.commands.run_names import name_and_path
 from rankbounds.commands.scoring import add_assumptions, add_measures, add_resampling, assumptions_from
@@ -79,7 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
     parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
     add_resampling(parser, resamples=2000)
-    parser.add_argument("--figure", metavar="FILE", help="draw agreement by grade and bias by run there (.png, .pdf)")
+    parser.add_argument(
+        "--figure", metavar="FILE", help="draw agreement by grade and bias by run there (.svg, .png, .pdf)"
+    )
     add_assumptions(parser)
     add_output(parser, FORMATS)
     parser.set_defaults(bounds="none")
@@ -112,9 +114,8 @@ def run(options: argparse.Namespace) -> int:
     )
     if options.figure:
         from rankbounds.plots.labels import labels_overview
-        from rankbounds.plots.style import save
 
-        save(labels_overview(found), options.figure)
+        write_figure(options.figure, lambda: labels_overview(found))
     if options.format in ("jsonl", "csv", "tsv"):
         write_rows(options, found.rows(), SYSTEM_FIELDS if found.systems else AGREEMENT_FIELDS)
         return 0

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import Qrels
-from rankbounds.collection.run import Run
 from rankbounds.comparison import judge_wording
 from rankbounds.comparison.judge_bias import (
     COEFFICIENTS,
@@ -32,18 +32,23 @@ from rankbounds.comparison.label_agreement import (
     labelled,
     topics_of,
 )
-from rankbounds.comparison.label_sets import LabelSet, on_scales, scale_words, used_grades, voted_sets
+from rankbounds.comparison.label_sets import (
+    LabelSet,
+    Scoring,
+    on_scales,
+    scale_words,
+    scores_by_labels,
+    used_grades,
+    voted_sets,
+)
 from rankbounds.comparison.power import check_level
 from rankbounds.comparison.result import signed
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite, pairs_of
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import score_runs
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import merit
-from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.tables import Table, number, plain
 from rankbounds.threads import processors
 
@@ -349,10 +354,8 @@ def judges(
 
     """
     check_level(alpha)
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
-    if pairs not in PAIRS:
-        raise UsageError(f'There is no choice "{pairs}" for pairs. Known: {", ".join(PAIRS)}.')
+    check_share("confidence", confidence)
+    check_choice("pairs", pairs, PAIRS)
     if rel is not None and not rel > 0:
         raise UsageError(f"The lowest grade that counts as relevant must be positive, not {rel:g}.")
     assumed = Assumptions(**{"bounds": "none"} | assumptions)
@@ -406,7 +409,7 @@ def judges(
     if pairs == "shared":
         truth, judged = _of_shared_pairs(truth, judged)
     given = [run.filter(lambda topic: topic not in left_out) if left_out else run for run in reading.runs(runs)]
-    matrices, names = _matrices(truth, judged, given, chosen, assumed)
+    matrices, names = scores_by_labels(_scorings(truth, judged, chosen, assumed), given)
     settings["runs"] = len(names)
     systems, orderings, changes = _of_runs(matrices, names, judged, chosen, settings)
     return replace(found, systems=systems, orderings=orderings, changes=changes)
@@ -561,37 +564,26 @@ def _grade_rows(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) 
 # ---- runs ----
 
 
-def _matrices(
-    trusted: Qrels, judged: Sequence[LabelSet], runs: list[Run], measures: list[Measure], assumptions: Assumptions
-) -> tuple[Floats, list[str]]:
-    """Scores with axes labels (the trusted ones first), measure, run, topic; and the names of the runs."""
-    scores = _scores(trusted, runs, measures, assumptions)
-    heard = set(scores.warnings())
-    several = [scores.value]
+def _scorings(
+    trusted: Qrels, judged: Sequence[LabelSet], measures: list[Measure], assumptions: Assumptions
+) -> list[Scoring]:
+    """How the trusted labels, and then each set, are to score the runs; gains are for one scale."""
     linear = Assumptions(**{name: getattr(assumptions, name) for name in _BESIDE_GAIN})
-    for judge in judged:
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always", RankboundsWarning)
-            others = _scores(judge.labels, runs, judge.measures(measures), assumptions if judge.same_scale else linear)
-        for warning in told if not judge.is_vote else ():
-            if str(warning.message) not in heard:
-                warnings.warn(f"{judge.name}: {warning.message}", RankboundsWarning, stacklevel=3)
-        order = [others.query_ids.index(query) for query in scores.query_ids]
-        several.append(others.value[:, order])
-    stacked = np.stack([np.moveaxis(value, -1, 0) for value in several])
-    known = ~np.isnan(stacked).any(axis=(0, 1, 2))
-    if np.count_nonzero(known) < 2:
-        raise DataError("The runs share fewer than two topics with the labels: nothing can be said of other topics.")
-    return stacked[..., known], scores.runs
+    return [
+        Scoring(trusted, measures, assumptions),
+        *(
+            Scoring(
+                judge.labels,
+                judge.measures(measures),
+                assumptions if judge.same_scale else linear,
+                None if judge.is_vote else judge.name,
+            )
+            for judge in judged
+        ),
+    ]
 
 
 _BESIDE_GAIN = ("ties", "unjudged", "bounds", "topics", "score_precision", "ties_key")
-
-
-def _scores(labels: Qrels, runs: list[Run], measures: list[Measure], assumptions: Assumptions) -> Scores:
-    assumptions.check(measures)
-    jobs = Reading().runs_to_read(runs)
-    return score_runs(TopicFacts(labels, assumptions.gain), jobs, measures, assumptions, threads=processors())
 
 
 def _of_runs(

@@ -1,18 +1,25 @@
-"""Sets of labels to be held against trusted ones: on which scale each is, what counts as relevant, and their votes."""
+"""Sets of labels beside trusted ones: on which scale each is, what counts as relevant, votes, and scores by each."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.comparison.label_agreement import grades_of, labelled
-from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.evaluate import score_runs
 from rankbounds.measures import Measure
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import processors
 
 MAJORITY, MEAN_GRADE, SHARE_OF_VOTES = "majority", "mean grade", "share of votes"
 
@@ -138,3 +145,45 @@ def _vote_of(name: str, labels: Qrels, same_scale: bool, rel: float, own_rel: bo
 def is_binary(grades: Floats) -> bool:
     """Are these 0 and 1 alone?"""
     return bool(np.isin(grades, (0.0, 1.0)).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """Labels, and how runs are scored by them."""
+
+    labels: Qrels
+    measures: list[Measure]
+    assumptions: Assumptions
+    name: str | None = None
+    """What to say it of where there is something to say that holds for these labels only; None: nothing is said."""
+
+
+def scores_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[Floats, list[str]]:
+    """Scores with axes labels, measure, run, topic, over the topics that everybody has; and the names of the runs.
+
+    What is to be told of the first is told; of the others, what was not told before.
+    """
+    heard: set[str] = set()
+    several: list[Floats] = []
+    query_ids: list[str] = []
+    names: list[str] = []
+    for place, scoring in enumerate(scorings):
+        scoring.assumptions.check(scoring.measures)
+        facts = TopicFacts(scoring.labels, scoring.assumptions.gain)
+        jobs = Reading().runs_to_read(list(runs))
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", RankboundsWarning)
+            scores = score_runs(facts, jobs, scoring.measures, scoring.assumptions, threads=processors())
+        for message in (str(warning.message) for warning in told):
+            if message not in heard and (place == 0 or scoring.name is not None):
+                subject = f"{scoring.name}: " if place else ""
+                warnings.warn(f"{subject}{message}", RankboundsWarning, stacklevel=3)
+            heard.add(message)
+        query_ids, names = query_ids or scores.query_ids, scores.runs
+        order = [scores.query_ids.index(query) for query in query_ids]
+        several.append(np.transpose(scores.value[:, order], (2, 0, 1)))
+    stacked = np.stack(several)
+    known = ~np.isnan(stacked).any(axis=(0, 1, 2))
+    if np.count_nonzero(known) < 2:
+        raise DataError("The runs share fewer than two labelled topics: nothing can be said of other topics.")
+    return stacked[..., known], names

@@ -18,22 +18,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.choices import check_share
 from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import Qrels
-from rankbounds.collection.run import Run
 from rankbounds.comparison import replicate_wording
 from rankbounds.comparison.judges import DEFAULT_MEASURES
 from rankbounds.comparison.label_agreement import topics_of
+from rankbounds.comparison.label_sets import Scoring, scores_by_labels
 from rankbounds.comparison.power import check_level
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite, p_values
 from rankbounds.comparison.variance_components import NAMES, Anova, Design, topics_for_reliability
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import score_runs
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, mean_difference, merit
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.tables import Table, number, plain
 from rankbounds.threads import processors
 
@@ -278,11 +277,10 @@ def replicates(
 
     """
     check_level(alpha)
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
+    check_share("confidence", confidence)
     wanted = [reliability] if isinstance(reliability, int | float) else list(reliability)
-    if not wanted or any(not 0 < level < 1 for level in wanted):
-        raise UsageError("A reliability lies between 0 and 1.")
+    for level in wanted:
+        check_share("A reliability", level)
     resampling = Resampling(resamples, seed)
     assumed = Assumptions(**{"bounds": "none"} | assumptions)
     chosen = parse_measures(measures)
@@ -297,7 +295,8 @@ def replicates(
             f"No run is a rerun of another ({some([run.name for run in given])}), and there is one set of judgments. "
             f'Name reruns name#1, name#2, or say what marks them (--replicates REGEX; now "{pattern}").'
         )
-    scores = _scores(labellings, given, chosen, assumed)
+    scorings = [Scoring(labels, chosen, assumed) for labels in labellings.values()]
+    scores = np.transpose(scores_by_labels(scorings, given)[0], (1, 3, 0, 2))  # measure, topic, labelling, run
     settings: dict[str, Any] = {
         "topics": scores.shape[1],
         "labels": len(labellings),
@@ -378,28 +377,6 @@ def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qre
             stacklevel=3,
         )
     return {name: labels.filter(shared) for name, labels in sets.items()}
-
-
-def _scores(
-    labellings: Mapping[str, Qrels], runs: list[Run], measures: list[Measure], assumptions: Assumptions
-) -> Floats:
-    """A table of scores for each measure: axes measure, topic, labelling, run."""
-    several = []
-    query_ids: list[str] = []
-    for place, labels in enumerate(labellings.values()):
-        jobs = Reading().runs_to_read(runs)
-        with warnings.catch_warnings():
-            if place:  # what the first was told of, the others are as well
-                warnings.simplefilter("ignore", RankboundsWarning)
-            scores = score_runs(TopicFacts(labels, assumptions.gain), jobs, measures, assumptions, threads=processors())
-        query_ids = query_ids or scores.query_ids
-        order = [scores.query_ids.index(query) for query in query_ids]
-        several.append(scores.value[:, order])
-    stacked = np.stack(several)  # labelling, run, topic, measure
-    known = ~np.isnan(stacked).any(axis=(0, 1, 3))
-    if np.count_nonzero(known) < 2:
-        raise DataError("The runs share fewer than two judged topics: nothing can be said of other topics.")
-    return np.transpose(stacked[:, :, known], (3, 2, 0, 1))
 
 
 # ---- rows ----
