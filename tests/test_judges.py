@@ -195,6 +195,7 @@ def test_a_favourite_is_found_and_only_it():
         model[topic] |= dict.fromkeys(ranked[:2], 1)
     found = rb.judges(people, {"model": model}, runs, "RBP(p=0.5)")
     assert [row["run"] for row in found.systems if row["flag"] == "favoured"] == ["run0"]
+    assert [row["run"] for row in found.systems if row["flag_beyond_scale"] == "favoured"] == ["run0"]
     assert "likes run0" in found.words()
     by_topic = np.stack([
         rb.evaluate(labels, runs, "RBP(p=0.5)").value[:, :, 0] for labels in (model, people)
@@ -210,6 +211,34 @@ def test_a_favourite_is_found_and_only_it():
         assert row["p_value"] == pytest.approx(p[at])
         assert row["p_adjusted"] == pytest.approx(holm[place])
         assert row["excess"] == pytest.approx(excess[at].mean())
+
+
+def test_a_careless_judge_squeezes_differences_but_likes_nobody():
+    """Random mistakes cost good runs and help poor ones; beside runs of like score, none stands out."""
+    people, _, _ = made(3, topics=30, grades=2, documents=40)
+    generator = np.random.default_rng(0)
+    runs = {
+        f"run{number}": {
+            topic: {doc: number * grade / 2 + generator.normal() for doc, grade in of.items()}
+            for topic, of in people.items()
+        }
+        for number in range(8)
+    }
+    model = {
+        topic: {doc: 1 - grade if generator.random() < 0.3 else grade for doc, grade in of.items()}
+        for topic, of in people.items()
+    }
+    found = rb.judges(people, {"careless": model}, runs, "P@10")
+    assert found.orderings[0]["slope_high"] < 0.9
+    flags = {row["run"]: row["flag"] for row in found.systems}
+    assert flags["run7"] == "punished"
+    assert flags["run0"] == "favoured"
+    assert {row["flag_beyond_scale"] for row in found.systems} == {None}
+    assert "squeezes all differences explains this" in found.words()
+    trusted, other = (rb.evaluate(labels, runs, "P@10").value[:, :, 0] for labels in (people, model))
+    slope, level = np.polyfit(trusted.mean(axis=1), other.mean(axis=1), 1)
+    for row in found.systems:
+        assert row["beyond_scale"] == pytest.approx(row["by_labels"] - level - slope * row["trusted"], abs=1e-12)
 
 
 def plain_tau_ap(observed, reference):

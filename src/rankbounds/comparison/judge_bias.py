@@ -2,7 +2,9 @@
 
 Scores are arrays with axes measure, run, topic. Bias is the score by the labels less the trusted one. A judge that is
 generous to all runs alike changes no order; so the test of "this judge likes run X" is of a run's bias less the mean
-bias of all runs, topic by topic, corrected for the number of runs (Holm). Orders are compared by the means over topics,
+bias of all runs, topic by topic, corrected for the number of runs (Holm). A judge who is often wrong, without liking
+anybody, squeezes differences: good runs lose and poor ones gain. So the test is made again for what is left of a run's
+bias beside the line through all runs' scores. Orders are compared by the means over topics,
 and again in every resample of topics, the same topics on both sides.
 """
 
@@ -24,6 +26,8 @@ from rankbounds.measures import Measure
 TOP = 10
 """So many of the best runs by the trusted labels are looked at by themselves."""
 _SIGNS_AT_ONCE = 1 << 22
+RUNS_FOR_SCALE = 5
+"""With fewer runs, a line through their scores fits all of them."""
 COEFFICIENTS = ("tau", "tau_ap", f"tau_top{TOP}")
 
 
@@ -40,6 +44,11 @@ class Bias:
     p_adjusted: Floats
     liking: Floats
     """1 where the labels favour a run significantly more than the others, -1 where they punish it, else 0."""
+    beyond_scale: Floats
+    """The excess that squeezed or stretched differences do not explain; NaN for few runs."""
+    p_beyond_scale: Floats
+    """Of that, corrected."""
+    liking_beyond_scale: Floats
     mean: float
     mean_low: float
     mean_high: float
@@ -57,7 +66,17 @@ def bias_of_runs(
     excess = differences(by_topic, np.broadcast_to(of_all, by_topic.shape))
     p = p_values(excess, resampling=resampling, measure=measure) if len(excess) > 1 else np.ones(1)
     corrected = adjusted(p, "holm")
-    liking = np.where(corrected < alpha, np.sign(merit(excess.mean(axis=-1), measure)), 0.0)
+    beyond, p_beyond = np.full((2, len(excess)), np.nan)
+    if len(excess) >= RUNS_FOR_SCALE:
+        slope = float(_slope(trusted.mean(axis=-1), by_labels.mean(axis=-1)))
+        expected = (0.0 if np.isnan(slope) else slope - 1) * (trusted - trusted.mean(axis=0))
+        left = differences(excess, expected)
+        beyond = left.mean(axis=-1)
+        p_beyond = adjusted(p_values(left, resampling=resampling, measure=measure), "holm")
+
+    def liked(level: Floats, size: Floats) -> Floats:
+        return np.where(level < alpha, np.sign(merit(size, measure)), 0.0)
+
     return Bias(
         mean_difference(by_labels, trusted),
         low,
@@ -65,7 +84,10 @@ def bias_of_runs(
         excess.mean(axis=-1),
         p,
         corrected,
-        liking,
+        liked(corrected, excess.mean(axis=-1)),
+        beyond,
+        p_beyond,
+        liked(p_beyond, beyond),
         float(of_all.mean()),
         float(mean_low[0]),
         float(mean_high[0]),

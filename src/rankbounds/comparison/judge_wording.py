@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from rankbounds.comparison.judge_bias import RUNS_FOR_SCALE
+
 NAMED = 3
 """So many runs or pairs are named."""
 FEW_TURNED = 0.05
@@ -26,7 +28,7 @@ def sentences(
         turned = [other for other in changes if other["measure"] == row["measure"]]
         told += _scores(row, settings, other_scale=agreed["reason"] is not None)
         if settings["runs"] > 1:
-            told += [*_likings(of_measure, settings), *_order(row, turned, settings)]
+            told += [*_likings(of_measure, row, settings), *_order(row, turned, settings)]
     if orderings:
         told.append(_trust(orderings, settings))
     return told
@@ -35,6 +37,10 @@ def sentences(
 def _agreement(row: Row, settings: Row) -> list[str]:
     trusted = settings["trusted"]
     lacking = f" It has no label for {row['missing']:,} pairs that {trusted} has." if row["missing"] else ""
+    if row["extra"]:
+        lacking += f" It labels {row['extra']:,} pairs that {trusted} does not"
+        counted = settings["runs"] and settings["pairs"] == "all"
+        lacking += "; scores by it count these too, unless asked for shared pairs." if counted else "."
     kappa = "kappa cannot be computed: all labels are alike"
     if row["kappa"] is not None:
         kappa = f"kappa {row['kappa']:.2f}{_interval(row, 'kappa', settings)}"
@@ -67,21 +73,34 @@ def _scores(row: Row, settings: Row, *, other_scale: bool) -> list[str]:
     return told
 
 
-def _likings(flagged: Sequence[Row], settings: Row) -> list[str]:
+def _likings(flagged: Sequence[Row], ordering: Row, settings: Row) -> list[str]:
     """Which runs the labels like, and which they dislike, more than the others."""
     tested = f"randomisation test, Holm over {settings['runs']} runs, level {settings['alpha']:g}"
-    if not flagged:
-        return [f"Does it like some runs more than others? Not shown for any of {settings['runs']} ({tested})."]
+    said = _liked(flagged, "flag", "excess")
+    told = f"Does it like some runs more than others? Not shown for any of {settings['runs']} ({tested})."
+    if said:
+        told = (
+            f"Does it like some runs more than others? Yes: this judge {said}, beside what it does to all runs on "
+            f"average ({tested})."
+        )
+    beyond = _liked(flagged, "flag_beyond_scale", "beyond_scale")
+    if beyond:
+        told += f" Compared with runs of like score it {beyond}."
+    elif said and ordering["slope"] is not None and settings["runs"] >= RUNS_FOR_SCALE:
+        how = "squeezes" if ordering["slope"] < 1 else "stretches"
+        told += f" That it {how} all differences explains this: beside runs of like score, none stands out."
+    return [told]
+
+
+def _liked(flagged: Sequence[Row], flag: str, size: str) -> str:
+    """The runs with the flags, as "likes A (+0.1) and is hard on B (-0.2)"."""
     parts = []
-    for flag, verb in (("favoured", "likes"), ("punished", "is hard on")):
-        rows = sorted((other for other in flagged if other["flag"] == flag), key=lambda other: -abs(other["excess"]))
+    for value, verb in (("favoured", "likes"), ("punished", "is hard on")):
+        rows = sorted((row for row in flagged if row[flag] == value), key=lambda row: -abs(row[size]))
         if rows:
-            named = [f"{other['run']} ({other['excess']:+.4f})" for other in rows]
+            named = [f"{row['run']} ({row[size]:+.4f})" for row in rows]
             parts.append(f"{verb} {_some(named)}")
-    return [
-        f"Does it like some runs more than others? Yes: this judge {' and '.join(parts)}, beside what it does to all "
-        f"runs on average ({tested})."
-    ]
+    return " and ".join(parts)
 
 
 def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
@@ -93,10 +112,12 @@ def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
     trusted = settings["trusted"]
     if not row["separated"]:
         return [*told, f"{trusted} separates no pair of these runs, so none can change its winner."]
+    turned = {0: "none changes its winner", 1: "1 changes its winner"}.get(
+        row["reversed"], f"{row['reversed']:,} change their winner"
+    )
     said = (
-        f"Of {row['separated']:,} pairs that {trusted} separates, {row['kept']:,} are separated the same way, "
-        f"{row['lost']:,} are not separated any more, and {row['reversed']:,} change{'s' * (row['reversed'] == 1)} "
-        f"{'its' if row['reversed'] == 1 else 'their'} winner"
+        f"Of {row['separated']:,} pairs that {trusted} separates, {_number(row['kept'])} separated the same way, "
+        f"{_number(row['lost'])} not separated any more, and {turned}"
     )
     if changes:
         named = [f"{change['better']} over {change['worse']}" for change in changes]
@@ -106,39 +127,42 @@ def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
 
 def _trust(orderings: Sequence[Row], settings: Row) -> str:
     """The last sentences: for what the labels may be trusted, by the measure that speaks worst of them."""
-    order = ""
-    if settings["runs"] > 1:
-        worst = max(orderings, key=lambda row: (row["reversed"] / max(row["separated"], 1), row["reversed"]))
-        if not any(row["separated"] for row in orderings):
-            order = f"To say which run is better: cannot be told from these runs and topics, of which {settings['trusted']} separates none."  # noqa: E501
-        elif not worst["reversed"]:
-            blind = max(orderings, key=lambda row: row["lost"] / max(row["separated"], 1))
-            missed = f"by {blind['measure']} it misses {blind['lost']:,} of {blind['separated']:,} clear differences"
-            answer = "yes, on these topics, though" if blind["lost"] <= MANY_LOST * blind["separated"] else "in part:"
-            told = f"{answer} {missed}" if blind["lost"] else "yes, on these topics"
-            order = f"To say which of two runs is better: {told}, and turns none around."
-        elif worst["reversed"] <= FEW_TURNED * worst["separated"]:
-            order = (
-                f"To say which of two runs is better: mostly; by {worst['measure']} it turns {worst['reversed']:,} of "
-                f"{worst['separated']:,} clear differences around."
-            )
-        else:
-            order = (
-                f"To say which of two runs is better: no; by {worst['measure']} it turns {worst['reversed']:,} of "
-                f"{worst['separated']:,} clear differences around."
-            )
-    off = [row["measure"] for row in orderings if row["mean_bias_low"] > 0 or row["mean_bias_high"] < 0]
-    liked = [row["measure"] for row in orderings if row["favoured"] or row["punished"]]
-    if off:
-        scores = f"For the scores themselves: no, they are off by {', '.join(off)}"
-    elif liked:
-        scores = f"For the scores themselves: not those of the runs named above, by {', '.join(liked)}"
-    else:
-        scores = "For the scores themselves: nothing speaks against it, which is not a proof"
+    order = f"To say which of two runs is better: {_trust_in_order(orderings, settings)}. "
+    scores = f"For the scores themselves: {_trust_in_scores(orderings)}"
     return (
-        f"May it be trusted? {order} {scores}; with some documents judged by people, \"rankbounds audit\" makes them "
-        "honest."
-    ).replace("?  ", "? ")  # fmt: skip
+        f"May it be trusted? {order if settings['runs'] > 1 else ''}{scores}; with some documents judged by people, "
+        '"rankbounds audit" makes them honest.'
+    )
+
+
+def _trust_in_order(orderings: Sequence[Row], settings: Row) -> str:
+    if not any(row["separated"] for row in orderings):
+        return f"cannot be told, since {settings['trusted']} separates none of these runs"
+    worst = max(orderings, key=lambda row: (row["reversed"] / max(row["separated"], 1), row["reversed"]))
+    if worst["reversed"]:
+        answer = "mostly" if worst["reversed"] <= FEW_TURNED * worst["separated"] else "no"
+        return (
+            f"{answer}; by {worst['measure']} it turns {worst['reversed']:,} of {worst['separated']:,} clear "
+            "differences around"
+        )
+    blind = max(orderings, key=lambda row: row["lost"] / max(row["separated"], 1))
+    if not blind["lost"]:
+        return "yes, on these topics it finds all clear differences and turns none around"
+    answer = "in part" if blind["lost"] > MANY_LOST * blind["separated"] else "yes, on these topics"
+    return (
+        f"{answer}; it turns no clear difference around, but by {blind['measure']} misses {blind['lost']:,} of "
+        f"{blind['separated']:,}"
+    )
+
+
+def _trust_in_scores(orderings: Sequence[Row]) -> str:
+    off = [row["measure"] for row in orderings if row["mean_bias_low"] > 0 or row["mean_bias_high"] < 0]
+    if off:
+        return f"no, by {', '.join(off)} they are off on average"
+    unlike = [row["measure"] for row in orderings if row["favoured"] or row["punished"]]
+    if unlike:
+        return f"not for the runs that it likes or dislikes by {', '.join(unlike)}"
+    return "nothing speaks against them here, which is not a proof"
 
 
 def side_by_side(agreement: Sequence[Row], orderings: Sequence[Row], settings: Row) -> list[str]:
@@ -199,6 +223,10 @@ def _coefficient(row: Row, name: str) -> str:
         return "not defined (all runs tie)"
     between = "" if row[f"{name}_low"] is None else f" ({row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f})"
     return f"{row[name]:.2f}{between}"
+
+
+def _number(count: int) -> str:
+    return f"{count:,} {'is' if count == 1 else 'are'}"
 
 
 def _some(names: Sequence[str]) -> str:

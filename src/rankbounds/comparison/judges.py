@@ -71,7 +71,7 @@ AGREEMENT_FIELDS = (
 )  # fmt: skip
 SYSTEM_FIELDS = (
     "labels", "run", "measure", "by_labels", "trusted", "bias", "ci_low", "ci_high", "excess", "p_value", "p_adjusted",
-    "flag",
+    "flag", "beyond_scale", "p_beyond_scale", "flag_beyond_scale",
 )  # fmt: skip
 ORDERING_FIELDS = (
     "labels", "measure", *COEFFICIENTS, "slope",
@@ -101,7 +101,8 @@ class Judges:
     systems : list of dict
         For each set, measure and run: the score ``by_labels``, the ``trusted`` one, ``bias`` with its interval;
         ``excess`` is the bias less the mean bias of all runs, ``flag`` whether the labels ``favoured`` or ``punished``
-        the run significantly more than the others.
+        the run significantly more than the others; ``beyond_scale`` and ``flag_beyond_scale`` are the same for what is
+        left of the excess where labels squeeze (or stretch) all differences, known for five runs or more.
     orderings : list of dict
         For each set and measure: ``tau``, ``tau_ap``, ``tau_top10``; ``slope``, what a difference of 1 by the trusted
         labels becomes; what becomes of the pairs of runs that the trusted labels separate.
@@ -152,7 +153,7 @@ class Judges:
         """The verdict on one set of labels, sentence by sentence."""
         agreed = next(row for row in self.agreement if row["labels"] == labels)
         orderings = [row for row in self.orderings if row["labels"] == labels]
-        flagged = [row for row in self.systems if row["labels"] == labels and row["flag"]]
+        flagged = [row for row in self.systems if row["labels"] == labels and (row["flag"] or row["flag_beyond_scale"])]
         changes = [row for row in self.changes if row["labels"] == labels]
         return judge_wording.sentences(agreed, orderings, flagged, changes, self.settings)
 
@@ -335,8 +336,9 @@ def judges(
     percentiles over resampled topics, those of taus the value and its bootstrap standard error, those of bias t
     intervals over topics: all are approximate. A run is favoured
     or punished when its bias differs from the mean bias of all runs by the randomisation test with Holm's correction
-    over runs. Pairs of runs are separated as ``compare`` separates them. ``tau_ap`` is the mean of both directions, as
-    in ``rankbounds agreement``. ``gain`` holds for labels on the scale of the trusted ones.
+    over runs; beyond scale, when it does so from the line through all runs' scores (whose slope is taken as known).
+    Pairs of runs are separated as ``compare`` separates them. ``tau_ap`` is the mean of both directions, as in
+    ``rankbounds agreement``. ``gain`` holds for labels on the scale of the trusted ones.
 
     Examples
     --------
@@ -635,6 +637,8 @@ def _system_rows(
         {"labels": label["labels"], "run": runs[run], "measure": label["measure"]}
         | {name: plain(column[run]) for name, column in columns.items()}
         | {"flag": FLAGS[float(bias.liking[run])]}
+        | {"beyond_scale": plain(bias.beyond_scale[run]), "p_beyond_scale": plain(bias.p_beyond_scale[run])}
+        | {"flag_beyond_scale": FLAGS[float(bias.liking_beyond_scale[run])]}
         for run in order
     ]
 
