@@ -364,7 +364,9 @@ def both_ways(tmp_path):
     return plain, tables, tmp_path
 
 
-NAMING = {"evaluate", "compare", "contributions", "crossings", "uncertainty", "differences", "check"}
+NAMING = {
+    "evaluate", "compare", "contributions", "crossings", "uncertainty", "differences", "check", "judges", "replicates",
+}  # fmt: skip
 """What names the runs in its answer."""
 READING = ("--from", "csv", "--columns", "query_id=topic_name")
 ASKED = {
@@ -373,6 +375,12 @@ ASKED = {
     "agreement": lambda files, _: ["agreement", *files, "-m", "AP", "-m", "P@2", "--format", "json"],
     "agreement with others": lambda files, _: [
         "agreement", *files, "-m", "AP", "--against", files[0], "--format", "json",
+    ],
+    "judges": lambda files, _: [
+        "judges", files[0], f"model={files[0]}", "--runs", *files[1:], "-m", "AP", "--format", "csv",
+    ],
+    "replicates": lambda files, _: [
+        "replicates", *files, "-m", "AP", "--replicates", "(e)", "--format", "json",
     ],
     "discriminative-power": lambda files, _: ["discriminative-power", *files, "--resamples", "50", "--format", "json"],
     "contributions": lambda files, _: ["contributions", *files[:2], "--topic", "1", "--format", "json"],

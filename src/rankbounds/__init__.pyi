@@ -17,7 +17,9 @@ from rankbounds.collection.run import read_runs as read_runs
 from rankbounds.comparison.gate import Gate as Gate
 from rankbounds.comparison.gate import gate as gate
 from rankbounds.comparison.headroom import smallest_p_value as smallest_p_value
+from rankbounds.comparison.judges import judges as judges
 from rankbounds.comparison.power import topics_needed as topics_needed
+from rankbounds.comparison.replicates import replicates as replicates
 from rankbounds.comparison.result import Comparison as Comparison
 from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
