@@ -340,6 +340,120 @@ def rank_power(topic: Topic, m) -> float:
     return sum(ranks) / len(ranks) / len(ranks) if ranks else math.inf
 
 
+@dataclass
+class Covering:
+    """A list whose documents cover subtopics, and all judged documents: their ids and what they cover.
+
+    ``listed`` are all subtopics that judgments name, ``okay`` those that are okay nuggets.
+    """
+
+    ranking: list[frozenset[int]]
+    judged: list[tuple[str, frozenset[int]]]
+    listed: frozenset[int]
+    okay: frozenset[int] = frozenset()
+
+    @property
+    def existing(self) -> list[int]:
+        return sorted({subtopic for _, covers in self.judged for subtopic in covers})
+
+
+def one_subtopic(definition) -> Callable[[Topic, object], float]:
+    """A definition for subtopics, of a topic that has one."""
+
+    def covers(grade, m) -> frozenset[int]:
+        return frozenset({0} if grade is not None and grade >= m.rel else ())
+
+    def of_topic(topic: Topic, m) -> float:
+        judged = [(str(number), covers(grade, m)) for number, grade in enumerate(topic.judged)]
+        return definition(Covering([covers(grade, m) for grade in topic.ranking], judged, frozenset({0})), m)
+
+    return of_topic
+
+
+def mean_over_subtopics(lists: Covering, of_list: Callable[[list[int], int], float]) -> float:
+    """``of_list`` gets the relevance of the list to a subtopic, and how many judged documents are relevant to it."""
+    values = []
+    for subtopic in lists.existing:
+        relevance = [int(subtopic in covers) for covers in lists.ranking]
+        values.append(of_list(relevance, sum(subtopic in covers for _, covers in lists.judged)))
+    return sum(values) / len(values) if values else 0.0
+
+
+def subtopic_recall(lists: Covering, m) -> float:
+    met = {subtopic for covers in lists.ranking[: m.cutoff] for subtopic in covers}
+    return len(met) / len(lists.existing) if lists.existing else 0.0
+
+
+def nugget_recall(lists: Covering, m) -> float:
+    met = {nugget for covers in lists.ranking[: m.cutoff] for nugget in covers}
+    weight = {nugget: m.okay if nugget in lists.okay else 1.0 for nugget in lists.listed}
+    return share(sum(weight[nugget] for nugget in met), sum(weight.values()))
+
+
+def intent_aware_precision(lists: Covering, m) -> float:
+    return mean_over_subtopics(lists, lambda relevance, _: sum(relevance[: m.cutoff]) / m.cutoff)
+
+
+def intent_aware_average_precision(lists: Covering, m) -> float:
+    return mean_over_subtopics(lists, lambda relevance, known: sum_of_precisions(relevance, m.cutoff) / known)
+
+
+RANK_WEIGHT = {
+    "alpha_DCG": lambda rank, m: 1 / math.log2(rank + 1),
+    "ERR_IA": lambda rank, m: 1 / rank,
+    "NRBP": lambda rank, m: m.beta ** (rank - 1),
+}
+
+
+def novelty(lists: Covering, m, weight) -> float:
+    """Gain rank by rank: (1 - alpha)^n for each subtopic that the document covers and that was met n times above."""
+    met: dict[int, int] = {}
+    total = 0.0
+    for rank, covers in enumerate(lists.ranking[: m.cutoff], 1):
+        for subtopic in covers:
+            total += weight(rank, m) * (1 - m.alpha) ** met.get(subtopic, 0)
+            met[subtopic] = met.get(subtopic, 0) + 1
+    return total
+
+
+def novel(name: str):
+    def definition(lists: Covering, m) -> float:
+        ranks = range(1, (m.cutoff or 300) + 1)
+        most = sum((1 - m.alpha) ** (rank - 1) * RANK_WEIGHT[name](rank, m) for rank in ranks)
+        return share(novelty(lists, m, RANK_WEIGHT[name]), len(lists.existing) * most)
+
+    return definition
+
+
+def normalised_novel(name: str):
+    def definition(lists: Covering, m) -> float:
+        left, met, ideal = sorted(lists.judged, reverse=True), dict.fromkeys(lists.listed, 0), []
+        while left:  # the first of the best, ids falling
+            gains = [sum((1 - m.alpha) ** met[subtopic] for subtopic in sorted(covers)) for _, covers in left]
+            _, covers = left.pop(gains.index(max(gains)))
+            ideal.append(covers)
+            for subtopic in covers:
+                met[subtopic] += 1
+        best = novelty(Covering(ideal, [], lists.listed), m, RANK_WEIGHT[name])
+        return share(novelty(lists, m, RANK_WEIGHT[name]), best)
+
+    return definition
+
+
+BY_SUBTOPIC = {
+    "StRec": subtopic_recall,
+    "NuggetRecall": nugget_recall,
+    "P_IA": intent_aware_precision,
+    "AP_IA": intent_aware_average_precision,
+    "alpha_DCG": novel("alpha_DCG"),
+    "alpha_nDCG": normalised_novel("alpha_DCG"),
+    "ERR_IA": novel("ERR_IA"),
+    "nERR_IA": normalised_novel("ERR_IA"),
+    "NRBP": novel("NRBP"),
+    "nNRBP": normalised_novel("NRBP"),
+}
+
+
 DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "RBP": rbp,
     "Bpref": bpref,
@@ -379,6 +493,7 @@ DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "Shaw": shaw,
     "ESL": search_length,
     "RankPower": rank_power,
+    **{name: one_subtopic(definition) for name, definition in BY_SUBTOPIC.items()},
 }
 
 

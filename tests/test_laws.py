@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from plain import DEFINITIONS, Topic, greatest, value
+from plain import BY_SUBTOPIC, DEFINITIONS, Topic, greatest, value
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.facts import Facts
@@ -30,8 +30,9 @@ PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kin
 MEASURES = [*PLAIN, *map(Condensed, PLAIN)]
 NO_MEAN_OVER_TIES = {"RBP2", "INST"}  # a user whose next step depends on what was found so far
 NO_MEAN_OVER_BOTH = NO_MEAN_OVER_TIES | {"RRn", "ESL", "Shaw", "RankPower"}
-NO_EXTREMES_OVER_TIES = {"infAP"}
+NO_EXTREMES_OVER_TIES = {"infAP", *BY_SUBTOPIC}  # (the best order for one subtopic may be bad for another)
 UNBOUNDED = {"Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP"}  # no bounds are known, and none are given
+UNBOUNDED |= {"alpha_nDCG", "nERR_IA", "nNRBP"}
 OUTER = {"Q"}  # bounds that hold, but may be wider than needed
 COUNTED = {"P", "Recall", "F", "Shaw", "RPrec", "Success", "Judged", "Unjudged", "NumRet", "NumRel", "NumRelRet"}
 

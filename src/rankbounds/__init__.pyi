@@ -46,6 +46,10 @@ from rankbounds.measures.expected_reciprocal_rank import ERR as ERR
 from rankbounds.measures.expected_search_length import ESL as ESL
 from rankbounds.measures.inferred_average_precision import infAP as infAP
 from rankbounds.measures.inst import INST as INST
+from rankbounds.measures.intent_aware_precision import AP_IA as AP_IA
+from rankbounds.measures.intent_aware_precision import P_IA as P_IA
+from rankbounds.measures.intent_aware_reciprocal_rank import ERR_IA as ERR_IA
+from rankbounds.measures.intent_aware_reciprocal_rank import nERR_IA as nERR_IA
 from rankbounds.measures.interpolated_precision import IPrec as IPrec
 from rankbounds.measures.interpolated_precision import IPrecMean as IPrecMean
 from rankbounds.measures.judged import Judged as Judged
@@ -53,6 +57,11 @@ from rankbounds.measures.later_reciprocal_rank import RRn as RRn
 from rankbounds.measures.measure import Measure as Measure
 from rankbounds.measures.measure import RankWeighted as RankWeighted
 from rankbounds.measures.normalised_discounted_gain import nDCG as nDCG
+from rankbounds.measures.novelty_biased_precision import NRBP as NRBP
+from rankbounds.measures.novelty_biased_precision import nNRBP as nNRBP
+from rankbounds.measures.novelty_discounted_gain import alpha_DCG as alpha_DCG
+from rankbounds.measures.novelty_discounted_gain import alpha_nDCG as alpha_nDCG
+from rankbounds.measures.nugget_recall import NuggetRecall as NuggetRecall
 from rankbounds.measures.parser import parse_measure as parse_measure
 from rankbounds.measures.precision import P as P
 from rankbounds.measures.precision_and_recall import F as F
@@ -70,6 +79,7 @@ from rankbounds.measures.relative_preference import Rpref_N as Rpref_N
 from rankbounds.measures.relative_preference import Rpref_relative as Rpref_relative
 from rankbounds.measures.relative_preference import Rpref_relative2 as Rpref_relative2
 from rankbounds.measures.scaled_discounted_gain import SDCG as SDCG
+from rankbounds.measures.subtopic_recall import StRec as StRec
 from rankbounds.measures.success import Success as Success
 from rankbounds.measures.sum_of_precisions import SP as SP
 from rankbounds.measures.unjudged import Unjudged as Unjudged

@@ -2,7 +2,8 @@
 
 A run's line is ``topic Q0 document rank score tag`` (five fields: without the tag or without the Q0; three: ``topic
 document score``), a judgment's ``topic 0 document grade``. Blanks may be tabs and may repeat; lines may end in CRLF,
-come in any order, and be empty or, with a ``#`` in front, comments.
+come in any order, and be empty or, with a ``#`` in front, comments. Where the second field of judgments differs from
+line to line it may name subtopics, and a document may stand on a line for each of them.
 
 Text is read in blocks that stay in the processor's cache. Where every line of a block has the same fields with one
 blank between them, the positions of the blanks are the table; any other block takes the general way.
@@ -18,6 +19,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints, Words
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
+from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
@@ -59,12 +61,18 @@ KEEP_ONE_LINE = "Keep one of the two lines, or pass --lenient to keep the first.
 
 @dataclass(frozen=True)
 class TrecLines:
-    """What the lines of a file hold. ``tag`` is that of the first line, and ``layout`` the one all lines share."""
+    """What the lines of a file hold. ``tag`` is that of the first line, and ``layout`` the one all lines share.
+
+    ``subtopic`` is the second field of judgments, where it is not the same on all lines and was asked for. Then a
+    document may stand on several lines (``repeated``), each with another second field.
+    """
 
     pairs: Pairs
     value: Floats
     layout: Layout
     tag: str | None
+    subtopic: Ids | None = None
+    repeated: bool = False
 
 
 def read_lines(
@@ -75,11 +83,12 @@ def read_lines(
     threads: int = 1,
     words: Callable[[str], float] | None = None,
     distinct: bool = False,
+    subtopics: bool = False,
 ) -> TrecLines:
     """Read a whole file. ``choose_layout`` gets the fields of the first line and the place where it stands.
 
     ``words`` gives the value of a token that is not a number. ``distinct=True`` leaves it to others to see that no
-    document stands twice.
+    document stands twice. With ``subtopics``, a document may be judged once for every second field.
     """
     problems = Problems(lenient)
     first_fields, place = first_line(text)
@@ -90,19 +99,50 @@ def read_lines(
         return _parse_block(text, block, layout, problems, words)
 
     pairs, value = _joined(text, list(in_threads(parse, blocks, threads)), threads)
+    subtopic = second_fields(pairs) if subtopics and layout is QRELS_LAYOUT and _second_fields_differ(pairs) else None
+    repeated = subtopic is not None and repeated_keys(pairs.keys).size > 0
     if lenient:
-        again = pairs.repeats()
+        again = pairs.repeats(further=subtopic if repeated else None)
         if again.size:
             problems.add(REPEATED, again.size, DataError(pairs.where(int(again[0])), "this document is repeated."))
             keep = np.ones(len(pairs), dtype=bool)
             keep[again] = False
             pairs, value = pairs.take(keep), value[keep]
+            subtopic = None if subtopic is None else subtopic.take(keep)
     elif not distinct:
-        pairs.reject_repeats(KEEP_ONE_LINE, threads)
+        pairs.reject_repeats(KEEP_ONE_LINE, threads, subtopic if repeated else None)
     problems.warn(text.name)
     if not len(pairs):
         raise NothingReadError(text.name, "no line of this file could be used.")
-    return TrecLines(pairs, value, layout, tag_of(first_fields, layout))
+    return TrecLines(pairs, value, layout, tag_of(first_fields, layout), subtopic, repeated)
+
+
+def _second_fields_differ(pairs: Pairs) -> bool:
+    """May the field before the document differ from line to line? One character, the same on all, is told quickly."""
+    if not len(pairs):
+        return False
+    text, start = pairs.docs.text, pairs.docs.start
+    if (
+        (text[start - 2] == text[start[0] - 2]).all()
+        and (text[start - 1] <= 32).all()
+        and (text[start - 3] <= 32).all()
+    ):
+        return False
+    fields = second_fields(pairs)
+    return not fields.equals(fields.take(np.zeros(len(pairs), dtype=np.int64))).all()
+
+
+def second_fields(pairs: Pairs) -> Ids:
+    """What stands before each document on its line."""
+    text = pairs.docs.text
+    end = pairs.docs.start.copy()
+    rows = np.arange(end.size)
+    while (rows := rows[text[end[rows] - 1] <= 32]).size:
+        end[rows] -= 1
+    start, rows = end.copy(), np.arange(end.size)
+    while (rows := rows[text[start[rows] - 1] > 32]).size:
+        start[rows] -= 1
+    return Ids(text, start, end - start)
 
 
 def stated_ranks(lines: TrecLines) -> Ints | None:

@@ -13,7 +13,7 @@ from rankbounds.measures.measure import Measure
 from rankbounds.measures.names import REGISTRY, class_named
 
 _GRAMMAR = re.compile(
-    r"""(?P<name>[A-Za-z_][A-Za-z0-9_]*\*?) (?P<prime>['\u2019\u2032])? \s*
+    r"""(?P<name>[A-Za-z_][A-Za-z0-9_-]*\*?) (?P<prime>['\u2019\u2032])? \s*
         (?:\( (?P<parameters>[^()]*) \))? (?P<late_prime>['\u2019\u2032])? (?:@(?P<cutoff>[^@\s]+))?""",
     re.VERBOSE,
 )
