@@ -243,11 +243,11 @@ def inferred_average_precision(topic: Topic, m, pooled: tuple[int, ...] = ()) ->
     return total / number if number else 0.0
 
 
-def rate_by_relevance(relevance: list[int], going_on, beyond: int) -> float:
+def rate_by_relevance(relevance: list[int], going_on, beyond: int, furthest: int = 500) -> float:
     """Relevant documents examined over documents examined, by a user who goes on with probability going_on(rank,
     found, relevant); behind the list all documents are relevant (1) or none (0). Read until nobody is left."""
     reached, gained, examined, found, rank = 1.0, 0.0, 0.0, 0, 0
-    while reached > 1e-17 and rank < 500:
+    while reached > 1e-17 and rank < furthest:
         relevant = relevance[rank] if rank < len(relevance) else beyond
         rank += 1
         found += relevant
@@ -276,6 +276,88 @@ def inst(topic: Topic, m, beyond: int = 0) -> float:
         return ((rank - 1 + m.T + still) / (rank + m.T + still)) ** 2
 
     return rate_by_relevance(topic.relevance(m.rel), going_on, beyond)
+
+
+def insq(topic: Topic, m, beyond: int = 0) -> float:
+    going_on = lambda rank, found, relevant: ((rank - 1 + 2 * m.T) / (rank + 2 * m.T)) ** 2  # noqa: E731
+    return rate_by_relevance(topic.relevance(m.rel), going_on, beyond)
+
+
+def time_biased_gain(topic: Topic, m, beyond: int = 0) -> float:
+    def going_on(rank: int, found: int, relevant: int) -> float:
+        return 0.5 ** ((m.seconds_relevant if relevant else m.seconds) / m.halflife)
+
+    return rate_by_relevance(topic.relevance(m.rel), going_on, beyond)
+
+
+def u_measure(topic: Topic, m, beyond: int = 0) -> float:
+    relevance = topic.relevance(m.rel)
+    gained = weight = text = 0.0
+    rank = 0
+    while text < m.L:
+        weight += 1 - text / m.L
+        gained += (1 - text / m.L) * (relevance[rank] if rank < len(relevance) else beyond)
+        rank, text = rank + 1, text + m.cost
+    return gained / weight
+
+
+def foraging(goal: bool, rate: bool):
+    def definition(topic: Topic, m, beyond: int = 0) -> float:
+        def going_on(rank: int, found: int, relevant: int) -> float:
+            c1 = 1 - 1 / (1 + m.b1 * math.exp((m.T - found) * m.R1)) if goal else 1.0
+            c2 = 1 / (1 + m.b2 * math.exp((m.A - found / rank) * m.R2)) if rate else 1.0
+            return c1 * c2
+
+        return rate_by_relevance(topic.relevance(m.rel), going_on, beyond, furthest=20_000)
+
+    return definition
+
+
+def bejeweled(topic: Topic, m, beyond: int = 0) -> float:
+    relevance = topic.relevance(m.rel)
+    found, wanted, willing, rank = 0, m.T, m.K, 0
+    while rank < 10_000:
+        relevant = relevance[rank] if rank < len(relevance) else beyond
+        rank, found = rank + 1, found + relevant
+        if not (found < wanted and rank < willing):
+            break
+        wanted += m.hb * (relevant - m.median)
+        willing += m.hc * (relevant - m.median)
+    return found / rank
+
+
+def remembered(topic: Topic, m, beyond: int = 0) -> float:
+    """Where the user stops, times what is remembered there; behind the list everything is alike."""
+    if m.graded:
+        worth = [topic.gain(grade) / topic.largest for grade in topic.ranking]
+    else:
+        worth = [float(relevant) for relevant in topic.relevance(m.rel)]
+
+    def memory(best: float, last: float) -> float:
+        return {"max": best, "end": last, "peak-end": (best + last) / 2}[m.aggregate]
+
+    def reading(rank: int) -> float:
+        return m.p ** (rank - 1) if m.T is None else (2 * m.T / (rank - 1 + 2 * m.T)) ** 2
+
+    total = 0.0
+    for rank, last in enumerate(worth, 1):
+        total += (reading(rank) - reading(rank + 1)) * memory(max(worth[:rank]), last)
+    return total + reading(len(worth) + 1) * memory(max([*worth, float(beyond)]), float(beyond))
+
+
+READING_ON = {
+    "INSQ": insq,
+    "TBG": time_biased_gain,
+    "UMeasure": u_measure,
+    "IFT_C1": foraging(True, False),
+    "IFT_C2": foraging(False, True),
+    "IFT": foraging(True, True),
+    "BPM": bejeweled,
+    "CWLA": remembered,
+    "RBP2": rbp_by_relevance,
+    "INST": inst,
+}
+"""Measures whose users read on behind the list, where all documents are relevant (1) or none is (0)."""
 
 
 def _discount(rank: int, base: float | None) -> float:
@@ -485,8 +567,7 @@ DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "NumRelRet": lambda topic, m: sum(topic.relevance(m.rel)),
     "IPrec": lambda topic, m: interpolated(topic, m.rel, m.recall),
     "IPrecMean": interpolated_mean,
-    "RBP2": rbp_by_relevance,
-    "INST": inst,
+    **READING_ON,
     "SDCG": scaled_dcg,
     "RRn": later_reciprocal_rank,
     "F": f_measure,
@@ -509,7 +590,7 @@ def greatest(topic: Topic, measure) -> float:
     """The measure of one list when documents beyond its end or beyond the depth turn out as good as they can."""
     if type(measure).__name__ == "Condensed":
         return greatest(topic, measure.measure)
-    if measure.name in ("RBP2", "INST"):
+    if measure.name in READING_ON:
         return DEFINITIONS[measure.name](topic, measure, 1)
     length, tail = len(topic.ranking), 0.0
     if measure.name == "RBP":

@@ -28,12 +28,17 @@ LAW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthChec
 
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 MEASURES = [*PLAIN, *map(Condensed, PLAIN)]
-NO_MEAN_OVER_TIES = {"RBP2", "INST"}  # a user whose next step depends on what was found so far
+STOPPING_BY_GAIN = {"IFT_C1", "IFT_C2", "IFT", "BPM"}
+NO_MEAN_OVER_TIES = {"RBP2", "INST", "TBG"} | STOPPING_BY_GAIN  # the next step depends on what was found so far
 NO_MEAN_OVER_BOTH = NO_MEAN_OVER_TIES | {"RRn", "ESL", "Shaw", "RankPower"}
-NO_EXTREMES_OVER_TIES = {"infAP", *BY_SUBTOPIC}  # (the best order for one subtopic may be bad for another)
+NO_EXTREMES_OVER_TIES = {
+    "infAP",
+    *BY_SUBTOPIC,
+    *STOPPING_BY_GAIN,
+}  # (the best order for one subtopic may be bad for another)
 UNBOUNDED = {"Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP"}  # no bounds are known, and none are given
 UNBOUNDED |= {"alpha_nDCG", "nERR_IA", "nNRBP"}
-OUTER = {"Q"}  # bounds that hold, but may be wider than needed
+OUTER = {"Q", *STOPPING_BY_GAIN}  # bounds that hold, but may be wider than needed
 COUNTED = {"P", "Recall", "F", "Shaw", "RPrec", "Success", "Judged", "Unjudged", "NumRet", "NumRel", "NumRelRet"}
 
 WHOLE = (0, 0, 1, 1, 2, 3)
@@ -58,7 +63,8 @@ def bounded(measure) -> bool:
 
 def averaged(measure, ties: str = "expected") -> bool:
     """Is the mean over orders known, where the treatment of ties asks for it?"""
-    return ties != "expected" or plain(measure).name not in NO_MEAN_OVER_TIES
+    graded_peak = plain(measure).name == "CWLA" and plain(measure).graded and plain(measure).aggregate != "end"
+    return ties != "expected" or not (plain(measure).name in NO_MEAN_OVER_TIES or graded_peak)
 
 
 def extreme(measure, ties: str = "best") -> bool:

@@ -30,8 +30,10 @@ from rankbounds.evaluation.scores import Scores as Scores
 from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
 from rankbounds.judging import pools as pools
 from rankbounds.judging.next_judgments import judge_next as judge_next
+from rankbounds.measures.aggregated_gain import CWLA as CWLA
 from rankbounds.measures.average_precision import AP as AP
 from rankbounds.measures.average_precision_of_retrieved import APRetrieved as APRetrieved
+from rankbounds.measures.bejeweled_player import BPM as BPM
 from rankbounds.measures.binary_preference import Bpref as Bpref
 from rankbounds.measures.binary_preference import Bpref_N as Bpref_N
 from rankbounds.measures.binary_preference import Bpref_old as Bpref_old
@@ -45,6 +47,10 @@ from rankbounds.measures.discounted_gain import DCG as DCG
 from rankbounds.measures.expected_reciprocal_rank import ERR as ERR
 from rankbounds.measures.expected_search_length import ESL as ESL
 from rankbounds.measures.inferred_average_precision import infAP as infAP
+from rankbounds.measures.information_foraging import IFT as IFT
+from rankbounds.measures.information_foraging import IFT_C1 as IFT_C1
+from rankbounds.measures.information_foraging import IFT_C2 as IFT_C2
+from rankbounds.measures.insq import INSQ as INSQ
 from rankbounds.measures.inst import INST as INST
 from rankbounds.measures.intent_aware_precision import AP_IA as AP_IA
 from rankbounds.measures.intent_aware_precision import P_IA as P_IA
@@ -82,6 +88,8 @@ from rankbounds.measures.scaled_discounted_gain import SDCG as SDCG
 from rankbounds.measures.subtopic_recall import StRec as StRec
 from rankbounds.measures.success import Success as Success
 from rankbounds.measures.sum_of_precisions import SP as SP
+from rankbounds.measures.time_biased_gain import TBG as TBG
+from rankbounds.measures.u_measure import UMeasure as UMeasure
 from rankbounds.measures.unjudged import Unjudged as Unjudged
 from rankbounds.persistence.choosing import fit_persistence as fit_persistence
 from rankbounds.persistence.choosing import persistence_agreement as persistence_agreement
