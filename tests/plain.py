@@ -536,6 +536,82 @@ BY_SUBTOPIC = {
 }
 
 
+@dataclass
+class Sample:
+    """A list of documents with strata (None: outside the pool) and grades (None: not drawn), and the whole pool."""
+
+    ranking: list[tuple[str | None, float | None]]
+    pool: list[tuple[str, float | None]]
+
+    def stands_for(self, stratum: str) -> float:
+        members = [grade for name, grade in self.pool if name == stratum]
+        drawn = [grade for grade in members if grade is not None]
+        return len(members) / len(drawn)
+
+    def inferred_relevant(self, rank: int, rel: float) -> float:
+        total = 0.0
+        for stratum in sorted({name for name, _ in self.pool}):
+            members = [grade for name, grade in self.ranking[:rank] if name == stratum]
+            drawn = [grade for grade in members if grade is not None]
+            relevant = [grade for grade in drawn if grade >= rel]
+            total += len(members) * (len(relevant) + 0.00001) / (len(drawn) + 0.00003)
+        return total
+
+    def inferred_total(self, rel: float) -> float:
+        return sum(self.stands_for(name) for name, grade in self.pool if grade is not None and grade >= rel)
+
+
+def one_stratum(definition) -> Callable[[Topic, object], float]:
+    """A definition for samples, of a pool that was judged entirely."""
+
+    def of_topic(topic: Topic, m) -> float:
+        def worth(grade: float) -> float:
+            return topic.gain(grade) if m.graded else grade
+
+        ranking = [(None, None) if grade is None else ("pool", worth(grade)) for grade in topic.ranking]
+        return definition(Sample(ranking, [("pool", worth(grade)) for grade in topic.judged]), m)
+
+    return of_topic
+
+
+def stratified_average_precision(sample: Sample, m) -> float:
+    total = 0.0
+    for rank, (stratum, grade) in enumerate(sample.ranking, 1):
+        if grade is not None and grade >= m.rel:
+            total += sample.stands_for(stratum) * (1 + sample.inferred_relevant(rank - 1, m.rel)) / rank
+    return share(total, sample.inferred_total(m.rel))
+
+
+def inferred_ndcg(sample: Sample, m) -> float:
+    gained = 0.0
+    ranking = sample.ranking[: m.cutoff]
+    for stratum in sorted({name for name, _ in sample.pool}):
+        members = [(rank, grade) for rank, (name, grade) in enumerate(ranking, 1) if name == stratum]
+        drawn = [(rank, grade) for rank, grade in members if grade is not None]
+        if drawn:
+            gained += len(members) / len(drawn) * sum(grade / math.log2(rank + 1) for rank, grade in drawn)
+    ideal = start = 0.0
+    for gain in sorted({grade for _, grade in sample.pool if grade}, reverse=True):
+        number = sum(sample.stands_for(name) for name, grade in sample.pool if grade == gain)
+        rank = start + 1
+        while rank <= start + number + 1e-9:
+            ideal += gain / math.log2(rank + 1)
+            if m.cutoff is not None and rank >= m.cutoff - 1e-9:
+                break
+            rank += 1
+        start += number
+    return share(gained, ideal)
+
+
+OF_SAMPLES = {
+    "xinfAP": stratified_average_precision,
+    "infNDCG": inferred_ndcg,
+    "infP": lambda sample, m: sample.inferred_relevant(m.cutoff, m.rel) / m.cutoff,
+    "infNumRelRet": lambda sample, m: sample.inferred_relevant(len(sample.ranking), m.rel),
+    "infNumRel": lambda sample, m: sample.inferred_total(m.rel),
+}
+
+
 DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "RBP": rbp,
     "Bpref": bpref,
@@ -575,6 +651,7 @@ DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "ESL": search_length,
     "RankPower": rank_power,
     **{name: one_subtopic(definition) for name, definition in BY_SUBTOPIC.items()},
+    **{name: one_stratum(definition) for name, definition in OF_SAMPLES.items()},
 }
 
 

@@ -364,7 +364,7 @@ def both_ways(tmp_path):
     return plain, tables, tmp_path
 
 
-NAMING = {"evaluate", "compare", "contributions", "crossings", "uncertainty", "differences", "check"}
+NAMING = {"evaluate", "compare", "contributions", "crossings", "uncertainty", "sampling-errors", "differences", "check"}
 """What names the runs in its answer."""
 READING = ("--from", "csv", "--columns", "query_id=topic_name")
 ASKED = {
@@ -383,6 +383,7 @@ ASKED = {
     "uncertainty": lambda files, _: [
         "uncertainty", *files, "--q", "0.3", "--interval", "distribution", "--format", "json",
     ],
+    "sampling-errors": lambda files, _: ["sampling-errors", *files, "--format", "json"],
     "differences": lambda files, _: ["uncertainty", *files, "--q", "0.3", "--difference", "--format", "json"],
     "explain": lambda files, folder: ["explain", folder / "trec_eval.out", *files[:2], "--format", "json"],
     "check": lambda files, _: ["check", *files[1:], "--qrels", files[0], "--format", "csv"],

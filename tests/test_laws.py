@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from plain import BY_SUBTOPIC, DEFINITIONS, Topic, greatest, value
+from plain import BY_SUBTOPIC, DEFINITIONS, OF_SAMPLES, Topic, greatest, value
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.facts import Facts
@@ -29,15 +29,13 @@ LAW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthChec
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 MEASURES = [*PLAIN, *map(Condensed, PLAIN)]
 STOPPING_BY_GAIN = {"IFT_C1", "IFT_C2", "IFT", "BPM"}
-NO_MEAN_OVER_TIES = {"RBP2", "INST", "TBG"} | STOPPING_BY_GAIN  # the next step depends on what was found so far
+# A user whose next step depends on what was found so far, and estimates from a sample.
+NO_MEAN_OVER_TIES = {"RBP2", "INST", "TBG", *STOPPING_BY_GAIN, *OF_SAMPLES}
 NO_MEAN_OVER_BOTH = NO_MEAN_OVER_TIES | {"RRn", "ESL", "Shaw", "RankPower"}
-NO_EXTREMES_OVER_TIES = {
-    "infAP",
-    *BY_SUBTOPIC,
-    *STOPPING_BY_GAIN,
-}  # (the best order for one subtopic may be bad for another)
+# The best order for one subtopic may be bad for another.
+NO_EXTREMES_OVER_TIES = {"infAP", *BY_SUBTOPIC, *STOPPING_BY_GAIN, *OF_SAMPLES}
 UNBOUNDED = {"Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP"}  # no bounds are known, and none are given
-UNBOUNDED |= {"alpha_nDCG", "nERR_IA", "nNRBP"}
+UNBOUNDED |= {"alpha_nDCG", "nERR_IA", "nNRBP", *OF_SAMPLES}
 OUTER = {"Q", *STOPPING_BY_GAIN}  # bounds that hold, but may be wider than needed
 COUNTED = {"P", "Recall", "F", "Shaw", "RPrec", "Success", "Judged", "Unjudged", "NumRet", "NumRel", "NumRelRet"}
 

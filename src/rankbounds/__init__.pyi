@@ -47,6 +47,10 @@ from rankbounds.measures.discounted_gain import DCG as DCG
 from rankbounds.measures.expected_reciprocal_rank import ERR as ERR
 from rankbounds.measures.expected_search_length import ESL as ESL
 from rankbounds.measures.inferred_average_precision import infAP as infAP
+from rankbounds.measures.inferred_counts import infNumRel as infNumRel
+from rankbounds.measures.inferred_counts import infNumRelRet as infNumRelRet
+from rankbounds.measures.inferred_counts import infP as infP
+from rankbounds.measures.inferred_discounted_gain import infNDCG as infNDCG
 from rankbounds.measures.information_foraging import IFT as IFT
 from rankbounds.measures.information_foraging import IFT_C1 as IFT_C1
 from rankbounds.measures.information_foraging import IFT_C2 as IFT_C2
@@ -85,6 +89,7 @@ from rankbounds.measures.relative_preference import Rpref_N as Rpref_N
 from rankbounds.measures.relative_preference import Rpref_relative as Rpref_relative
 from rankbounds.measures.relative_preference import Rpref_relative2 as Rpref_relative2
 from rankbounds.measures.scaled_discounted_gain import SDCG as SDCG
+from rankbounds.measures.stratified_average_precision import xinfAP as xinfAP
 from rankbounds.measures.subtopic_recall import StRec as StRec
 from rankbounds.measures.success import Success as Success
 from rankbounds.measures.sum_of_precisions import SP as SP
@@ -103,6 +108,7 @@ from rankbounds.persistence.planning import planned_depth as planned_depth
 from rankbounds.persistence.planning import planned_persistence as planned_persistence
 from rankbounds.probability.calibration import label_probabilities as label_probabilities
 from rankbounds.probability.mean import uncertainty as uncertainty
+from rankbounds.probability.sampling_errors import sampling_errors as sampling_errors
 from rankbounds.probability.simulated_collections import simulate as simulate
 from rankbounds.probability.urn import fit_urn as fit_urn
 from rankbounds.probability.urn import sample_rankings as sample_rankings

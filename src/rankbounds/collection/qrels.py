@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
 from collections import Counter
@@ -15,12 +16,13 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints, read_only
 from rankbounds.collection.gains import is_number
 from rankbounds.collection.pair_table import PairTable
+from rankbounds.collection.strata import Strata
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
 from rankbounds.collection.subtopics import Subtopics, by_document
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
 from rankbounds.files import formats, named_columns, pair_files
-from rankbounds.files.trec import TrecLines
+from rankbounds.files.trec import QRELS_OF_STRATA, TrecLines, next_fields
 
 
 class Qrels(PairTable):
@@ -36,6 +38,8 @@ class Qrels(PairTable):
         The topics, in the order of their first judgment.
     grade : array
         The relevance of each row.
+    strata : Strata or None
+        The stratum of each row, where judgments are a sample that names them.
     subtopics : Subtopics or None
         The relevance of documents for each subtopic of their query, where judgments tell subtopics apart.
 
@@ -59,19 +63,27 @@ class Qrels(PairTable):
     value_name = "relevance"
 
     def __init__(
-        self, pairs: Pairs, grade: Floats, subtopics: Subtopics | Callable[[], Subtopics] | None = None
+        self,
+        pairs: Pairs,
+        grade: Floats,
+        subtopics: Subtopics | Callable[[], Subtopics] | None = None,
+        strata: Strata | None = None,
     ) -> None:
-        self.pairs, self.grade = pairs, read_only(grade)
+        self.pairs, self.grade, self.strata = pairs, read_only(grade), strata
         self._subtopics = subtopics
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Qrels, (self.pairs, self.grade, self.subtopics)
+        return Qrels, (self.pairs, self.grade, self.subtopics, self.strata)
 
     def __eq__(self, other: object) -> bool:
         alike = super().__eq__(other)
-        if alike is not True or not isinstance(other, Qrels) or not isinstance(self._subtopics, Subtopics):
+        if alike is not True or not isinstance(other, Qrels):
             return alike
-        return self._subtopics.same(other.subtopics)
+        if (self.strata is None) != (other.strata is None):
+            return False
+        if self.strata is not None and other.strata is not None and self.strata.labels != other.strata.labels:
+            return False
+        return not isinstance(self._subtopics, Subtopics) or self._subtopics.same(other.subtopics)
 
     __hash__ = None
 
@@ -86,7 +98,8 @@ class Qrels(PairTable):
         return self.grade
 
     def _taken(self, pairs: Pairs, rows: Ints) -> Qrels:
-        return Qrels(pairs, self.grade[rows], None if self.subtopics is None else self.subtopics.taken(rows))
+        subtopics = None if self.subtopics is None else self.subtopics.taken(rows)
+        return Qrels(pairs, self.grade[rows], subtopics, None if self.strata is None else self.strata.taken(rows))
 
     def take(self, rows: Ints) -> Qrels:
         """Some of the rows, in the order given; topics that lose all of them are left out."""
@@ -95,7 +108,7 @@ class Qrels(PairTable):
     def only_judged(self, kept: Flags) -> Qrels:
         """All rows, those not kept turned into "pooled, not judged"."""
         subtopics = None if self.subtopics is None else self.subtopics.kept(kept)
-        return Qrels(self.pairs, np.where(kept, self.grade, POOLED_NOT_JUDGED), subtopics)
+        return Qrels(self.pairs, np.where(kept, self.grade, POOLED_NOT_JUDGED), subtopics, self.strata)
 
     @classmethod
     def from_columns(
@@ -134,13 +147,14 @@ class Qrels(PairTable):
             return cls(*by_document(pairs, grade, table.subtopics, table.importance))
         if not table.distinct:
             pairs.reject_repeats("Keep one judgment for each document.")
-        return cls(pairs, grade)
+        return cls(pairs, grade, strata=None if table.strata is None else Strata.of(table.strata))
 
     @classmethod
     def of_lines(cls, lines: TrecLines) -> Qrels:
         """Judgments from the lines of a TREC file, whose second field may tell subtopics apart."""
         if lines.subtopic is None:
-            return cls(lines.pairs, lines.value)
+            of_strata = lines.layout == QRELS_OF_STRATA
+            return cls(lines.pairs, lines.value, strata=Strata.of(next_fields(lines.pairs)) if of_strata else None)
         if lines.repeated:
             return cls(*by_document(lines.pairs, lines.value, lines.subtopic))
         subtopic = lines.subtopic
@@ -171,7 +185,11 @@ class Qrels(PairTable):
         """
         pair_files.reject_for_trec(self.pairs)
         if not isinstance(self._subtopics, Subtopics):
-            return (f"{query} 0 {doc} {pair_files.decimal(grade)}\n" for query, doc, grade in self.rows())
+            between = itertools.repeat("") if self.strata is None else (f"{name} " for name in self.strata.labels)
+            return (
+                f"{query} 0 {doc} {name}{pair_files.decimal(grade)}\n"
+                for (query, doc, grade), name in zip(self.rows(), between, strict=False)
+            )
         of_subtopics = self._subtopics
         rows = self.pairs.take(of_subtopics.row).rows(of_subtopics.grade)
         return (
@@ -220,6 +238,8 @@ class Qrels(PairTable):
             columns = {"subtopic": self._subtopics.labels, "relevance": self._subtopics.grade.tolist()}
             if self._subtopics.okay.any():
                 columns["importance"] = ["okay" if okay else "vital" for okay in self._subtopics.okay.tolist()]
+        if self.strata is not None:
+            columns = {"stratum": self.strata.labels, **columns}
         pair_files.write_pairs(path, pairs, columns, self.lines)
 
 

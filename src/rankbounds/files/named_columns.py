@@ -27,6 +27,8 @@ SOURCE_NAMES = ("source",)
 """Who or what made a label: people, a language model, clicks."""
 SUBTOPIC_NAMES = ("subtopic", "subtopic_id", "nugget", "nugget_id")
 """What a document is judged for, where a query is about several things."""
+STRATUM_NAMES = ("stratum",)
+"""From which part of the pool a document was drawn for judging, or could have been."""
 IMPORTANCE_NAMES = ("importance",)
 """Whether a nugget is vital or okay."""
 
@@ -112,6 +114,8 @@ class Columns:
     """What each document is judged for, where the table says so."""
     importance: Sequence[Any] | None = None
     """Whether each row's nugget is vital, where the table says so."""
+    strata: Any = None
+    """From which stratum each document was drawn, where the table says so."""
 
     @classmethod
     def of(
@@ -385,16 +389,17 @@ def _with_values(query: Any, inner: Any, names: ColumnNames, source: str) -> Map
 
 def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[str]:
     """Of a table's columns those that are read; an error where one is lacking."""
-    of_subtopics = subtopic_columns(columns, names)
-    return [name for name in (*found_columns(columns, names, source), *of_subtopics) if name is not None]
+    further = further_columns(columns, names)
+    return [name for name in (*found_columns(columns, names, source), *further) if name is not None]
 
 
-def subtopic_columns(columns: Iterable[str], names: ColumnNames) -> tuple[str | None, str | None]:
-    """The columns of the subtopic and of its importance, in a table of judgments."""
+def further_columns(columns: Iterable[str], names: ColumnNames) -> tuple[str | None, str | None, str | None]:
+    """The columns of the subtopic, of its importance and of the stratum, in a table of judgments."""
     if not names.of_judgments:
-        return None, None
+        return None, None, None
     columns = list(columns)
-    return find_column(columns, names.subtopic), find_column(columns, IMPORTANCE_NAMES)
+    stratum = find_column(columns, STRATUM_NAMES)
+    return find_column(columns, names.subtopic), find_column(columns, IMPORTANCE_NAMES), stratum
 
 
 def found_columns(
@@ -427,7 +432,7 @@ def found_columns(
 def of_columns(table: Mapping[str, Any], names: ColumnNames, source: str, before: int = 0) -> Columns:
     """From columns by their names: those of a frame, of any package, or our own."""
     query, doc, value, rank, label, run = found_columns(list(table), names, source)
-    subtopic, importance = subtopic_columns(table, names)
+    subtopic, importance, stratum = further_columns(table, names)
     columns = Columns.of(
         id_column(table[query]),
         id_column(table[doc]),
@@ -441,14 +446,22 @@ def of_columns(table: Mapping[str, Any], names: ColumnNames, source: str, before
         names=(query, doc),
         rank_name=rank or "rank",
     )
-    if subtopic is None:
+    if subtopic is None and stratum is None:
         return columns
     if len(columns) != len(table[query]):
-        raise DataError(source, "judgments by subtopic need a row for each document, not lists of documents.")
+        problem = "judgments by subtopic or stratum need a row for each document, not lists of documents."
+        raise DataError(source, problem)
+
+    def ids(column: str | None, what: str) -> Ids | None:
+        if column is None:
+            return None
+        return Ids.checked(id_column(table[column]), _id_in(column, what), columns.source.place)
+
     return replace(
         columns,
-        subtopics=Ids.checked(id_column(table[subtopic]), _id_in(subtopic, "subtopic"), columns.source.place),
+        subtopics=ids(subtopic, "subtopic"),
         importance=None if importance is None else listed_values(table[importance]),
+        strata=ids(stratum, "stratum"),
     )
 
 

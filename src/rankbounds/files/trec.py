@@ -56,6 +56,8 @@ RUN_WITHOUT_TAG = Layout(5, query=0, doc=2, rank=3, value=4, description="topic 
 RUN_WITHOUT_Q0 = Layout(5, query=0, doc=1, rank=2, value=3, tag=4, description="topic document rank score tag")
 RUN_OF_SCORES = Layout(3, query=0, doc=1, value=2, description="topic document score")
 QRELS_LAYOUT = Layout(4, query=0, doc=2, value=3, description="topic 0 document grade")
+QRELS_OF_STRATA = Layout(5, query=0, doc=2, value=4, description="topic 0 document stratum grade")
+"""Judgments that are a sample: a fourth field says from which part of the pool a document was drawn, or could be."""
 KEEP_ONE_LINE = "Keep one of the two lines, or pass --lenient to keep the first."
 
 
@@ -150,6 +152,16 @@ def stated_ranks(lines: TrecLines) -> Ints | None:
     if lines.layout.rank is None:
         return None
     pairs = lines.pairs
+    tokens = next_fields(pairs)
+    ranks, wrong = whole_numbers(tokens)
+    if wrong.size:
+        row = int(wrong[0])
+        raise DataError(pairs.where(row), f'the rank "{tokens[row]}" is not a whole number up to 2**53.')
+    return ranks
+
+
+def next_fields(pairs: Pairs) -> Ids:
+    """What stands behind each document on its line."""
     text = pairs.docs.text
     start = pairs.docs.start + pairs.docs.length
     rows = np.arange(start.size)
@@ -158,12 +170,7 @@ def stated_ranks(lines: TrecLines) -> Ints | None:
     end, rows = start + 1, np.arange(start.size)
     while (rows := rows[text[end[rows]] > 32]).size:
         end[rows] += 1
-    tokens = Ids(text, start, end - start)
-    ranks, wrong = whole_numbers(tokens)
-    if wrong.size:
-        row = int(wrong[0])
-        raise DataError(pairs.where(row), f'the rank "{tokens[row]}" is not a whole number up to 2**53.')
-    return ranks
+    return Ids(text, start, end - start)
 
 
 def run_layout(fields: list[bytes], place: Place | str) -> Layout:
@@ -191,6 +198,8 @@ def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
     """The layout of judgments, from the fields of their first line."""
     if len(fields) == 4:
         return QRELS_LAYOUT
+    if len(fields) == 5 and fields[1].upper() != b"Q0" and all(map(_is_whole, fields[3:])):
+        return QRELS_OF_STRATA
     if len(fields) in (5, 6):
         raise DataError(
             place,
@@ -200,6 +209,10 @@ def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
     raise DataError(
         place, f"a line of judgments has four fields ({QRELS_LAYOUT.description}); this one has {len(fields)}."
     )
+
+
+def _is_whole(token: bytes) -> bool:
+    return token.removeprefix(b"-").isdigit()
 
 
 def _is_number(token: bytes) -> bool:
@@ -277,7 +290,7 @@ def _parse_block(
     if bad.size:
         row = int(bad[0])
         token = buffer[value_start[row] : value_end[row]].tobytes().decode("utf-8", "replace")
-        what = "grade" if layout is QRELS_LAYOUT else "score"
+        what = "grade" if layout in (QRELS_LAYOUT, QRELS_OF_STRATA) else "score"
         remedy = 'Words for grades need a gain rule, such as "S=3,A=2,B=1".' if what == "grade" else ""
         place = Place(text.name, _line_number(text, int(value_start[row])))
         problem = f'the {what} "{token}" is not a finite number.'

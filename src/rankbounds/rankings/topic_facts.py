@@ -13,6 +13,7 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import UsageError
 
 if TYPE_CHECKING:
+    from rankbounds.rankings.strata import StrataFacts
     from rankbounds.rankings.subtopics import SubtopicFacts
 
 
@@ -64,6 +65,13 @@ class TopicFacts:
         from rankbounds.rankings.subtopics import SubtopicFacts
 
         return SubtopicFacts(self)
+
+    @cached_property
+    def strata(self) -> StrataFacts:
+        """What the judgments say of the strata that they were drawn from."""
+        from rankbounds.rankings.strata import StrataFacts
+
+        return StrataFacts(self)
 
     @cached_property
     def some_only_pooled(self) -> bool:
