@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     import polars
 
 
-SYSTEM_FIELDS = ("run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_led")
+SYSTEM_FIELDS = (
+    "run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group", "rank", "rank_low", "rank_high",
+    "probability_best", "expected_rank", "judged_at_10", "topics_led",
+)  # fmt: skip
 PAIR_NUMBERS = (
     "difference",
     "ci_low",
@@ -38,8 +41,10 @@ PAIR_NUMBERS = (
     "won",
     "lost",
 )
-PAIR_FIELDS = ("a", "b", "measure", *PAIR_NUMBERS, "verdict")
+PAIR_FIELDS = ("a", "b", "measure", *PAIR_NUMBERS, "certain", "verdict")
 VERDICTS = ("no difference shown", "a better", "a better as judged", "b better", "b better as judged")
+CERTAIN = {1.0: "exact", 0.0: "outer"}
+"""What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
 FEW_RUNS = 6
 """Of so many runs all pairs are printed."""
 
@@ -111,7 +116,8 @@ class Comparison:
             numbers: list[Any] = [self.columns[name][at] for name in PAIR_NUMBERS]
             numbers[-2:] = [column.astype(int).tolist() for column in numbers[-2:]]
             told = [VERDICTS[code] for code in self.verdicts[at].tolist()]
-            rows += plain_rows(PAIR_FIELDS, a, b, [measure] * len(a), *numbers, told)
+            certain = [CERTAIN.get(code) for code in self.columns["certain"][at].tolist()]
+            rows += plain_rows(PAIR_FIELDS, a, b, [measure] * len(a), *numbers, certain, told)
         return rows
 
     def to_polars(self) -> polars.DataFrame:
@@ -229,7 +235,7 @@ class Comparison:
             unpooled=unpooled[self.first] | unpooled[self.second],
             endless=np.isinf(self._means()[:, self.first]),
             finite=~np.isnan(self.columns["deviation"]),
-            ties_asked=self.evidence is not None,
+            lists_at_hand=self.evidence is not None,
         )
 
     @property
@@ -352,7 +358,7 @@ class Comparison:
             wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
             f"{self.settings['confidence']:.0%} interval",
             "bounds",
-            *([] if self.settings.get("baseline") else ["group"]),
+            *([] if self.settings.get("baseline") else ["group", "rank", "first in"]),
             *([f"p against {against}", "p corrected"] if tested else []),
             "judged@10",
             "topics led",
@@ -363,7 +369,7 @@ class Comparison:
                 number(row["mean"]),
                 _range(row["ci_low"], row["ci_high"]),
                 _range(row["low"], row["high"]),
-                *([] if self.settings.get("baseline") else [row["group"]]),
+                *([] if self.settings.get("baseline") else _standing(row)),
                 *([number(p) for p in tested.get(row["run"], (None, None))] if tested else []),
                 f"{row['judged_at_10']:.0%}",
                 f"{row['topics_led']:.3g}",
@@ -438,6 +444,13 @@ def signed(value: float | None) -> str:
     return "-" if value is None else f"{value:+.4f}"
 
 
+def _standing(row: dict[str, Any]) -> list[str]:
+    """The letters, the place with its interval, and how often a run is first over resampled topics."""
+    low, high, best = row["rank_low"], row["rank_high"], row["probability_best"]
+    place = f"{row['rank']}" if low == high else f"{row['rank']} [{low}, {high}]"
+    return [row["group"], place, "-" if best is None else f"{best:.0%}"]
+
+
 def _range(low: float | None, high: float | None) -> str:
     return "-" if low is None or high is None else f"[{number(low)}, {number(high)}]"
 
@@ -451,6 +464,12 @@ def run_number(runs: Sequence[str], name: str) -> int:
     return list(runs).index(name)
 
 
+def pair_places(runs: int, first: Ints, second: Ints) -> Ints:
+    """Where pairs stand among all pairs of the runs, whichever of the two comes first."""
+    one, two = np.minimum(first, second), np.maximum(first, second)
+    return one * runs - one * (one + 1) // 2 + two - one - 1
+
+
 def pairs_among(
     column: Floats, runs: int, first: Ints, second: Ints, *, other: Floats | None = None, complement: bool = False
 ) -> Floats:
@@ -458,7 +477,6 @@ def pairs_among(
 
     A bound becomes the negative of the ``other`` one, a probability its complement.
     """
-    one, two = np.minimum(first, second), np.maximum(first, second)
-    place = one * runs - one * (one + 1) // 2 + two - one - 1
+    place = pair_places(runs, first, second)
     around = 1 - column[place] if complement else 0.0 - (column if other is None else other)[place]
     return np.where(first < second, column[place], around)

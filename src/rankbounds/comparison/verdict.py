@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
 from rankbounds.comparison.corrections import (
     BY_SHUFFLES,
@@ -21,6 +22,14 @@ from rankbounds.comparison.corrections import (
 )
 from rankbounds.comparison.evidence import Evidence, left_out_words
 from rankbounds.comparison.power import check_level
+from rankbounds.comparison.rank_intervals import (
+    METHODS,
+    Places,
+    places,
+    resampled_places,
+    separated_by_bootstrap,
+    separated_pairs,
+)
 from rankbounds.comparison.significance import (
     ORDER_TESTS,
     RESAMPLES,
@@ -35,18 +44,19 @@ from rankbounds.comparison.significance import (
     standardised_effect,
 )
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import differences as score_differences
-from rankbounds.evaluation.score_differences import levelled, mean_difference, merit, merit_of_range
+from rankbounds.evaluation.score_differences import equal, levelled, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.tables import plain_rows
 
 if TYPE_CHECKING:
     pass
-from rankbounds.comparison.result import SYSTEM_FIELDS, VERDICTS, Comparison, pairs_among, run_number
+from rankbounds.comparison.result import SYSTEM_FIELDS, VERDICTS, Comparison, pair_places, pairs_among, run_number
 
-CertainBounds = Callable[[Measure], tuple[Floats, Floats] | None]
-"""For a measure, the least and the greatest mean difference of every pair over all judgments; None: not known."""
+CertainBounds = Callable[[Measure], DifferenceBounds | None]
+"""For a measure, the bounds of every pair's mean difference over all judgments; None: not known."""
 
 
 def compare(
@@ -60,6 +70,7 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
     baseline: str | None = None,
+    ranks: str = "auto",
     evidence: Evidence | None = None,
     certain: CertainBounds | None = None,
 ) -> Comparison:
@@ -83,6 +94,9 @@ def compare(
         For tests that resample. The same numbers give the same p-values.
     baseline : str, optional
         Only pairs of this run with each other one, as ``b``.
+    ranks : {"auto", "bootstrap", "test"}
+        What intervals for places on the leaderboard come from: resampled topics (of three runs or more), or the pairs
+        that the test separates.
     evidence : Evidence, optional
         The judgments and runs behind the scores, for narrower bounds of differences and more words.
     certain : callable, optional
@@ -116,6 +130,7 @@ def compare(
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
     check_test(test, alternative)
+    check_choice("ranks", ranks, METHODS)
     resampling = Resampling(resamples, seed)
     scores = _over_shared_topics(scores)
     first, second = pairs_of(len(scores.runs))
@@ -154,6 +169,7 @@ def compare(
         "confidence": confidence,
         "resamples": resamples,
         "seed": seed,
+        "ranks": ranks,
         "topics": scores.value.shape[1],
     }
     settings["tested_by"], settings["tested_alone_by"] = wording.test_names(settings, len(scores.runs))
@@ -161,8 +177,11 @@ def compare(
     ranges = zip(columns["certain_low"], columns["certain_high"], scores.measures, strict=True)
     low, high = (np.stack(ends) for ends in zip(*(merit_of_range(*of_measure) for of_measure in ranges), strict=True))
     codes = _verdicts(np.stack(leads), columns["p_adjusted"], low, high, alpha)
+    placed = None
+    if baseline is None:
+        placed = _places(scores, columns, correction, alpha, resampling, ranks)
     separated = columns["p_adjusted"] < alpha
-    systems = _system_rows(scores, None if baseline is not None else (first, second, separated), confidence)
+    systems = _system_rows(scores, None if baseline is not None else (first, second, separated), placed, confidence)
     return Comparison(scores, settings, systems, first, second, columns, codes, evidence)
 
 
@@ -218,20 +237,26 @@ def _over_shared_topics(scores: Scores) -> Scores:
 def _certain_bounds(
     scores: Scores, first: Ints, second: Ints, evidence: Evidence | None, certain: CertainBounds | None
 ) -> dict[str, Floats]:
-    """Bounds of every difference over all judgments: of shared documents where they are known, else of runs apart."""
+    """Bounds of every difference over all judgments: of shared documents where they are known, else of runs apart.
+
+    ``certain`` is 1 where they are attained, 0 where they hold but may be wider than needed, NaN where none are known.
+    """
     known = evidence.unjudged(scores.measures).bounds if evidence is not None else {}
-    lows, highs = [], []
+    lows, highs, attained = [], [], []
     for at, measure in enumerate(scores.measures):
         bounds = certain(measure) if certain else known.get(measure)
         if bounds is None:
             low, high = _bounds_apart(scores, at, measure, first, second)
+            exact = equal(low, high)
         else:
             count = len(scores.runs)
-            low = pairs_among(bounds[0], count, first, second, other=bounds[1])
-            high = pairs_among(bounds[1], count, first, second, other=bounds[0])
+            low = pairs_among(bounds.low, count, first, second, other=bounds.high)
+            high = pairs_among(bounds.high, count, first, second, other=bounds.low)
+            exact = bounds.exact[pair_places(count, first, second)]
         lows.append(low)
         highs.append(high)
-    return {"certain_low": np.stack(lows), "certain_high": np.stack(highs)}
+        attained.append(np.where(np.isnan(low) | np.isnan(high), np.nan, exact))
+    return {"certain_low": np.stack(lows), "certain_high": np.stack(highs), "certain": np.stack(attained)}
 
 
 def _bounds_apart(scores: Scores, at: int, measure: Measure, first: Ints, second: Ints) -> tuple[Floats, Floats]:
@@ -242,8 +267,31 @@ def _bounds_apart(scores: Scores, at: int, measure: Measure, first: Ints, second
     return mean_difference(low[first], high[second]), mean_difference(high[first], low[second])
 
 
-def _system_rows(scores: Scores, tested: tuple[Ints, Ints, Flags] | None, confidence: float) -> list[dict[str, Any]]:
-    """A row for each measure and run; letters where all pairs were ``tested``."""
+def _places(
+    scores: Scores, columns: dict[str, Floats], correction: str, alpha: float, resampling: Resampling, ranks: str
+) -> list[Places]:
+    """By measure, between which places the runs stand."""
+    first, second = pairs_of(len(scores.runs))
+    found = []
+    for at, measure in enumerate(scores.measures):
+        merits = merit(scores.value[:, :, at], measure)
+        if ranks == "bootstrap":
+            check_finite(merits, "the bootstrap", measure)
+        if ranks == "bootstrap" or (ranks == "auto" and len(scores.runs) > 2 and np.isfinite(merits).all()):
+            separated = separated_by_bootstrap(merits, alpha, resampling)
+        else:
+            p_values, p_adjusted = columns["p_value"][at], columns["p_adjusted"][at]
+            separated = separated_pairs(p_values, p_adjusted, correction, alpha)
+        with np.errstate(invalid="ignore"):
+            bounds = places(merits.mean(axis=-1), first, second, separated)
+        found.append(Places(*bounds, *resampled_places(merits, resampling)))
+    return found
+
+
+def _system_rows(
+    scores: Scores, tested: tuple[Ints, Ints, Flags] | None, placed: list[Places] | None, confidence: float
+) -> list[dict[str, Any]]:
+    """A row for each measure and run; letters and places where all pairs were ``tested``."""
     mean = scores.mean()
     rows: list[dict[str, Any]] = []
     for at, measure in enumerate(scores.measures):
@@ -266,10 +314,18 @@ def _system_rows(scores: Scores, tested: tuple[Ints, Ints, Flags] | None, confid
             mean.low[:, 0, at],
             mean.high[:, 0, at],
             groups,
+            *_place_columns(placed[at] if placed else None, len(scores.runs)),
             mean.judged[:, 0],
             (best / best.sum(axis=0)).sum(axis=-1),  # a topic led together is shared
         )
     return rows
+
+
+def _place_columns(placed: Places | None, runs: int) -> list[Sequence[Any] | Floats]:
+    if placed is None:
+        return [[None] * runs for _ in range(5)]
+    whole = [placed.rank.tolist(), placed.low.tolist(), placed.high.tolist()]
+    return [*whole, placed.probability_best, placed.expected]
 
 
 def _lead(differences: Floats, difference: Floats, measure: Measure) -> Floats:
