@@ -87,7 +87,8 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"What could unjudged documents make of it? W{_SPAN}.{{probability}}",
         f"Could unjudged documents overturn it? Perhaps: w{_SPAN}; nothing lies outside, but these bounds may be wider "
         "than what can happen.{probability}",
-        "Could unjudged documents overturn it? Not known: this measure is itself a guess at what judging would say.",
+        "Could unjudged documents overturn it? Not known: no bounds of differences are known for this measure (it is an "
+        "estimate itself, or tells subtopics apart, or too much is unjudged).",
     ),
     "ties": (
         "",

@@ -50,23 +50,23 @@ class RPrec(Measure):
         if not 0 < self.times < np.inf:
             raise UsageError(f"RPrec: times must be positive and finite, not {self.times}.")
 
-    def _read(self, number: Floats) -> Floats:
+    def read(self, number: Floats) -> Floats:
         """How many documents are read where this many are relevant."""
         return number if self.times == 1 else np.floor(self.times * number + 0.9)
 
     def value(self, rankings: Rankings) -> Floats:
-        read = self._read(rankings.num_relevant(self.rel))
+        read = self.read(rankings.num_relevant(self.rel))
         return quotient(_at(rankings.relevant_so_far(self.rel), read[:, None])[:, 0], read)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         """A group that R cuts through counts by the share of it that stands above the cut."""
-        read = self._read(rankings.num_relevant(self.rel))
+        read = self.read(rankings.num_relevant(self.rel))
         return quotient(expected_count(rankings, rankings.relevant(self.rel), read.astype(np.int64)), read)
 
     def bounds(self, rankings: Rankings) -> Bounds:
         judged = rankings.assume(0.0)
         turned = np.minimum(np.arange(int(rankings.num_holes.max(initial=0)) + 1), rankings.num_holes[:, None])
-        read = self._read(judged.num_relevant(self.rel)[:, None] + turned)
+        read = self.read(judged.num_relevant(self.rel)[:, None] + turned)
         found = _at(judged.relevant_so_far(self.rel), read)
         holes = _at(np.cumsum(rankings.holes, axis=-1), read)
         # Of k relevant among the unjudged, the best case has the k highest and the worst the k lowest.

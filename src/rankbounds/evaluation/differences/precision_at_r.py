@@ -15,6 +15,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.evaluation.differences.greatest import Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Documents
+from rankbounds.measures.measure import quotient
 from rankbounds.measures.r_precision import RPrec
 from rankbounds.rankings.rankings import Rankings
 
@@ -35,12 +36,13 @@ def greatest_at_r(measure: RPrec, rankings: Rankings, documents: Documents, else
             lower = np.maximum(ranks[line, in_a], in_b)[shared]
             count = documents.held[line] + documents.held[other] - lower.size + elsewhere
             number = np.arange(count + 1)
-            depth = np.minimum(known + number, rankings.width)
+            read = measure.read(known + number.astype(np.float64))
+            depth = np.minimum(read, rankings.width).astype(np.int64)
             both = np.cumsum(np.bincount(lower, minlength=rankings.width + 1))[depth]
             only_a, only_b = held[line][depth] - both, held[other][depth] - both
             ahead = found[line][depth] - found[other][depth]
             ahead = ahead + np.minimum(number, only_a) - np.maximum(number - (count - only_b), 0)
-            result[pair] = (ahead / np.maximum(known + number, 1)).max()
+            result[pair] = quotient(ahead, read).max()
         return result, np.ones(a.size, dtype=bool)
 
     return greatest
