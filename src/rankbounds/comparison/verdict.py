@@ -26,6 +26,7 @@ from rankbounds.comparison.power import check_level
 from rankbounds.comparison.rank_intervals import (
     METHODS,
     Places,
+    counts_for_places,
     places,
     resampled_places,
     separated_by_bootstrap,
@@ -315,6 +316,7 @@ def _places(
 ) -> list[Places]:
     """By measure, between which places the runs stand."""
     first, second = pairs_of(len(scores.runs))
+    counts = counts_for_places(scores.value.shape[1], resampling)
     found = []
     for at, measure in enumerate(scores.measures):
         merits = merit(scores.value[:, :, at], measure)
@@ -327,7 +329,7 @@ def _places(
             separated = separated_pairs(p_values, p_adjusted, correction, alpha)
         with np.errstate(invalid="ignore"):
             bounds = places(merits.mean(axis=-1), first, second, separated)
-        found.append(Places(*bounds, *resampled_places(merits, resampling)))
+        found.append(Places(*bounds, *resampled_places(merits, counts)))
     return found
 
 

@@ -150,9 +150,7 @@ def gather(
         **_lists(scores, observed, evidence, thinning),
         "persistence": _persistence(observed, thinning),
         "agreement": _agreement(scores),
-        "next": _worklist(choices.worklist, known)
-        if choices.worklist
-        else _next(evidence, scores, observed, choices),
+        "next": _worklist(choices.worklist, known) if choices.worklist else _next(evidence, scores, observed, choices),
         "identity": _identity(os.fspath(qrels), files, known, scores, choices, compared, checksums),
         "thinned": thinning.notes,
     }
