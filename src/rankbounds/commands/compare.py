@@ -44,6 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_measures(parser, ("RBP(p=0.8)",))
     add_tests(parser)
     parser.add_argument(
+        "--ranks",
+        default="auto",
+        metavar="HOW",
+        help="intervals for places on the leaderboard: bootstrap (over topics; of three runs or more the default) or "
+        "test (the pairs that the test separates)",
+    )
+    parser.add_argument(
         "--baseline-run",
         metavar="NAME",
         help="compare this run with all others instead of all pairs, corrected for their number by Dunnett's test on "
@@ -119,6 +126,7 @@ def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence
         standardised(scores) if options.standardise else scores,
         test=options.test,
         correction=options.correction,
+        ranks=options.ranks,
         alpha=options.alpha,
         confidence=options.confidence,
         resamples=options.resamples,

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     import polars
 
 
-SYSTEM_FIELDS = ("run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_led")
+SYSTEM_FIELDS = (
+    "run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group", "rank", "rank_low", "rank_high",
+    "probability_best", "expected_rank", "judged_at_10", "topics_led",
+)  # fmt: skip
 PAIR_NUMBERS = (
     "difference",
     "ci_low",
@@ -410,7 +413,7 @@ class Comparison:
             wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
             f"{self.settings['confidence']:.0%} interval",
             "bounds",
-            *(["group"] if self._lettered else []),
+            *(["group", "rank", "first in"] if self._lettered else []),
             *([f"p against {against}", "p corrected"] if tested else []),
             "judged@10",
             "topics led",
@@ -421,7 +424,7 @@ class Comparison:
                 number(row["mean"]),
                 _range(row["ci_low"], row["ci_high"]),
                 _range(row["low"], row["high"]),
-                *([row["group"]] if self._lettered else []),
+                *(_standing(row) if self._lettered else []),
                 *([number(p) for p in tested.get(row["run"], (None, None))] if tested else []),
                 f"{row['judged_at_10']:.0%}",
                 f"{row['topics_led']:.3g}",
@@ -499,6 +502,13 @@ class Comparison:
 def signed(value: float | None) -> str:
     """A difference for people, with its sign; a dash where there is none."""
     return "-" if value is None else f"{value:+.4f}"
+
+
+def _standing(row: dict[str, Any]) -> list[str]:
+    """The letters, the place with its interval, and how often a run is first over resampled topics."""
+    low, high, best = row["rank_low"], row["rank_high"], row["probability_best"]
+    place = f"{row['rank']}" if low == high else f"{row['rank']} [{low}, {high}]"
+    return [row["group"], place, "-" if best is None else f"{best:.0%}"]
 
 
 def _range(low: float | None, high: float | None) -> str:

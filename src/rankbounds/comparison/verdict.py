@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
 from rankbounds.comparison.corrections import (
     BY_SHUFFLES,
@@ -22,6 +23,14 @@ from rankbounds.comparison.corrections import (
 from rankbounds.comparison.equivalence import TOST, check_equivalence, check_margin, equivalent
 from rankbounds.comparison.evidence import Evidence, left_out_words
 from rankbounds.comparison.power import check_level
+from rankbounds.comparison.rank_intervals import (
+    METHODS,
+    Places,
+    places,
+    resampled_places,
+    separated_by_bootstrap,
+    separated_pairs,
+)
 from rankbounds.comparison.significance import (
     ORDER_TESTS,
     RESAMPLES,
@@ -63,6 +72,7 @@ def compare(
     seed: int = 0,
     baseline: str | None = None,
     margin: float | None = None,
+    ranks: str = "auto",
     evidence: Evidence | None = None,
     certain: CertainBounds | None = None,
 ) -> Comparison:
@@ -90,6 +100,9 @@ def compare(
     margin : float, optional
         The largest difference that does not matter, in units of the scores. With it, pairs have ``p_equivalent``, and
         words say whether two runs are equivalent.
+    ranks : {"auto", "bootstrap", "test"}
+        What intervals for places on the leaderboard come from: resampled topics (of three runs or more), or the pairs
+        that the test separates.
     evidence : Evidence, optional
         The judgments and runs behind the scores, for narrower bounds of differences and more words.
     certain : callable, optional
@@ -131,6 +144,7 @@ def compare(
     check_test("t" if test == TOST else test, alternative)
     if margin is not None:
         check_margin(margin)
+    check_choice("ranks", ranks, METHODS)
     resampling = Resampling(resamples, seed)
     scores = _over_shared_topics(scores)
     first, second = pairs_of(len(scores.runs))
@@ -182,6 +196,7 @@ def compare(
         "confidence": confidence,
         "resamples": resamples,
         "seed": seed,
+        "ranks": ranks,
         "topics": scores.value.shape[1],
     }
     settings["tested_by"], settings["tested_alone_by"] = wording.test_names(settings, len(scores.runs))
@@ -189,11 +204,12 @@ def compare(
     ranges = zip(columns["certain_low"], columns["certain_high"], scores.measures, strict=True)
     low, high = (np.stack(ends) for ends in zip(*(merit_of_range(*of_measure) for of_measure in ranges), strict=True))
     codes = _verdicts(np.stack(leads), columns["p_adjusted"], low, high, alpha)
+    lettered = baseline is None and test != TOST
+    placed = _places(scores, columns, correction, alpha, resampling, ranks) if lettered else None
     separated = columns["p_adjusted"] < alpha
     if test == TOST:
         codes = np.where(separated, VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
-    lettered = baseline is None and test != TOST
-    systems = _system_rows(scores, (first, second, separated) if lettered else None, confidence)
+    systems = _system_rows(scores, (first, second, separated) if lettered else None, placed, confidence)
     return Comparison(scores, settings, systems, first, second, columns, codes, evidence)
 
 
@@ -286,8 +302,31 @@ def _bounds_apart(scores: Scores, at: int, measure: Measure, first: Ints, second
     return mean_difference(low[first], high[second]), mean_difference(high[first], low[second])
 
 
-def _system_rows(scores: Scores, tested: tuple[Ints, Ints, Flags] | None, confidence: float) -> list[dict[str, Any]]:
-    """A row for each measure and run; letters where all pairs were ``tested``."""
+def _places(
+    scores: Scores, columns: dict[str, Floats], correction: str, alpha: float, resampling: Resampling, ranks: str
+) -> list[Places]:
+    """By measure, between which places the runs stand."""
+    first, second = pairs_of(len(scores.runs))
+    found = []
+    for at, measure in enumerate(scores.measures):
+        merits = merit(scores.value[:, :, at], measure)
+        if ranks == "bootstrap":
+            check_finite(merits, "the bootstrap", measure)
+        if ranks == "bootstrap" or (ranks == "auto" and len(scores.runs) > 2 and np.isfinite(merits).all()):
+            separated = separated_by_bootstrap(merits, alpha, resampling)
+        else:
+            p_values, p_adjusted = columns["p_value"][at], columns["p_adjusted"][at]
+            separated = separated_pairs(p_values, p_adjusted, correction, alpha)
+        with np.errstate(invalid="ignore"):
+            bounds = places(merits.mean(axis=-1), first, second, separated)
+        found.append(Places(*bounds, *resampled_places(merits, resampling)))
+    return found
+
+
+def _system_rows(
+    scores: Scores, tested: tuple[Ints, Ints, Flags] | None, placed: list[Places] | None, confidence: float
+) -> list[dict[str, Any]]:
+    """A row for each measure and run; letters and places where all pairs were ``tested``."""
     mean = scores.mean()
     rows: list[dict[str, Any]] = []
     for at, measure in enumerate(scores.measures):
@@ -310,10 +349,18 @@ def _system_rows(scores: Scores, tested: tuple[Ints, Ints, Flags] | None, confid
             mean.low[:, 0, at],
             mean.high[:, 0, at],
             groups,
+            *_place_columns(placed[at] if placed else None, len(scores.runs)),
             mean.judged[:, 0],
             (best / best.sum(axis=0)).sum(axis=-1),  # a topic led together is shared
         )
     return rows
+
+
+def _place_columns(placed: Places | None, runs: int) -> list[Sequence[Any] | Floats]:
+    if placed is None:
+        return [[None] * runs for _ in range(5)]
+    whole = [placed.rank.tolist(), placed.low.tolist(), placed.high.tolist()]
+    return [*whole, placed.probability_best, placed.expected]
 
 
 def _lead(differences: Floats, difference: Floats, measure: Measure) -> Floats:

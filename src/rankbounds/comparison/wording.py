@@ -167,7 +167,16 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
         return f"p: {alone} ({', '.join([*of_pair, topics])})."
     of_family = [drawn] if settings["correction"] in BY_SHUFFLES else []
     alone += f" of each pair alone ({', '.join(of_pair)})" if of_pair else " of each pair alone"
-    return f"p: {alone}; p corrected: {used} ({', '.join([*of_family, topics])})."
+    tests = f"p: {alone}; p corrected: {used} ({', '.join([*of_family, topics])})."
+    return tests if settings.get("baseline") else f"{tests} {_method_of_ranks(settings)}"
+
+
+def _method_of_ranks(settings: Mapping[str, Any]) -> str:
+    how = "the pairs that the test separates" if settings["ranks"] == "test" else "resampled topics"
+    return (
+        f"rank: the place and its interval, {1 - settings['alpha']:.0%} sure for all runs together (by {how}); "
+        "first in: the share of resampled topic sets that a run leads."
+    )
 
 
 def choose(
