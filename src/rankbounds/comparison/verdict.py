@@ -141,7 +141,7 @@ def compare(
     check_level(alpha)
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
-    check_test("t" if test == TOST else test, alternative)
+    check_test(test, alternative, [TOST])
     if margin is not None:
         check_margin(margin)
     check_choice("ranks", ranks, METHODS)
