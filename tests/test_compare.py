@@ -478,7 +478,7 @@ class TestCommands:
         assert "Could ties? No: no tied scores matter." in out
         assert "Does it hold for other p? Yes" in out
         _, out, _ = self.call(capsys, "compare", *files, "-m", "AP")
-        assert "Not known for this measure" in out
+        assert "Could unjudged documents overturn it? No" in out
 
     def test_shared_unjudged_documents_cannot_overturn(self, files, capsys, tmp_path):
         """Both runs show the same unjudged document first: whatever it is, it moves both alike."""

@@ -24,6 +24,9 @@ EPILOGUE = (
     'Start with "rankbounds demo". "rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
 )
 
+KEEPS_ITS_NAME = ("trec_eval",)
+"""Commands that are called as another program is, underscore and all."""
+
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose complaints are one line."""
@@ -62,7 +65,9 @@ def _commands() -> dict[str, str]:
     """The explanation that opens each module of a command, by the command's name."""
     source = {path.stem: path.read_text("utf-8") for path in sorted(Path(commands.__path__[0]).glob("*.py"))}
     return {
-        name.replace("_", "-"): text.split('"""', 2)[1].strip() for name, text in source.items() if "\ndef run(" in text
+        name if name in KEEPS_ITS_NAME else name.replace("_", "-"): text.split('"""', 2)[1].strip()
+        for name, text in source.items()
+        if "\ndef run(" in text
     }
 
 

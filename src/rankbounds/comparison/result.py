@@ -413,7 +413,8 @@ class Comparison:
             wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
             f"{self.settings['confidence']:.0%} interval",
             "bounds",
-            *(["group", "rank", "first in"] if self._lettered else []),
+            *(["group"] if self._lettered else []),
+            *(["rank", "first in"] if self._lettered and tested else []),
             *([f"p against {against}", "p corrected"] if tested else []),
             "judged@10",
             "topics led",
@@ -424,7 +425,8 @@ class Comparison:
                 number(row["mean"]),
                 _range(row["ci_low"], row["ci_high"]),
                 _range(row["low"], row["high"]),
-                *(_standing(row) if self._lettered else []),
+                *([row["group"]] if self._lettered else []),
+                *(_standing(row) if self._lettered and tested else []),
                 *([number(p) for p in tested.get(row["run"], (None, None))] if tested else []),
                 f"{row['judged_at_10']:.0%}",
                 f"{row['topics_led']:.3g}",
@@ -505,10 +507,10 @@ def signed(value: float | None) -> str:
 
 
 def _standing(row: dict[str, Any]) -> list[str]:
-    """The letters, the place with its interval, and how often a run is first over resampled topics."""
+    """The place with its interval, and how often a run is first over resampled topics."""
     low, high, best = row["rank_low"], row["rank_high"], row["probability_best"]
     place = f"{row['rank']}" if low == high else f"{row['rank']} [{low}, {high}]"
-    return [row["group"], place, "-" if best is None else f"{best:.0%}"]
+    return [place, "-" if best is None else f"{best:.0%}"]
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -71,8 +71,8 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
     baseline: str | None = None,
-    margin: float | None = None,
     ranks: str = "auto",
+    margin: float | None = None,
     evidence: Evidence | None = None,
     certain: CertainBounds | None = None,
 ) -> Comparison:
@@ -97,12 +97,12 @@ def compare(
         For tests that resample. The same numbers give the same p-values.
     baseline : str, optional
         Only pairs of this run with each other one, as ``b``.
-    margin : float, optional
-        The largest difference that does not matter, in units of the scores. With it, pairs have ``p_equivalent``, and
-        words say whether two runs are equivalent.
     ranks : {"auto", "bootstrap", "test"}
         What intervals for places on the leaderboard come from: resampled topics (of three runs or more), or the pairs
         that the test separates.
+    margin : float, optional
+        The largest difference that does not matter, in units of the scores. With it, pairs have ``p_equivalent``, and
+        words say whether two runs are equivalent.
     evidence : Evidence, optional
         The judgments and runs behind the scores, for narrower bounds of differences and more words.
     certain : callable, optional
@@ -138,6 +138,12 @@ def compare(
     """
     if len(scores.runs) < 2:
         raise DataError("A comparison needs at least two runs.")
+    for measure in scores.measures:
+        if measure.total == "geometric":
+            raise UsageError(
+                f"{measure} has a geometric mean over topics, and runs are compared by differences of plain means. "
+                "Compare AP or Bpref, and leave it to evaluate."
+            )
     check_level(alpha)
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
