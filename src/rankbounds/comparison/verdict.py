@@ -148,7 +148,7 @@ def compare(
     check_level(alpha)
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
-    check_test("t" if test == TOST else test, alternative)
+    check_test(test, alternative, [TOST])
     if margin is not None:
         check_margin(margin)
     check_choice("ranks", ranks, METHODS)
@@ -211,13 +211,11 @@ def compare(
     ranges = zip(columns["certain_low"], columns["certain_high"], scores.measures, strict=True)
     low, high = (np.stack(ends) for ends in zip(*(merit_of_range(*of_measure) for of_measure in ranges), strict=True))
     codes = _verdicts(np.stack(leads), columns["p_adjusted"], low, high, alpha)
-    placed = None
-    if baseline is None and test != TOST:
-        placed = _places(scores, columns, correction, alpha, resampling, ranks)
+    lettered = baseline is None and test != TOST
+    placed = _places(scores, columns, correction, alpha, resampling, ranks) if lettered else None
     separated = columns["p_adjusted"] < alpha
     if test == TOST:
         codes = np.where(separated, VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
-    lettered = baseline is None and test != TOST
     systems = _system_rows(scores, (first, second, separated) if lettered else None, placed, confidence)
     return Comparison(scores, settings, systems, first, second, columns, codes, evidence)
 

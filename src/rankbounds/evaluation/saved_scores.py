@@ -40,7 +40,7 @@ def save(scores: Scores, path: str | os.PathLike[str]) -> None:
         "topics": scores.topics,
         "outer": [_saved_measure(measure) for measure in scores.outer],
         "without_relevant": scores.without_relevant,
-        "notes": [{one.name: getattr(noted, one.name) for one in fields(noted)} for noted in scores.notes],
+        "notes": [{note.name: getattr(noted, note.name) for note in fields(noted)} for noted in scores.notes],
         **{name: getattr(scores, name).tolist() for name in ("value", "low", "high", "judged")},
         "parts": None if scores.parts is None else scores.parts.tolist(),
     }
@@ -141,4 +141,4 @@ def _plain(measure: Measure) -> Measure:
 def _rounded(measure: Measure) -> Sequence[str]:
     """The parameters that are numbers with a fraction, which labels show with twelve digits."""
     plain = _plain(measure)
-    return [one.name for one in fields(plain) if isinstance(getattr(plain, one.name), float)]
+    return [parameter.name for parameter in fields(plain) if isinstance(getattr(plain, parameter.name), float)]
