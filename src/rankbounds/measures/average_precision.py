@@ -22,7 +22,8 @@ class AP(Measure):
 
     A relevant document that is not retrieved (within the depth) contributes 0. The mean over topics is known as MAP.
     Judging more documents can raise or lower it, because R grows too: ``low`` and ``high`` are the exact extremes over
-    all judgments the retrieved unjudged documents could get.
+    all judgments the retrieved unjudged documents could get. With ``open="collection"``, ``low`` also covers relevant
+    documents that nobody retrieved, up to R = ``most_relevant``; without that limit it is 0.
 
     AP = (1/R) * sum over relevant ranks i of (relevant documents down to i) / i.
 
@@ -49,6 +50,7 @@ class AP(Measure):
     name: ClassVar[str] = "AP"
     aliases: ClassVar[tuple[str, ...]] = ("MAP",)
     examples: ClassVar[tuple[str, ...]] = ("AP", "AP@3", "AP(rel=2)")
+    vanishes: ClassVar[bool] = True
     trec_names: ClassVar[tuple[str, ...]] = ("map", "map_cut_{cutoff}")
 
     def value(self, rankings: Rankings) -> Floats:

@@ -72,6 +72,10 @@ class NumRel(Count):
     def value(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
 
+    def fullest(self, rankings: Rankings) -> Rankings:
+        most = rankings.assume(1.0)
+        return most.with_elsewhere(most.room(most.num_relevant(self.rel)))
+
 
 @dataclass(frozen=True)
 class NumRelRet(Count):

@@ -53,6 +53,11 @@ class ESL(Measure):
     monotone: ClassVar[bool] = True
     lower_is_better: ClassVar[bool] = True
 
+    @property
+    def list_only(self) -> bool:  # type: ignore[override]
+        """Unless the search goes on among documents that were not retrieved."""
+        return self.collection is None
+
     def check(self) -> None:
         if self.n < 1 or (self.collection is not None and self.collection < 1):
             raise UsageError("ESL: n and collection must be whole numbers from 1 on.")
@@ -62,6 +67,14 @@ class ESL(Measure):
         so_far = rankings.relevant_so_far(self.rel)
         rank = np.argmax(so_far >= self.n, axis=-1) + 1.0
         return np.where(so_far[:, -1] >= self.n, rank - self.n, self._behind_list(rankings, relevant.sum(axis=-1)))
+
+    def fullest(self, rankings: Rankings) -> Rankings:
+        most = rankings.assume(1.0)
+        if self.collection is None or not rankings.most_relevant:
+            return most
+        judged = np.count_nonzero(rankings.present & ~rankings.holes, axis=-1)
+        elsewhere = self.collection - rankings.length - (rankings.facts.judged[rankings.topic] - judged)
+        return most.with_elsewhere(np.minimum(most.room(most.num_relevant(self.rel)), np.maximum(elsewhere, 0)))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         if not rankings.certain:

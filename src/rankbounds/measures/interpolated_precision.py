@@ -53,6 +53,11 @@ class IPrec(Measure):
     always_shown: ClassVar[tuple[str, ...]] = ("recall",)
     trec_names: ClassVar[tuple[str, ...]] = ("iprec_at_recall_{recall:.2f}",)
 
+    @property
+    def vanishes(self) -> bool:  # type: ignore[override]
+        """At recall 0 it is the highest precision at any rank, however many documents are relevant."""
+        return self.recall > 0
+
     def check(self) -> None:
         if not 0 <= self.recall <= 1:
             raise UsageError(f"IPrec: recall must lie between 0 and 1, not {self.recall}.")
@@ -111,9 +116,12 @@ def interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...]) -> 
     so_far = rankings.relevant_so_far(rel)
     precision = so_far / np.arange(1, rankings.width + 1)
     number = rankings.num_relevant(rel)
-    return [
-        np.where(so_far >= np.floor(recall * number + 0.5)[:, None], precision, 0.0).max(axis=-1) for recall in recalls
-    ]
+    return [np.where(so_far >= _needed(recall, number)[:, None], precision, 0.0).max(axis=-1) for recall in recalls]
+
+
+def _needed(recall: float, number: Floats) -> Floats:
+    """How many of so many relevant documents must have been found; without end, where there are any number of them."""
+    return np.floor(recall * number + 0.5) if recall > 0 else np.zeros(number.shape)
 
 
 def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...]) -> list[Floats]:
@@ -138,7 +146,7 @@ def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, 
     precision = np.where(settled, so_far / np.arange(1, rankings.width + 1), 0.0)
     reach = (before + marked) / np.maximum(groups.offset + marked, 1)
     for values, recall in zip(precisions, recalls, strict=True):
-        needed = np.floor(recall * number + 0.5).astype(np.int64)
+        needed = _needed(recall, number).astype(np.int64)
         surely = np.where(so_far >= needed[:, None], precision, 0.0).max(axis=-1)
         matters = (before + marked >= needed[groups.row]) & (reach > surely[groups.row])
         open_groups = mixed[matters[mixed]]

@@ -120,12 +120,19 @@ class Measure(Facts, metaclass=MeasureClass):
         return rankings.width if self.cutoff is None else min(self.cutoff, rankings.width)
 
     def bounds(self, rankings: Rankings) -> Bounds | None:
-        """The least and the greatest value over all judgments that the unjudged documents may get; None: not known."""
+        """The least and the greatest value over all judgments that the unjudged documents may get; None: not known.
+
+        Where ``rankings.most_relevant`` allows for them, also over the relevant documents that the list lacks.
+        """
         if self.monotone:
-            return self._least_first(self.value(rankings.assume(0.0)), self.value(rankings.assume(1.0)))
+            return self._least_first(self.value(rankings.assume(0.0)), self.value(self.fullest(rankings)))
         if self.promotable and not self.graded:
             return bounds_by_exchange(self, rankings)
         return None
+
+    def fullest(self, rankings: Rankings) -> Rankings:
+        """The lists with as many relevant documents as there may be, for a measure that is then at its best."""
+        return rankings.assume(1.0)
 
     def joint_bounds(self, rankings: Rankings) -> Bounds | None:
         """As ``bounds``, over all orders of tied documents too."""
@@ -311,12 +318,16 @@ def bounds_by_exchange(measure: Measure, rankings: Rankings) -> Bounds:
     Moving a relevant document up never lowers such a measure. So when ``k`` of a list's unjudged documents are
     relevant, the best case has them at the ``k`` highest ranks and the worst at the ``k`` lowest, and the extremes
     over ``k`` are the bounds. This plain way evaluates the measure for every ``k``; a measure that can do better
-    overrides ``bounds``.
+    overrides ``bounds``. Relevant documents that the list lacks are taken to lower the measure, if anything: there are
+    none in the best case, and in the worst as many as there may be beside the ``k``.
     """
+    room = rankings.room(rankings.facts.relevant(measure.rel)[rankings.topic])
     above = np.cumsum(rankings.holes, axis=-1)
     below = rankings.num_holes[:, None] - above
-    low = high = measure.value(rankings.assume(0.0))
+    high = measure.value(rankings.assume(0.0))
+    low = measure.value(rankings.assume(0.0).with_elsewhere(room)) if room.any() else high
     for k in range(1, int(rankings.num_holes.max(initial=0)) + 1):
-        low = np.minimum(low, measure.value(rankings.assume((below < k).astype(np.float64))))
+        worst = rankings.assume((below < k).astype(np.float64))
+        low = np.minimum(low, measure.value(worst.with_elsewhere(np.maximum(room - k, 0.0)) if room.any() else worst))
         high = np.maximum(high, measure.value(rankings.assume((above <= k).astype(np.float64))))
     return low, high

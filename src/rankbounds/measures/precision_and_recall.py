@@ -54,6 +54,7 @@ class F(Share):
     name: ClassVar[str] = "F"
     examples: ClassVar[tuple[str, ...]] = ("F@3", "F(beta=2)@2", "F", "F@10")
     trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
+    vanishes: ClassVar[bool] = True
 
     def check(self) -> None:
         if not 0 <= self.beta < np.inf:
@@ -67,7 +68,7 @@ class F(Share):
 
     def bounds(self, rankings: Rankings) -> Bounds:
         found, known, within, below = found_and_open(self, rankings)
-        low = quotient(found, self._over(known + below, rankings))
+        low = quotient(found, self._over(known + np.maximum(below, rankings.room(known)), rankings))
         return low, quotient(found + within, self._over(known + within, rankings))
 
 
@@ -98,6 +99,7 @@ class Shaw(Measure):
 
     name: ClassVar[str] = "Shaw"
     examples: ClassVar[tuple[str, ...]] = ("Shaw@3", "Shaw@10", "Shaw")
+    vanishes: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         found = rankings.relevant(self.rel)[..., : self.depth(rankings)].sum(axis=-1)
@@ -106,7 +108,8 @@ class Shaw(Measure):
     def bounds(self, rankings: Rankings) -> Bounds:
         found, known, within, below = found_and_open(self, rankings)
         read = _read(self.cutoff, rankings)
-        return quotient(found, read + known + below - found), quotient(found + within, read + known - found)
+        more = np.maximum(below, rankings.room(known))
+        return quotient(found, read + known + more - found), quotient(found + within, read + known - found)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         if rankings.tied is None:

@@ -18,7 +18,9 @@ class RPrec(Measure):
     """Precision at depth R, where R is the number of the topic's known relevant documents.
 
     A perfect ranking reaches 1 on every topic with relevant documents. ``low`` and ``high`` are exact over the
-    retrieved unjudged documents, each of which, if relevant, also raises R.
+    retrieved unjudged documents, each of which, if relevant, also raises R. With ``open="collection"`` they also cover
+    relevant documents that nobody retrieved, up to R = ``most_relevant``: these lower it, or raise it where the list
+    has relevant documents just below rank R. Without that limit ``low`` is 0.
 
     Source: as in trec_eval (Rprec).
 
@@ -40,6 +42,7 @@ class RPrec(Measure):
     name: ClassVar[str] = "RPrec"
     examples: ClassVar[tuple[str, ...]] = ("RPrec", "RPrec(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("Rprec",)
+    vanishes: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         number = rankings.num_relevant(self.rel)
@@ -59,7 +62,26 @@ class RPrec(Measure):
         # Of k relevant among the unjudged, the best case has the k highest and the worst the k lowest.
         best = quotient(found + np.minimum(turned, holes), number)
         worst = quotient(found + np.maximum(0, holes - (rankings.num_holes[:, None] - turned)), number)
-        return worst.min(axis=-1), best.max(axis=-1)
+        low, high = worst.min(axis=-1), best.max(axis=-1)
+        return (low, high) if not rankings.most_relevant else self._in_collection(judged, low, high)
+
+    def _in_collection(self, judged: Rankings, low: Floats, high: Floats) -> Bounds:
+        """The bounds widened by relevant documents that nobody retrieved.
+
+        For a given R the worst case is that nothing unjudged is relevant among the retrieved, and the best that all of
+        it is. Beyond the list's end both only fall as R grows.
+        """
+        known = judged.num_relevant(self.rel)[:, None]
+        most = known + judged.room(known)
+        number = np.clip(np.arange(judged.width + 1.0), known, most)
+        worst = quotient(_at(judged.relevant_so_far(self.rel), number), number).min(axis=-1)
+        last = quotient(judged.relevant_so_far(self.rel)[..., -1], most[:, 0])
+        worst = np.where(most[:, 0] > judged.width, np.minimum(worst, last), worst)
+        retrieved = judged.num_holes[:, None]
+        number = np.clip(np.arange(judged.width + 1.0), known + retrieved, np.maximum(most, known + retrieved))
+        found = _at(judged.relevant_so_far(self.rel) + np.cumsum(judged.holes, axis=-1), number)
+        best = quotient(found, number).max(axis=-1)
+        return np.minimum(low, worst), np.maximum(high, best)
 
 
 def _at(so_far: Floats, depth: Floats) -> Floats:

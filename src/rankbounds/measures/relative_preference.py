@@ -73,6 +73,8 @@ class Binary(Preference):
 
     rel: float = 1.0
 
+    vanishes: ClassVar[bool] = True
+
     def gains(self, condensed: Rankings) -> tuple[Floats, Floats, Floats]:
         return condensed.relevant(self.rel), condensed.num_relevant(self.rel), np.ones(1)
 

@@ -65,6 +65,8 @@ class Choices:
     gain: str | None = None
     topics: str = "judged"
     score_precision: str = "double"
+    open: str = "retrieved"
+    most_relevant: int | None = None
     formats: Formats | None = None
     labels: str | None = None
     columns: Mapping[str, str] | None = None
@@ -429,6 +431,7 @@ def _identity(
         "ties": choices.ties,
         "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
         "bounds": choices.bounds,
+        "open": choices.open + (f" ({choices.most_relevant:,} relevant at most)" if choices.most_relevant else ""),
         "gain": choices.gain or "linear",
         "topics": choices.topics,
         "score precision": choices.score_precision,
