@@ -31,6 +31,7 @@ _FOUND = (
     "What would settle it? With {topics} topics a true difference of {detectable:.4f} is found {power:.0%} of the time "
     "(t test)"
 )
+_ELSEWHERE = "{reading}; only unknown relevant documents elsewhere"
 TEMPLATES: dict[str, tuple[str, ...]] = {
     "apart": (
         "no mean difference",
@@ -65,6 +66,16 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"Could unjudged documents overturn it? Yes: w{_SPAN}.{{probability}}",
         f"What could unjudged documents make of it? W{_SPAN}.{{probability}}",
     ),
+    "reading": ("All retrieved documents are judged", "All of the first {depth:.0f} are judged"),
+    "elsewhere": (
+        "",
+        f"{_ELSEWHERE} could shrink the difference, to {{elsewhere_least:+.4f}} at the least; they cannot turn it.",
+        f"{_ELSEWHERE} could still turn it, since they may shrink the difference on some topics alone: it lies between "
+        "{elsewhere_low:+.4f} and {elsewhere_high:+.4f}.",
+        f"{_ELSEWHERE} could still move it: it lies between {{elsewhere_low:+.4f}} and {{elsewhere_high:+.4f}}.",
+        f"{_ELSEWHERE} could shrink the difference, the further the more there are (--open collection --most-relevant N "
+        "says how far, if a topic has N at most).",
+    ),
     "ties": (
         "",
         "Could ties? Not known for this measure.",
@@ -97,7 +108,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 """Sentences and parts of sentences, and for each the ways it can be said."""
 LEAD_CHANGE = "{p:.3f} ({below} below, {above} above)"
 """One place where the lead changes."""
-SENTENCES = ("scores", "noise", "holes", "ties", "lead", "settle", "judge")
+SENTENCES = ("scores", "noise", "holes", "elsewhere", "ties", "lead", "settle", "judge")
 """What a paragraph is made of, in its order."""
 NEGATED = {
     "difference": "difference",
@@ -105,6 +116,9 @@ NEGATED = {
     "ci_high": "ci_low",
     "certain_low": "certain_high",
     "certain_high": "certain_low",
+    "elsewhere_low": "elsewhere_high",
+    "elsewhere_high": "elsewhere_low",
+    "elsewhere_least": "elsewhere_least",
     "ties_low": "ties_high",
     "ties_high": "ties_low",
 }
@@ -197,7 +211,17 @@ def choose(
             4,
         ),
     }
+    chosen |= elsewhere_choices(numbers)
     return {name: np.broadcast_to(choice, shape).astype(np.uint8) for name, choice in chosen.items()}
+
+
+def elsewhere_choices(numbers: Mapping[str, Floats]) -> dict[str, Flags | Ints]:
+    """What is said of pairs whose documents are all judged: what relevant documents nobody retrieved could still do."""
+    difference, low, high = (numbers[name] for name in ("difference", "elsewhere_low", "elsewhere_high"))
+    nothing = np.isnan(low) | (equal(low, high) & equal(low, difference))
+    kept = (low > 0) | (high < 0)
+    chosen = np.select([nothing, numbers["elsewhere_endless"] > 0, difference == 0, kept], [0, 4, 3, 1], 2)
+    return {"reading": (chosen > 0) & ~np.isnan(numbers["depth"]), "elsewhere": chosen}
 
 
 def ties_apart(low_a: Floats, high_a: Floats, low_b: Floats, high_b: Floats) -> tuple[Floats, Floats]:

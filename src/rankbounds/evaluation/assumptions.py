@@ -168,11 +168,19 @@ class Assumptions:
         """The order in which tied documents are ranked before anything else is done to them."""
         return cast(Order, self.ties) if self.ties in ORDERS else "trec"
 
-    def more_known(self, facts: TopicFacts) -> list[str]:
-        """A sentence on topics that know more relevant documents than there should be at most, if there are any."""
+    def topics_knowing_more(self, facts: TopicFacts) -> list[int]:
+        """The numbers of topics that know more relevant documents than there should be at most."""
         if self.most_relevant is None:
             return []
-        more = [facts.query_ids[topic] for topic in np.flatnonzero(facts.relevant(1.0) > self.most_relevant).tolist()]
+        more: list[int] = np.flatnonzero(facts.relevant(1.0) > self.most_relevant).tolist()
+        return more
+
+    def more_known(self, facts: TopicFacts) -> list[str]:
+        """A sentence on those topics, if there are any."""
+        return self.more_known_words([facts.query_ids[topic] for topic in self.topics_knowing_more(facts)])
+
+    def more_known_words(self, more: Sequence[str]) -> list[str]:
+        """A sentence on topics of these names, if there are any."""
         if not more:
             return []
         know = "topic knows" if len(more) == 1 else "topics know"

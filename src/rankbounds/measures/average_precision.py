@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.measure import Bounds, Measure, quotient, share_of_known
 from rankbounds.measures.sum_of_precisions import (
     Turns,
     expected_sum_of_precisions,
@@ -60,6 +60,9 @@ class AP(Measure):
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         total = expected_sum_of_precisions(rankings, self.rel, self.depth(rankings))
         return quotient(total, rankings.num_relevant(self.rel))
+
+    def shrinkage(self, rankings: Rankings) -> Floats:
+        return share_of_known(rankings, self.rel)
 
     def bounds(self, rankings: Rankings) -> Bounds:
         return Turns.of(rankings, self.rel, self.depth(rankings)).bounds()

@@ -134,6 +134,14 @@ class Measure(Facts, metaclass=MeasureClass):
         """The lists with as many relevant documents as there may be, for a measure that is then at its best."""
         return rankings.assume(1.0)
 
+    def shrinkage(self, rankings: Rankings) -> Floats | None:  # noqa: ARG002
+        """By how much relevant documents that no list holds shrink the value, at the most; for each list.
+
+        It is the same factor for all lists of a topic, if nothing that they hold is unjudged: the divisor without such
+        documents over that with as many as ``rankings.most_relevant`` allows. None: they do not act on all lists alike.
+        """
+        return None
+
     def joint_bounds(self, rankings: Rankings) -> Bounds | None:
         """As ``bounds``, over all orders of tied documents too."""
         if not self.promotable:  # nothing is known of lists with ties; the others have the bounds that they have alone
@@ -310,6 +318,12 @@ def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
     """Division that gives 0 where the denominator is 0, trec_eval's rule for topics without relevant documents."""
     result = np.zeros(np.broadcast(numerator, denominator).shape)
     return np.divide(numerator, denominator, out=result, where=denominator != 0)
+
+
+def share_of_known(rankings: Rankings, rel: float) -> Floats:
+    """The known relevant documents over as many as there may be: how far a divisor R shrinks a value."""
+    known = rankings.facts.relevant(rel)[rankings.topic].astype(np.float64)
+    return quotient(known, known + rankings.room(known))
 
 
 def bounds_by_exchange(measure: Measure, rankings: Rankings) -> Bounds:

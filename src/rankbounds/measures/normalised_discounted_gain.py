@@ -75,6 +75,10 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
         ideal: Floats = transformed(rankings.ideal(width), self.gain) @ self.weights(width)
         return ideal
 
+    def shrinkage(self, rankings: Rankings) -> Floats:
+        nothing_turned = np.zeros((rankings.length.size, 1), dtype=np.int64)
+        return quotient(self.divisor(rankings.assume(0.0)), self._fullest_ideal(rankings, nothing_turned)[:, 0])
+
     def bounds(self, rankings: Rankings) -> Bounds:
         return self._extremes(rankings, over_ties=False)
 

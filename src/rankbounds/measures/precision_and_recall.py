@@ -66,6 +66,12 @@ class F(Share):
     def _over(self, relevant: Floats, rankings: Rankings) -> Floats:
         return (self.beta**2 * relevant + _read(self.cutoff, rankings)) / (1 + self.beta**2)
 
+    def shrinkage(self, rankings: Rankings) -> Floats | None:
+        if self.cutoff is None:  # lists of different lengths have different divisors
+            return None
+        known = rankings.facts.relevant(self.rel)[rankings.topic].astype(np.float64)
+        return quotient(self._over(known, rankings), self._over(known + rankings.room(known), rankings))
+
     def bounds(self, rankings: Rankings) -> Bounds:
         found, known, within, below = found_and_open(self, rankings)
         low = quotient(found, self._over(known + np.maximum(below, rankings.room(known)), rankings))

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.measures.measure import Bounds, Measure, Share, quotient
+from rankbounds.measures.measure import Bounds, Measure, Share, quotient, share_of_known
 from rankbounds.rankings.rankings import Rankings
 
 
@@ -49,6 +49,9 @@ class Recall(Share):
 
     def divisor(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
+
+    def shrinkage(self, rankings: Rankings) -> Floats:
+        return share_of_known(rankings, self.rel)
 
     def bounds(self, rankings: Rankings) -> Bounds:
         found, known, within, below = found_and_open(self, rankings)

@@ -48,8 +48,10 @@ LEAST_WEIGHT = 1e-4
 NEXT_DOCUMENTS = 20
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, a probability."""
+ELSEWHERE_COLUMNS = ("depth", "elsewhere_low", "elsewhere_high", "elsewhere_least")
+"""Those of the sentence on what nobody retrieved, where it stands."""
 WHOLE_COLUMNS = ("won", "lost", "topics_needed")
-BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + 1) + 4 * len(WHOLE_COLUMNS) + len(wording.TEMPLATES)
+BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len(WHOLE_COLUMNS) + len(wording.TEMPLATES)
 
 
 @dataclass(frozen=True)
@@ -247,6 +249,8 @@ def _leaderboard(
     both = shown[compared.first] & shown[compared.second]
     numbers = compared.word_numbers
     columns = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else ["probability"])]
+    if compared.word_choices["elsewhere"].any():
+        columns += ELSEWHERE_COLUMNS
     pairs = {name: packed(numbers[name][:, both]) for name in columns}
     pairs |= {name: packed(numbers[name][:, both], "<u4") for name in WHOLE_COLUMNS}
     systems = [row for row in compared.systems if shown[scores.runs.index(row["run"])]]
