@@ -20,7 +20,9 @@ import pytest
 import rankbounds as rb
 from plain import Topic, greatest, value
 from rankbounds.cli import main
+from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.differences import difference_bounds
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 
@@ -250,6 +252,93 @@ def test_measures_of_the_list_alone_are_as_they_were():
         measures = [measure for measure in MEASURES if measure.list_only]
         assert {"RBP", "P", "RR", "ERR", "DCG", "Success", "SDCG", "RRn", "INST"} & {m.name for m in measures}
         assert case.scores(measures, open="collection")[0] == case.scores(measures)[0]
+
+
+# ---- differences ----
+
+
+@dataclass(frozen=True)
+class PairCase(Case):
+    """Two lists that share documents; ``ranking`` is not used."""
+
+    judged: dict[str, float] = field(default_factory=dict)
+    lists: tuple[list[str], list[str]] = ((), ())
+
+    @classmethod
+    def drawn(cls, rng: random.Random) -> PairCase:
+        grades, table = rng.choice(SCALES)
+        documents = [f"d{at}" for at in range(rng.randint(2, 7))]
+        judged = {document: rng.choice(grades) for document in documents}
+        for document in rng.sample(documents, min(len(documents), rng.randint(0, 3))):
+            del judged[document]
+        judged |= {f"u{at}": rng.choice(grades) for at in range(rng.randint(0, 2))} | {"z": 0}
+        lists = tuple(rng.sample(documents, rng.randint(1, len(documents))) for _ in range(2))
+        return cls((), (), grades, table, judged, lists)
+
+    def evidence(self, assumptions: Assumptions) -> Evidence:
+        qrels = {"t": self.judged, "scale": {"s": max(self.grades)}}
+        runs = {name: {"t": ranked, "scale": ["s"]} for name, ranked in zip("AB", self.lists, strict=True)}
+        return Evidence.read(qrels, runs, assumptions)
+
+    def pairs_of_topics(self, measure, most_relevant: int, others: int):
+        """For every world the two lists as judged in it."""
+        open_documents = sorted({document for ranked in self.lists for document in ranked} - self.judged.keys())
+        both = Case((*self.judged.values(), *([None] * len(open_documents))), (), self.grades, self.table)
+        names = [*self.judged, *open_documents]
+        for world in both.worlds(measure, most_relevant, others):
+            grade = dict(zip(names, world.ranking, strict=True))
+            yield [
+                Topic([grade[document] for document in ranked], world.judged, world.largest, world.table)
+                for ranked in self.lists
+            ]
+
+
+def subtracted(one: float, other: float) -> float:
+    return 0.0 if one == other else one - other
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_bounds_of_differences_are_those_of_all_worlds(seed):
+    rng = random.Random(seed)
+    case, most_relevant = PairCase.drawn(rng), rng.randint(1, 5)
+    assumptions = Assumptions(gain=case.rule, open="collection", most_relevant=most_relevant)
+    lists = case.evidence(assumptions).shared_lists()
+    for measure in MEASURES:
+        if measure.as_retrieved or measure.has_residual:  # not concerned; what lies beyond a list has its own law
+            continue
+        found = difference_bounds(lists, measure, assumptions)
+        low, high = found.low[0] * 2, found.high[0] * 2  # of two topics, one of them without a difference
+        apart = [
+            subtracted(value(a, measure), value(b, measure))
+            for a, b in case.pairs_of_topics(measure, most_relevant, 2 if measure.name.startswith("Bpref") else 0)
+        ]
+        why = (case, most_relevant, str(measure))
+        assert low <= min(apart) + 1e-9, why
+        assert high >= max(apart) - 1e-9, why
+        if found.exact[0] and not unlimited_others(case, measure):
+            assert low == pytest.approx(min(apart), abs=1e-9), why
+            assert high == pytest.approx(max(apart), abs=1e-9), why
+        if measure.name in ("nDCG", "Recall", "RPrec") and not unlimited_others(case, measure):
+            assert found.exact[0], why
+
+
+@pytest.mark.parametrize("seed", range(25, 35))
+def test_bounds_of_differences_widen_with_what_may_exist(seed):
+    case = PairCase.drawn(random.Random(seed))
+    choices = [
+        Assumptions(gain=case.rule),
+        *(Assumptions(gain=case.rule, open="collection", most_relevant=most) for most in (1, 2, 4, 30)),
+        Assumptions(gain=case.rule, open="collection"),
+    ]
+    lists = case.evidence(choices[0]).shared_lists()
+    for measure in MEASURES:
+        bounds = [difference_bounds(lists, measure, assumptions) for assumptions in choices]
+        for narrow, wide in itertools.pairwise(bounds):
+            if narrow.exact[0] and wide.exact[0]:
+                assert wide.low[0] <= narrow.low[0] + 1e-12, (case, str(measure))
+                assert wide.high[0] >= narrow.high[0] - 1e-12, (case, str(measure))
+        if measure.vanishes and not np.isnan(bounds[-1].low[0]):
+            assert bounds[-1].low[0] <= 0 <= bounds[-1].high[0], (case, str(measure))
 
 
 # ---- how it is said ----

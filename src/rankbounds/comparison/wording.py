@@ -76,8 +76,8 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"{_ELSEWHERE} could still turn it, since they may shrink the difference on some topics alone: it lies between "
         "{elsewhere_low:+.4f} and {elsewhere_high:+.4f}.",
         f"{_ELSEWHERE} could still move it: it lies between {{elsewhere_low:+.4f}} and {{elsewhere_high:+.4f}}.",
-        f"{_ELSEWHERE} could shrink the difference, the further the more there are (--open collection --most-relevant N "
-        "says how far, if a topic has N at most).",
+        f"{_ELSEWHERE} could shrink the difference, the further the more there are (--open collection "
+        "--most-relevant N says how far, if a topic has N at most).",
     ),
     "ties": (
         "",

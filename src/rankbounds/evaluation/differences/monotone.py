@@ -44,13 +44,12 @@ def greatest_when_monotone(
     choices = worths(measure, rankings.facts)
     if measure.multilinear:
         choices = choices[[0, -1]]
-    worst, best = (choices[-1], choices[0]) if measure.lower_is_better else (choices[0], choices[-1])
+    # The greatest difference is that of the greater value, also where the lower one is better.
+    lowering, raising = (choices[-1], choices[0]) if measure.lower_is_better else (choices[0], choices[-1])
     cells = cells_to_fill(measure, rankings, assumptions)
     width = cells.shape[-1]
     holes = rankings.holes[:, :width]
-    helped, hindered = np.where(holes, best, cells), np.where(holes, worst, cells)
-    if measure.lower_is_better:  # the greater value is that of the worse list
-        helped, hindered = hindered, helped
+    helped, hindered = np.where(holes, raising, cells), np.where(holes, lowering, cells)
     tried = 0
     while tried < AT_MOST and choices.size ** (tried + 1) * width <= work:
         tried += 1
