@@ -436,3 +436,106 @@ def test_a_report_says_what_its_bounds_cover(files):
     qrels, run = files
     content = gather(qrels, [run], Choices(measures=["AP"], open="collection", most_relevant=6))
     assert content["identity"]["options"]["open"] == "collection (6 relevant at most)"
+
+
+# ---- what the verdict says is left ----
+
+
+def judged_pair(rng: random.Random, topics: int = 3):
+    """Two runs on topics whose documents are all judged."""
+    qrels, runs = {}, {"A": {}, "B": {}}
+    for topic in map(str, range(topics)):
+        documents = [f"d{at}" for at in range(5)]
+        qrels[topic] = {document: rng.choice((0, 0, 1, 2)) for document in documents}
+        qrels[topic]["d0"] = 2
+        for ranked in runs.values():
+            ranked[topic] = rng.sample(documents, rng.randint(2, 5))
+    return qrels, runs
+
+
+def least_and_most(qrels, runs, measure, most_relevant: int):
+    """The mean difference when every topic has as many more documents of the best grade as suits one side."""
+    ends = []
+    for choose in (min, max):
+        total = 0.0
+        for topic, judged in qrels.items():
+            room = max(0, most_relevant - sum(grade > 0 for grade in judged.values()))
+            apart = []
+            for number in range(room + 1):
+                a, b = (
+                    Topic([judged[d] for d in ranked[topic]], [*judged.values(), *([2] * number)], 2)
+                    for ranked in runs.values()
+                )
+                apart.append(value(a, measure) - value(b, measure))
+            total += choose(apart)
+        ends.append(total / len(qrels))
+    return ends
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("name", ["nDCG@3", "nDCG@10"])
+def test_what_is_left_of_a_judged_pair(seed, name):
+    qrels, runs = judged_pair(random.Random(seed))
+    measure = parse_measure(name)
+    compared = Evidence.read(qrels, runs).compare([measure])
+    low, high = (compared.word_numbers[f"elsewhere_{end}"][0, 0] for end in ("low", "high"))
+    assert [low, high] == pytest.approx(least_and_most(qrels, runs, measure, most_relevant=30), abs=1e-12)
+    difference, choice = compared.pairs[0]["difference"], int(compared.word_choices["elsewhere"][0, 0])
+    turned = low < 0 < difference or difference < 0 < high or 0 in (low, high)
+    shrunk, grown = ((low, high) if difference > 0 else (high, low)) if difference else (low, high)
+    expected = 0 if low == high else 3 if not difference else 2 if turned else 1 if shrunk != difference else 4
+    assert choice == expected, (difference, low, high, grown)
+
+
+@pytest.mark.parametrize("most_relevant", [6, 20])
+def test_what_is_left_of_a_judged_pair_with_a_limit(most_relevant):
+    qrels, runs = judged_pair(random.Random(3), topics=4)
+    for name in ("AP", "Recall@3", "nDCG"):
+        measure = parse_measure(name)
+        assumptions = Assumptions(open="collection", most_relevant=most_relevant)
+        compared = Evidence.read(qrels, runs, assumptions).compare([measure])
+        ends = least_and_most(qrels, runs, measure, most_relevant)
+        pair = compared.pairs[0]
+        assert [pair["certain_low"], pair["certain_high"]] == pytest.approx(ends, abs=1e-12), name
+        assert pair["certain"] == "exact"
+        assert [compared.word_numbers[f"elsewhere_{end}"][0, 0] for end in ("low", "high")] == pytest.approx(ends)
+
+
+def test_the_verdict_says_that_nothing_else_can_turn_it():
+    judged = {"a": 2, "b": 0, "c": 1}
+    qrels = {str(topic): judged for topic in range(8)}
+    runs = {"A": {topic: ["a", "c", "b"] for topic in qrels}, "B": {topic: ["b", "c", "a"] for topic in qrels}}
+    compared = Evidence.read(qrels, runs).compare(["nDCG@10", "AP"])
+    full = 2 * sum(map(rank_weight, range(1, 11)))
+    least = (2 - 2 * rank_weight(3)) / full
+    (sentence,) = [sentence for sentence in compared.sentences("nDCG@10") if "elsewhere" in sentence]
+    assert sentence == (
+        "All of the first 10 are judged; only unknown relevant documents elsewhere could shrink the difference, to "
+        f"{least:+.4f} at the least; they cannot turn it."
+    )
+    (around,) = [sentence for sentence in compared.sentences("nDCG@10", ("B", "A")) if "elsewhere" in sentence]
+    assert around == sentence.replace(f"{least:+.4f}", f"{-least:+.4f}")
+    assert int(compared.word_choices["elsewhere"][1, 0]) == 5  # of AP nobody can say how far without a limit
+
+
+def test_nothing_is_said_where_documents_are_unjudged_or_no_list_is_at_hand():
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
+    runs = {"A": {"1": ["a", "x"], "2": ["a", "b"]}, "B": {"1": ["b", "a"], "2": ["b", "a"]}}
+    assert not Evidence.read(qrels, runs).compare(["nDCG@10"]).word_choices["elsewhere"].any()
+    runs["A"]["1"] = ["a", "b"]
+    assert Evidence.read(qrels, runs).compare(["nDCG@10"]).word_choices["elsewhere"].all()
+    assert not rb.compare(rb.evaluate(qrels, runs, "nDCG@10")).word_choices["elsewhere"].any()
+    assert not Evidence.read(qrels, runs).compare(["RBP(p=0.8)"]).word_choices["elsewhere"].any()
+
+
+def test_the_page_has_the_numbers_of_the_sentence(tmp_path):
+    from rankbounds.report import Choices, gather
+
+    (tmp_path / "qrels").write_text("".join(f"{topic} 0 a 2\n{topic} 0 b 0\n" for topic in range(4)))
+    for name, first, second in (("A", "a", "b"), ("B", "b", "a")):
+        lines = (f"{topic} Q0 {first} 1 2 {name}\n{topic} Q0 {second} 2 1 {name}\n" for topic in range(4))
+        (tmp_path / name).write_text("".join(lines))
+    files = [str(tmp_path / name) for name in ("A", "B")]
+    content = gather(str(tmp_path / "qrels"), files, Choices(measures=["nDCG@10"]))
+    assert {"depth", "elsewhere_low", "elsewhere_high", "elsewhere_least", "elsewhere_most"} <= content["pairs"].keys()
+    assert "elsewhere" in content["words"]["choices"]

@@ -236,6 +236,7 @@ class Comparison:
             "elsewhere_low": low,
             "elsewhere_high": high,
             "elsewhere_least": np.where(self.columns["difference"] > 0, low, high),
+            "elsewhere_most": np.where(self.columns["difference"] > 0, high, low),
             "elsewhere_endless": np.stack([of_measure.endless for of_measure in left]).astype(np.float64),
         }
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 POWER = 0.8
 """How often a difference should be found that the words call one that is found."""
+SHOWN = 0.00005
+"""Less than this is not seen in numbers with four digits."""
 SHOWN_CHANGES = 4
 """So many places where the lead changes are told one by one."""
 
@@ -76,6 +78,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"{_ELSEWHERE} could still turn it, since they may shrink the difference on some topics alone: it lies between "
         "{elsewhere_low:+.4f} and {elsewhere_high:+.4f}.",
         f"{_ELSEWHERE} could still move it: it lies between {{elsewhere_low:+.4f}} and {{elsewhere_high:+.4f}}.",
+        f"{_ELSEWHERE} could make the difference larger, {{elsewhere_most:+.4f}} at the most; they cannot turn it.",
         f"{_ELSEWHERE} could shrink the difference, the further the more there are (--open collection "
         "--most-relevant N says how far, if a topic has N at most).",
     ),
@@ -122,6 +125,7 @@ NEGATED = {
     "elsewhere_low": "elsewhere_high",
     "elsewhere_high": "elsewhere_low",
     "elsewhere_least": "elsewhere_least",
+    "elsewhere_most": "elsewhere_most",
     "ties_low": "ties_high",
     "ties_high": "ties_low",
 }
@@ -232,9 +236,12 @@ def choose(
 def elsewhere_choices(numbers: Mapping[str, Floats]) -> dict[str, Flags | Ints]:
     """What is said of pairs whose documents are all judged: what relevant documents nobody retrieved could still do."""
     difference, low, high = (numbers[name] for name in ("difference", "elsewhere_low", "elsewhere_high"))
-    nothing = np.isnan(low) | (equal(low, high) & equal(low, difference))
+    shrinks, grows = (np.abs(numbers[f"elsewhere_{end}"] - difference) >= SHOWN for end in ("least", "most"))
+    nothing = np.isnan(low) | ~(shrinks | grows)
     kept = (low > 0) | (high < 0)
-    chosen = np.select([nothing, numbers["elsewhere_endless"] > 0, difference == 0, kept], [0, 4, 3, 1], 2)
+    chosen = np.select(
+        [nothing, numbers["elsewhere_endless"] > 0, difference == 0, kept & shrinks, kept], [0, 5, 3, 1, 4], 2
+    )
     return {"reading": (chosen > 0) & ~np.isnan(numbers["depth"]), "elsewhere": chosen}
 
 

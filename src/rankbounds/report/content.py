@@ -48,7 +48,7 @@ LEAST_WEIGHT = 1e-4
 NEXT_DOCUMENTS = 20
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, a probability."""
-ELSEWHERE_COLUMNS = ("depth", "elsewhere_low", "elsewhere_high", "elsewhere_least")
+ELSEWHERE_COLUMNS = ("depth", "elsewhere_low", "elsewhere_high", "elsewhere_least", "elsewhere_most")
 """Those of the sentence on what nobody retrieved, where it stands."""
 WHOLE_COLUMNS = ("won", "lost", "topics_needed")
 BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len(WHOLE_COLUMNS) + len(wording.TEMPLATES)
