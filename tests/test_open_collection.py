@@ -24,6 +24,7 @@ from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import difference_bounds
 from rankbounds.measures import REGISTRY, parse_measure
+from rankbounds.measures.average_precision import AP
 from rankbounds.measures.condensed import Condensed
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
@@ -339,6 +340,17 @@ def test_bounds_of_differences_widen_with_what_may_exist(seed):
                 assert wide.high[0] >= narrow.high[0] - 1e-12, (case, str(measure))
         if measure.vanishes and not np.isnan(bounds[-1].low[0]):
             assert bounds[-1].low[0] <= 0 <= bounds[-1].high[0], (case, str(measure))
+
+
+def test_a_measure_that_does_not_say_how_it_covers_the_collection_has_no_bounds_there():
+    class Halved(AP):
+        """A measure of somebody who never heard of documents that nobody retrieved."""
+
+        collection_exactness = "unknown"
+
+    qrels, run = {"t": {"a": 1, "b": 0}}, {"t": ["b", "a", "x"]}
+    assert np.isnan(rb.evaluate(qrels, run, Halved(), open="collection", most_relevant=9).low).all()
+    assert not np.isnan(rb.evaluate(qrels, run, Halved()).low).any()
 
 
 # ---- how it is said ----

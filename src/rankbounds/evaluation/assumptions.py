@@ -17,6 +17,7 @@ from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
 from rankbounds.measures.condensed import Condensed
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds
 from rankbounds.rankings.order import Order, Precision
 from rankbounds.rankings.rankings import Rankings
@@ -243,6 +244,8 @@ class Assumptions:
             return measure.tie_bounds(self.assumed(measure, rankings))
         plain = measure.measure if isinstance(measure, Condensed) else measure
         if self.open == "collection":
+            if self._exactness(plain) == "unknown":
+                return None
             rankings = rankings.open_to(self.allowed_relevant)
         if plain.as_retrieved:  # judgments change nothing
             if self.bounds == "both":
@@ -258,14 +261,16 @@ class Assumptions:
         """Do the bounds hold, but may be wider than what can happen? ``tied``: are there documents of equal score?"""
         if self.bounds not in ("unjudged", "both") or measure.as_retrieved:
             return False
-        exactness = measure.exactness
-        if self.open == "collection" and measure.collection_exactness is not None:
-            exactness = measure.collection_exactness
-        if exactness == "outer":
+        if self._exactness(measure) == "outer":
             return True
         if not tied:
             return False
         return measure.joint_bounds_are_outer(facts) if self.bounds == "both" else self._treats_ties_loosely(measure)
+
+    def _exactness(self, measure: Measure) -> Exactness:
+        """What is known of the measure's bounds over the documents that they are to cover."""
+        alone = measure.list_only or measure.as_retrieved
+        return measure.exactness if alone or self.open == "retrieved" else measure.collection_exactness
 
     def _treats_ties_loosely(self, measure: Measure) -> bool:
         """Under this rule for ties, are the bounds over judgments those over all orders, which contain them?"""

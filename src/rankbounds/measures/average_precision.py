@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rankbounds.arrays import Floats
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient, share_of_known
 from rankbounds.measures.sum_of_precisions import (
     Turns,
@@ -50,6 +51,7 @@ class AP(Measure):
     name: ClassVar[str] = "AP"
     aliases: ClassVar[tuple[str, ...]] = ("MAP",)
     examples: ClassVar[tuple[str, ...]] = ("AP", "AP@3", "AP(rel=2)")
+    collection_exactness: ClassVar[Exactness] = "exact"
     vanishes: ClassVar[bool] = True
     trec_names: ClassVar[tuple[str, ...]] = ("map", "map_cut_{cutoff}")
 

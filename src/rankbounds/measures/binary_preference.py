@@ -25,7 +25,7 @@ class LimitedPenalty(Measure):
     rel: float = 1.0
 
     judged_only: ClassVar[bool] = True
-    collection_exactness: ClassVar[Exactness | None] = "outer"
+    collection_exactness: ClassVar[Exactness] = "outer"
     vanishes: ClassVar[bool] = True
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Measure
 from rankbounds.rankings.rankings import Rankings
 
@@ -67,6 +68,7 @@ class NumRel(Count):
 
     name: ClassVar[str] = "NumRel"
     examples: ClassVar[tuple[str, ...]] = ("NumRel", "NumRel(rel=2)")
+    collection_exactness: ClassVar[Exactness] = "exact"
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel",)
 
     def value(self, rankings: Rankings) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.tied_draws import TiedGroup, groups_reaching
 from rankbounds.rankings.rankings import Rankings
@@ -51,6 +52,7 @@ class ESL(Measure):
     examples: ClassVar[tuple[str, ...]] = ("ESL(n=1)", "ESL(n=2)", "ESL(n=2,collection=40)", "ESL(n=4,collection=40)")
     always_shown: ClassVar[tuple[str, ...]] = ("n",)
     monotone: ClassVar[bool] = True
+    collection_exactness: ClassVar[Exactness] = "exact"
     lower_is_better: ClassVar[bool] = True
 
     @property

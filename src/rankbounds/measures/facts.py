@@ -60,8 +60,8 @@ class Facts:
 
     exactness: ClassVar[Exactness] = "exact"
     """Whether ``bounds`` are attained, hold but may be wider than needed, or are not known at all."""
-    collection_exactness: ClassVar[Exactness | None] = None
-    """The same of bounds that cover relevant documents nobody retrieved; None: as ``exactness`` says."""
+    collection_exactness: ClassVar[Exactness] = "unknown"
+    """The same of bounds that cover relevant documents nobody retrieved, where these matter (not ``list_only``)."""
     has_residual: ClassVar[bool] = False
     """Documents beyond the end of the list count as unknown, so that ``high - low`` has named parts."""
     tail_adds: ClassVar[bool] = True

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Measure
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.tied_groups import TiedGroups
@@ -50,6 +51,7 @@ class IPrec(Measure):
 
     name: ClassVar[str] = "IPrec"
     examples: ClassVar[tuple[str, ...]] = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
+    collection_exactness: ClassVar[Exactness] = "exact"
     always_shown: ClassVar[tuple[str, ...]] = ("recall",)
     trec_names: ClassVar[tuple[str, ...]] = ("iprec_at_recall_{recall:.2f}",)
 
@@ -97,6 +99,7 @@ class IPrecMean(Measure):
 
     name: ClassVar[str] = "IPrecMean"
     examples: ClassVar[tuple[str, ...]] = ("IPrecMean(points=11)", "IPrecMean(points=3)")
+    collection_exactness: ClassVar[Exactness] = "exact"
     always_shown: ClassVar[tuple[str, ...]] = ("points",)
     trec_names: ClassVar[tuple[str, ...]] = ("11pt_avg",)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.measures.discounted_gain import check_discount, discounts, gains, transformed
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Normalised, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import order_by_worth
@@ -53,6 +54,7 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
     name: ClassVar[str] = "nDCG"
     examples: ClassVar[tuple[str, ...]] = ("nDCG", "nDCG@3", "nDCG(base=2)@4", "nDCG(gain=exp)")
     trec_names: ClassVar[tuple[str, ...]] = ("ndcg", "ndcg_cut_{cutoff}")
+    collection_exactness: ClassVar[Exactness] = "exact"
     graded = True
 
     @property

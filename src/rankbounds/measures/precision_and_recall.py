@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, Share, quotient
 from rankbounds.measures.recall import found_and_open
 from rankbounds.measures.tied_draws import chance_of_number, groups_at_cut
@@ -54,6 +55,7 @@ class F(Share):
     name: ClassVar[str] = "F"
     examples: ClassVar[tuple[str, ...]] = ("F@3", "F(beta=2)@2", "F", "F@10")
     trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
+    collection_exactness: ClassVar[Exactness] = "exact"
     vanishes: ClassVar[bool] = True
 
     def check(self) -> None:
@@ -105,6 +107,7 @@ class Shaw(Measure):
 
     name: ClassVar[str] = "Shaw"
     examples: ClassVar[tuple[str, ...]] = ("Shaw@3", "Shaw@10", "Shaw")
+    collection_exactness: ClassVar[Exactness] = "exact"
     vanishes: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:

@@ -51,6 +51,7 @@ class Q(Measure):
     examples: ClassVar[tuple[str, ...]] = ("Q", "Q(beta=10)", "Q(beta=0)")
     graded = True
     exactness: ClassVar[Exactness] = "outer"
+    collection_exactness: ClassVar[Exactness] = "outer"
     vanishes: ClassVar[bool] = True
 
     def check(self) -> None:

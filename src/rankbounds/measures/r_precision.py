@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count
@@ -42,6 +43,7 @@ class RPrec(Measure):
     name: ClassVar[str] = "RPrec"
     examples: ClassVar[tuple[str, ...]] = ("RPrec", "RPrec(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("Rprec",)
+    collection_exactness: ClassVar[Exactness] = "exact"
     vanishes: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:

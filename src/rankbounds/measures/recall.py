@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, Share, quotient, share_of_known
 from rankbounds.rankings.rankings import Rankings
 
@@ -44,6 +45,7 @@ class Recall(Share):
     name: ClassVar[str] = "Recall"
     aliases: ClassVar[tuple[str, ...]] = ("R",)
     examples: ClassVar[tuple[str, ...]] = ("Recall", "Recall@3", "Recall(rel=2)@2")
+    collection_exactness: ClassVar[Exactness] = "exact"
     vanishes: ClassVar[bool] = True
     trec_names: ClassVar[tuple[str, ...]] = ("recall_{cutoff}", "set_recall")
 

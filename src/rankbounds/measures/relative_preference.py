@@ -73,6 +73,7 @@ class Binary(Preference):
 
     rel: float = 1.0
 
+    collection_exactness: ClassVar[Exactness] = "exact"
     vanishes: ClassVar[bool] = True
 
     def shrinkage(self, rankings: Rankings) -> Floats:
