@@ -105,7 +105,7 @@ def write_figure(path: str, draw: Callable[[], Any]) -> None:
         raise UsageError(f'A figure cannot be "{path}". Known endings: {", ".join(FIGURES)}.')
     axes = draw()
     with writing(path, "wb") as out:
-        axes.get_figure().savefig(out, format=ending, dpi=200)
+        axes.get_figure().savefig(out, format=ending, dpi=200, bbox_inches="tight")
 
 
 def progress_on_terminal(what: str) -> Callable[[int, int], None] | None:
