@@ -351,7 +351,8 @@ class Evidence:
 
     def _scores_for_planning(self, measure: Measure, a: int, b: int) -> Scores | None:
         """The scores of two runs, where they are at hand and are those that planning would compute."""
-        if self.assumptions.unjudged.name != "nonrelevant" or self.assumptions.bounds != "unjudged":
+        chosen = self.assumptions
+        if chosen.unjudged.name != "nonrelevant" or chosen.bounds != "unjudged" or chosen.open != "retrieved":
             return None
         for measures, looked in self._looked.items():
             if measure in measures:

@@ -266,6 +266,7 @@ class Comparison:
             "topics": self.scores.value.shape[1],
             "confidence": self.settings["confidence"],
             "power": wording.POWER,
+            "which": wording.UNJUDGED[self.scores.open],
             "test_used": used,
             "test_of_pair": alone,
         }

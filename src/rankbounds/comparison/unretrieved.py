@@ -60,7 +60,7 @@ def left_open(
     shrinkage = measure.shrinkage(topics)
     if shrinkage is None:
         return LeftOpen(low, high, endless)
-    judged = np.array([_all_judged(evidence, scores, measure, number) for number in range(len(scores.runs))])
+    judged = _all_judged(evidence, scores, measure)
     pairs = np.flatnonzero(judged[first] & judged[second])
     if evidence.assumptions.open == "collection":
         low[pairs], high[pairs] = (bound[pairs] for bound in certain)
@@ -74,21 +74,22 @@ def left_open(
 
 
 def _concerned(evidence: Evidence, scores: Scores) -> bool:
-    """Are values those of judged documents in one order, on the topics of the evidence?"""
+    """Are values those of judged documents in one order, of the runs and on the topics of the evidence?"""
     assumptions = evidence.assumptions
     return (
         assumptions.ties in ORDERS
         and assumptions.bounds == "unjudged"
         and assumptions.unjudged.name == "nonrelevant"
+        and scores.runs == evidence.names
         and scores.query_ids == list(evidence.facts.query_ids)
     )
 
 
-def _all_judged(evidence: Evidence, scores: Scores, measure: Measure, number: int) -> bool:
-    """Is every document of this run judged, as far down as the measure reads?"""
-    if not bool((scores.judged[number] == 1).all()):
-        return False
-    if measure.cutoff is not None and measure.cutoff <= COVERED:
-        return True
-    batches = evidence._rankings(number).batches
-    return all(not rankings.holes[:, : measure.depth(rankings)].any() for rankings in batches)
+def _all_judged(evidence: Evidence, scores: Scores, measure: Measure) -> Flags:
+    """By run: is every document judged, as far down as the measure reads?"""
+    judged: Flags = (scores.judged == 1).all(axis=-1)
+    if not judged.any() or (measure.cutoff is not None and measure.cutoff <= COVERED):
+        return judged
+    for rankings in evidence.shared_lists().by_topic:
+        judged &= ~rankings.holes[:, : measure.depth(rankings)].any(axis=-1)
+    return judged

@@ -27,6 +27,8 @@ SHOWN = 0.00005
 SHOWN_CHANGES = 4
 """So many places where the lead changes are told one by one."""
 
+UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
+"""What bounds cover, in words."""
 _SPAN = "hatever they turn out to be, the difference lies between {certain_low:+.4f} and {certain_high:+.4f}"
 _OVER_ORDERS = "ver all orders of tied documents the difference lies between {ties_low:+.4f} and {ties_high:+.4f}."
 _FOUND = (
@@ -60,16 +62,17 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "with probability {probability:.2f}.",
     ),
     "holes": (
-        "Could unjudged documents overturn it? Scores alone cannot tell for this measure: the documents of one run "
+        "Could {which} overturn it? Scores alone cannot tell for this measure: the documents of one run "
         "matter to the other. Compare the runs together with their judgments.",
-        "Could unjudged documents overturn it? Not told here: no bounds for them were asked for.",
-        "Could unjudged documents overturn it? No: nothing that matters is unjudged.",
-        f"Could unjudged documents overturn it? No: w{_SPAN}.",
-        f"Could unjudged documents overturn it? Yes: w{_SPAN}.{{probability}}",
-        f"What could unjudged documents make of it? W{_SPAN}.{{probability}}",
-        f"Could unjudged documents overturn it? Perhaps: w{_SPAN}; nothing lies outside, but these bounds may be wider "
+        "Could {which} overturn it? Not told here: no bounds for them were asked for.",
+        "Could {which} overturn it? No: nothing that matters is unjudged.",
+        f"Could {{which}} overturn it? No: w{_SPAN}.",
+        f"Could {{which}} overturn it? Yes: w{_SPAN}.{{probability}}",
+        f"What could {{which}} make of it? W{_SPAN}.{{probability}}",
+        f"Could {{which}} overturn it? Perhaps: w{_SPAN}; nothing lies outside, but these bounds may be wider "
         "than what can happen.{probability}",
-        "Could unjudged documents overturn it? Not known: this measure is itself a guess at what judging would say.",
+        "Could {which} overturn it? Not known: this measure is itself a guess at what judging would say.",
+        "Could {which} overturn it? None that was retrieved: all of those that count are judged.",
     ),
     "reading": ("All retrieved documents are judged", "All of the first {depth:.0f} are judged"),
     "elsewhere": (
@@ -112,6 +115,8 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     ),
 }
 """Sentences and parts of sentences, and for each the ways it can be said."""
+NOTHING_OPEN, NONE_RETRIEVED = 2, 8
+"""Of unjudged documents: that there are none that matter, and that there are none among those retrieved."""
 LEAD_CHANGE = "{p:.3f} ({below} below, {above} above)"
 """One place where the lead changes."""
 SENTENCES = ("scores", "noise", "holes", "elsewhere", "ties", "lead", "settle", "judge")
@@ -230,6 +235,9 @@ def choose(
         ),
     }
     chosen |= elsewhere_choices(numbers)
+    chosen["holes"] = np.where(
+        (chosen["holes"] == NOTHING_OPEN) & (chosen["elsewhere"] > 0), NONE_RETRIEVED, chosen["holes"]
+    )
     return {name: np.broadcast_to(choice, shape).astype(np.uint8) for name, choice in chosen.items()}
 
 
