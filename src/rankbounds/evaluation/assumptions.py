@@ -287,7 +287,9 @@ class Assumptions:
         if self.ties != "expected" and not measure.tail_adds:
             ends = [measure.bounds(self._in_treated_order(measure, rankings, chance)) for chance in (0.0, 1.0)]
             return None if ends[0] is None or ends[1] is None else (ends[0][0], ends[1][1])
-        worst, best = (self._with_ties(measure, lists) for lists in (rankings.assume(0.0), measure.fullest(rankings)))
+        worst, best = (
+            self._with_ties(measure, lists) for lists in (measure.emptiest(rankings), measure.fullest(rankings))
+        )
         if measure.lower_is_better:
             return best, worst
         return worst, best + measure.open_tail(rankings)

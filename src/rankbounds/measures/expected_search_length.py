@@ -57,7 +57,7 @@ class ESL(Measure):
 
     @property
     def list_only(self) -> bool:  # type: ignore[override]
-        """Unless the search goes on among documents that were not retrieved."""
+        """In a collection, the search goes on among relevant documents that were not retrieved."""
         return self.collection is None
 
     def check(self) -> None:

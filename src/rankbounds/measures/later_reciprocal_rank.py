@@ -52,8 +52,8 @@ class RRn(Measure):
     examples: ClassVar[tuple[str, ...]] = ("RRn(n=2)", "RRn(n=1,damping=2)", "RRn(n=3,damping=0.5)@4", "RRn(n=2)@3")
     always_shown: ClassVar[tuple[str, ...]] = ("n",)
     monotone: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     def check(self) -> None:
         if self.n < 1 or self.damping < 0:

@@ -73,8 +73,6 @@ class Measure(Facts, metaclass=MeasureClass):
         cutoff = self.cutoff
         if cutoff is not None and (not isinstance(cutoff, int | np.integer) or cutoff < 1):
             raise UsageError(f"{self.name}: the depth behind @ must be a whole number from 1 on, not {cutoff}.")
-        if cutoff is None and self.needs_cutoff:
-            raise UsageError(f"{self.name} needs a depth, as in {self.name}@10.")
         if not self.rel > 0:
             raise UsageError(
                 f"{self.name}: rel, the lowest grade that counts as relevant, must be positive, not {self.rel}."
@@ -125,10 +123,14 @@ class Measure(Facts, metaclass=MeasureClass):
         Where ``rankings.most_relevant`` allows for them, also over the relevant documents that the list lacks.
         """
         if self.monotone:
-            return self._least_first(self.value(rankings.assume(0.0)), self.value(self.fullest(rankings)))
+            return self._least_first(self.value(self.emptiest(rankings)), self.value(self.fullest(rankings)))
         if self.promotable and not self.graded:
             return bounds_by_exchange(self, rankings)
         return None
+
+    def emptiest(self, rankings: Rankings) -> Rankings:
+        """The lists with as few relevant documents as there may be, for a measure that is then at its worst."""
+        return rankings.assume(0.0)
 
     def fullest(self, rankings: Rankings) -> Rankings:
         """The lists with as many relevant documents as there may be, for a measure that is then at its best."""

@@ -50,8 +50,7 @@ PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "cer
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, a probability."""
 ELSEWHERE_COLUMNS = ("depth", "elsewhere_low", "elsewhere_high", "elsewhere_least", "elsewhere_most")
 """Those of the sentence on what nobody retrieved, where it stands."""
-WHOLE_COLUMNS = ("won", "lost", "topics_needed")
-BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len(WHOLE_COLUMNS) + len(wording.TEMPLATES)
+BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len(wording.WHOLE) + len(wording.TEMPLATES)
 
 
 @dataclass(frozen=True)
@@ -252,7 +251,7 @@ def _leaderboard(
     if compared.word_choices["elsewhere"].any():
         columns += ELSEWHERE_COLUMNS
     pairs = {name: packed(numbers[name][:, both]) for name in columns}
-    pairs |= {name: packed(numbers[name][:, both], "<u4") for name in WHOLE_COLUMNS}
+    pairs |= {name: packed(numbers[name][:, both], "<u4") for name in wording.WHOLE}
     systems = [row for row in compared.systems if shown[scores.runs.index(row["run"])]]
     keys = ("mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_led")
     content |= {

@@ -30,6 +30,7 @@ def greatest_at_r(measure: RPrec, rankings: Rankings, documents: Documents, else
     found, held = (_at_every_depth(flags) for flags in (judged.relevant(measure.rel), rankings.holes))
     listed, ranks = documents.tables
     room = max(0.0, rankings.most_relevant - known)
+    deepest = np.ceil(rankings.width / measure.times)  # for more relevant documents, the depth is beyond all lists
 
     def greatest(a: Ints, b: Ints) -> Found:
         result = np.empty(a.size)
@@ -39,16 +40,17 @@ def greatest_at_r(measure: RPrec, rankings: Rankings, documents: Documents, else
             shared = in_b > 0
             lower = np.maximum(ranks[line, in_a], in_b)[shared]
             count = documents.held[line] + documents.held[other] - lower.size + elsewhere
-            number = np.arange(max(count, min(room, rankings.width)) + 1.0)
+            number = np.arange(max(count, min(room, deepest)) + 1.0)
             if room > number[-1]:
                 number = np.append(number, room)
-            depth = np.minimum(known + number, rankings.width).astype(np.int64)
+            read = measure.documents_read(known + number)
+            depth = np.minimum(read, rankings.width).astype(np.int64)
             both = np.cumsum(np.bincount(lower, minlength=rankings.width + 1))[depth]
             only_a, only_b = held[line][depth] - both, held[other][depth] - both
             ahead = found[line][depth] - found[other][depth]
             for_b = np.where(number <= room, 0.0, np.maximum(number - (count - only_b), 0))
             ahead = ahead + np.minimum(number, only_a) - for_b
-            result[pair] = (ahead / np.maximum(known + number, 1)).max()
+            result[pair] = (ahead / np.maximum(read, 1)).max()
         return result, np.ones(a.size, dtype=bool)
 
     return greatest
