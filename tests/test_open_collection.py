@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from plain import Topic, greatest, value
+from plain import DEFINITIONS, Topic, greatest, value
 from rankbounds.cli import main
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
@@ -36,6 +36,8 @@ MEASURES = [
     for measure in [parse_measure(example)]
     if (measure.list_only or measure.as_retrieved or measure.collection_exactness != "unknown")
     and measure.exactness != "unknown"
+    and measure.name in DEFINITIONS
+    and not measure.reads_judgments
     and not getattr(measure, "by_topic", False)
     and getattr(measure, "max_grade", None) is None
 ]

@@ -53,6 +53,8 @@ class Facts:
     """Unjudged documents are dropped before the value is computed."""
     as_retrieved: ClassVar[bool] = False
     """The value describes the list as it was retrieved, whatever is assumed of unjudged documents."""
+    reads_judgments: ClassVar[bool] = False
+    """The value needs more of a document's judgments than its grade: for which subtopics, from which stratum."""
 
     vanishes: ClassVar[bool] = False
     """It comes as close to 0 as one likes when ever more relevant documents exist that the list lacks."""
