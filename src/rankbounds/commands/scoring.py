@@ -59,6 +59,20 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--q", type=float, help="with --unjudged expected: the probability that one is relevant")
     parser.add_argument("--bounds", default="unjudged", metavar="WHAT", help=f"low and high cover: {', '.join(BOUNDS)}")
+    parser.add_argument(
+        "--open",
+        default="retrieved",
+        metavar="WHICH",
+        help="unjudged documents that bounds cover: retrieved (default), or collection (also relevant ones that nobody "
+        "retrieved, which lower nDCG, AP and recall)",
+    )
+    parser.add_argument(
+        "--most-relevant",
+        type=int,
+        metavar="N",
+        help="with --open collection: a topic has at most N relevant documents, known ones counted (default: any "
+        "number; a topic that knows more has no others)",
+    )
     add_ranking(parser)
     parser.add_argument(
         "--ties-key",

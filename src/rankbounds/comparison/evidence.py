@@ -154,7 +154,12 @@ class Evidence:
         self.assumptions.check(chosen)
         looked = self._look(chosen, progress, observe)
         left_out = [left_out_words(self.left_out, len(self.judged.query_ids))] if self.left_out else []
-        told = [*left_out, *looked.scores.warnings(), *fractions_lost(self.facts.grade, chosen)]
+        told = [
+            *left_out,
+            *looked.scores.warnings(),
+            *self.assumptions.more_known(self.facts),
+            *fractions_lost(self.facts.grade, chosen),
+        ]
         for message in told:
             warnings.warn(message, RankboundsWarning, stacklevel=2)
         return looked.scores
@@ -371,7 +376,8 @@ class Evidence:
 
     def _scores_for_planning(self, measure: Measure, a: int, b: int) -> Scores | None:
         """The scores of two runs, where they are at hand and are those that planning would compute."""
-        if self.assumptions.unjudged.name != "nonrelevant" or self.assumptions.bounds != "unjudged":
+        chosen = self.assumptions
+        if chosen.unjudged.name != "nonrelevant" or chosen.bounds != "unjudged" or chosen.open != "retrieved":
             return None
         for measures, looked in self._looked.items():
             if measure in measures:

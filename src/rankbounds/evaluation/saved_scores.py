@@ -38,6 +38,8 @@ def save(scores: Scores, path: str | os.PathLike[str]) -> None:
         "measures": [_saved_measure(measure) for measure in scores.measures],
         "bounds": scores.bounds,
         "topics": scores.topics,
+        "open": scores.open,
+        "most_relevant": scores.most_relevant,
         "outer": [_saved_measure(measure) for measure in scores.outer],
         "without_relevant": scores.without_relevant,
         "notes": [{note.name: getattr(noted, note.name) for note in fields(noted)} for noted in scores.notes],
@@ -69,6 +71,8 @@ def load(path: str | os.PathLike[str]) -> Scores:
             notes=[RunNotes() for _ in runs],
             bounds=str(content["bounds"]),
             topics=str(content["topics"]),
+            open=str(content.get("open", "retrieved")),
+            most_relevant=None if content.get("most_relevant") is None else int(content["most_relevant"]),
         )
         if content["format"] == FIRST_FORMAT:
             return replace(loaded, outer=[measure for measure in measures if _may_be_outer(measure, loaded.bounds)])
