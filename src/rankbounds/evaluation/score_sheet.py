@@ -22,7 +22,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
 
-
 WORTH_A_WARNING = 20
 """So many documents, none of them judged, are hardly what somebody meant to score; fewer may be."""
 
@@ -57,6 +56,7 @@ def score_run(
         precision=assumptions.score_precision,
         topics=assumptions.topics,
         tie_key=assumptions.ties_key,
+        keep_judgments=any(measure.reads_judgments for measure in measures),
     )
     sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
     sheet.fill(joined.slices, threads)
