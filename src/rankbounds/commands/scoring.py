@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.commands.output import progress_on_terminal
-from rankbounds.commands.reading import add_reading, runs_from
+from rankbounds.commands.reading import add_preparing, add_reading, runs_from
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, PRECISIONS, TOPICS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
@@ -80,6 +80,7 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
         help="rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
         "smallest first",
     )
+    add_preparing(parser)
     add_reading(parser)
 
 

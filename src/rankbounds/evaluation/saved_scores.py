@@ -113,6 +113,8 @@ def _loaded_notes(saved: Mapping[str, Any]) -> RunNotes:
         unknown=_names(saved["unknown"]),
         tied_topics=int(saved["tied_topics"]),
         tie_range=None if tie_range is None else float(tie_range),
+        prepared=str(saved.get("prepared", "")),
+        strange_documents=str(saved.get("strange_documents", "")),
     )
 
 
