@@ -241,6 +241,16 @@ def test_a_careless_judge_squeezes_differences_but_likes_nobody():
         assert row["beyond_scale"] == pytest.approx(row["by_labels"] - level - slope * row["trusted"], abs=1e-12)
 
 
+def test_one_label_makes_no_favourite():
+    """A line through runs' scores that one topic bends says nothing of the other runs."""
+    people, _, runs = made(3, topics=30, runs=8, grades=2)
+    model = {topic: dict(of) for topic, of in people.items()}
+    model["4"]["d1"] = 1 - model["4"]["d1"]
+    found = rb.judges(people, {"model": model}, runs, "P@3")
+    assert any(row["bias"] for row in found.systems)
+    assert {(row["flag"], row["flag_beyond_scale"]) for row in found.systems} == {(None, None)}
+
+
 def plain_tau_ap(observed, reference):
     """For orders without ties."""
     ranked = sorted(observed, key=observed.get, reverse=True)

@@ -68,9 +68,10 @@ def bias_of_runs(
     corrected = adjusted(p, "holm")
     beyond, p_beyond = np.full((2, len(excess)), np.nan)
     if len(excess) >= RUNS_FOR_SCALE:
-        slope = float(_slope(trusted.mean(axis=-1), by_labels.mean(axis=-1)))
-        expected = (0.0 if np.isnan(slope) else slope - 1) * (trusted - trusted.mean(axis=0))
-        left = differences(excess, expected)
+        # Each topic's line over the runs' means is taken out, so that the test knows how uncertain the slope is.
+        means = trusted.mean(axis=-1)
+        slopes = np.nan_to_num(_slope(means, by_topic.T))
+        left = differences(excess, (means - means.mean())[:, None] * slopes)
         beyond = left.mean(axis=-1)
         p_beyond = adjusted(p_values(left, resampling=resampling, measure=measure), "holm")
 

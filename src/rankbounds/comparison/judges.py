@@ -33,6 +33,9 @@ from rankbounds.comparison.label_agreement import (
     topics_of,
 )
 from rankbounds.comparison.label_sets import (
+    MAJORITY,
+    MEAN_GRADE,
+    SHARE_OF_VOTES,
     LabelSet,
     Scoring,
     on_scales,
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = ("RBP(p=0.8)",)
 INTERVAL_RESAMPLES = 2_000
 """Of topics, for intervals; tests resample as often as elsewhere."""
+MOST_LIKING_RESAMPLES = 1_000_000
 PAIRS = ("all", "shared")
 _STATISTICS = (
     "kappa", "kappa_grades", "kappa_linear", "kappa_quadratic", "alpha", "alpha_nominal", "alpha_ordinal",
@@ -336,7 +340,7 @@ def judges(
     percentiles over resampled topics, those of taus the value and its bootstrap standard error, those of bias t
     intervals over topics: all are approximate. A run is favoured
     or punished when its bias differs from the mean bias of all runs by the randomisation test with Holm's correction
-    over runs; beyond scale, when it does so from the line through all runs' scores (whose slope is taken as known).
+    over runs; beyond scale, when it does so from the line through all runs' scores.
     Pairs of runs are separated as ``compare`` separates them. ``tau_ap`` is the mean of both directions, as in
     ``rankbounds agreement``. ``gain`` holds for labels on the scale of the trusted ones.
 
@@ -373,6 +377,8 @@ def judges(
     if votes:
         if len(judged) < 2:
             raise UsageError("Votes need at least two sets of labels.")
+        for taken in {MAJORITY, MEAN_GRADE, SHARE_OF_VOTES} & set(sets):
+            raise UsageError(f'A set of labels is called "{taken}", as votes are: give it another name.')
         judged += voted_sets(judged, truth)
     tables = [
         label_tables(truth, judge.labels, judge.name, rel=level, labels_rel=judge.rel, same_scale=judge.same_scale)
@@ -594,6 +600,8 @@ def _of_runs(
     """Rows on bias, orders and winners."""
     alpha, confidence = settings["alpha"], settings["confidence"]
     testing = Resampling(RESAMPLES, settings["seed"])
+    # Of so many runs even the least p-value must be able to stay below the level once it is corrected.
+    liking = Resampling(min(max(RESAMPLES, int(2 * len(runs) / alpha)), MOST_LIKING_RESAMPLES), settings["seed"])
     bootstrap = TopicBootstrap(scores.shape[-1], Resampling(settings["resamples"], settings["seed"]), confidence)
     merits = np.stack([merit(scores[:, at], measure) for at, measure in enumerate(measures)], axis=1)
     for at, measure in enumerate(measures):
@@ -611,7 +619,7 @@ def _of_runs(
         correlated = resampled_correlations(trusted, list(scores[1:, at]), measure, bootstrap) if several else None
         for place, judge in enumerate(judged):
             others = scores[1 + place, at]
-            bias = bias_of_runs(others, trusted, measure, alpha=alpha, confidence=confidence, resampling=testing)
+            bias = bias_of_runs(others, trusted, measure, alpha=alpha, confidence=confidence, resampling=liking)
             outcome = winners(trusted, others, p[0, at], p[1 + place, at], measure, alpha)
             label = {"labels": judge.name, "measure": str(measure)}
             systems += _system_rows(label, runs, best_first, others, trusted, bias)
