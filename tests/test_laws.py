@@ -28,12 +28,16 @@ LAW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthChec
 
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 MEASURES = [*PLAIN, *map(Condensed, PLAIN)]
-NO_MEAN_OVER_TIES = {"RBP2", "INST"}  # a user whose next step depends on what was found so far
+BY_STEPS = {"RBP2", "INST"}  # a user whose next step depends on what was found so far
+NO_MEAN_OVER_TIES = BY_STEPS | {"GMAP", "GMBpref", "YAAP", "BinG", "G", "nDCG_rel", "RnDCG"}
 NO_MEAN_OVER_BOTH = NO_MEAN_OVER_TIES | {"RRn", "ESL", "Shaw", "RankPower"}
-NO_EXTREMES_OVER_TIES = {"infAP"}
-UNBOUNDED = {"Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP"}  # no bounds are known, and none are given
+NO_EXTREMES_OVER_TIES = {"infAP", "G", "nDCG_rel", "RnDCG"}
+UNBOUNDED = {  # no bounds are known, and none are given
+    *("Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP", "G", "nDCG_rel", "RnDCG"),
+}
 OUTER = {"Q"}  # bounds that hold, but may be wider than needed
 COUNTED = {"P", "Recall", "F", "Shaw", "RPrec", "Success", "Judged", "Unjudged", "NumRet", "NumRel", "NumRelRet"}
+COUNTED |= {"NumQ", "NumNonRelRet", "Hits", "SetP", "RelP", "SetAP"}
 
 WHOLE = (0, 0, 1, 1, 2, 3)
 FRACTIONS = (0, 0, 0.25, 0.5, 1, 1)
