@@ -17,7 +17,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats
 from rankbounds.comparison.corrections import adjusted, over_all_pairs
-from rankbounds.comparison.label_agreement import TopicBootstrap
+from rankbounds.comparison.label_agreement import SIGNED, TopicBootstrap
 from rankbounds.comparison.significance import Resampling, check_finite, mean_interval, p_values, pairs_of
 from rankbounds.evaluation.rank_correlation import order_signs, tau_ap_of_signs, tau_of_signs
 from rankbounds.evaluation.score_differences import differences, mean_difference, merit
@@ -128,12 +128,11 @@ def resampled_correlations(
     found: list[dict[str, tuple[float, float, float]]] = []
     for place, (of_all, of_draws) in enumerate(zip(whole, again, strict=True)):
         numbers = {
-            name: (value := float(of_all[name][0]), *bootstrap.interval_around(value, of_draws[name], -1.0, 1.0))
+            name: (value := float(of_all[name][0]), *bootstrap.interval(value, of_draws[name], *SIGNED))
             for name in COEFFICIENTS
         }
         slope = float(_slope(merits[0].mean(axis=0), merits[1 + place].mean(axis=0)))
-        low, high = bootstrap.interval(_slope(drawn[0], drawn[1 + place])).tolist()
-        numbers["slope"] = (slope, low, high)
+        numbers["slope"] = (slope, *bootstrap.interval(slope, _slope(drawn[0], drawn[1 + place])))
         found.append(numbers)
     return found
 
