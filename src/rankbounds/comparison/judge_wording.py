@@ -190,8 +190,8 @@ def agreement_caption(settings: Row) -> str:
     return (
         f"Agreement with {settings['trusted']} (grades {settings['scale']}, relevant from {settings['rel']:g} on) over "
         f"{settings['topics']} topics. kappa: relevant or not; linear, quadratic: of grades (- where scales differ); "
-        f"alpha: Krippendorff's, of grades (of relevant or not, where scales differ); brackets: {settings['confidence']:.0%} over {settings['resamples']:,} "
-        f"resamples of topics, seed {settings['seed']}."
+        f"alpha: Krippendorff's, of grades (of relevant or not, where scales differ); brackets: "
+        f"{settings['confidence']:.0%} over {settings['resamples']:,} resamples of topics, seed {settings['seed']}."
     )
 
 
