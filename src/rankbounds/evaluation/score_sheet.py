@@ -52,6 +52,7 @@ def score_run(
         precision=assumptions.score_precision,
         topics=assumptions.topics,
         tie_key=assumptions.ties_key,
+        keep_judgments=any(measure.reads_judgments for measure in measures),
     )
     sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
     sheet.fill(joined.slices, threads)

@@ -53,6 +53,8 @@ class Facts:
     """Unjudged documents are dropped before the value is computed."""
     as_retrieved: ClassVar[bool] = False
     """The value describes the list as it was retrieved, whatever is assumed of unjudged documents."""
+    reads_judgments: ClassVar[bool] = False
+    """The value needs more of a document's judgments than its grade: for which subtopics, from which stratum."""
 
     # What is known of its bounds, and how topics are summed up.
 

@@ -17,6 +17,7 @@ from rankbounds.evaluation.differences.first_relevant import greatest_of_best
 from rankbounds.evaluation.differences.greatest import Found, Greatest
 from rankbounds.evaluation.differences.ideal_ratios import greatest_ratio
 from rankbounds.evaluation.differences.monotone import greatest_when_monotone
+from rankbounds.evaluation.differences.penalties import greatest_preference
 from rankbounds.evaluation.differences.precision_at_r import greatest_at_r
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents, SharedLists
 from rankbounds.evaluation.differences.shares import greatest_share
@@ -24,6 +25,7 @@ from rankbounds.evaluation.differences.weighted_sums import RelevantRetrieved, d
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.average_precision import AP
+from rankbounds.measures.binary_preference import LimitedPenalty
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.counts import NumRel, NumRelRet
 from rankbounds.measures.inferred_average_precision import infAP
@@ -199,7 +201,8 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
     if isinstance(measure, RPrec) and _order_is_settled(lists, assumptions):
         return lambda place, more: greatest_at_r(measure, lists.by_topic[place], held[place], more)
 
-    averaged = isinstance(measure, AVERAGES) and _order_is_settled(lists, assumptions)
+    settled = _order_is_settled(lists, assumptions)
+    averaged = settled and isinstance(measure, AVERAGES)
 
     def several(place: int, more: int) -> Greatest:
         """All judgments where these are few, else whatever arguments there are."""
@@ -209,6 +212,8 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
         arguments = [greatest_apart(measure, rankings, of_topic, assumptions, more)]
         if averaged and (average := greatest_average(measure, rankings, of_topic, more)) is not None:
             arguments.insert(0, average)
+        if settled and isinstance(measure, LimitedPenalty):
+            arguments.insert(0, greatest_preference(measure, rankings, of_topic, more))
         if not averaged or more or isinstance(measure, Q):
             arguments.insert(0, greatest_of_all(measure, rankings, of_topic, assumptions, more))
         return _least_of(*arguments)
