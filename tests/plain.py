@@ -612,6 +612,24 @@ OF_SAMPLES = {
 }
 
 
+def overlap(ranking: list, ideal: list, p: float) -> float:
+    """Rank-biased overlap down to depth 1000, but for the sum of weights."""
+    return sum(p ** (depth - 1) * len({*ranking[:depth]} & {*ideal[:depth]}) / depth for depth in range(1, 1001))
+
+
+def compatibility(topic: Topic, m) -> float:
+    """Documents are told apart by numbers; those judged and not retrieved come behind the retrieved ones."""
+    gains = topic.gains()
+    rest = [topic.gain(grade) for grade in topic.judged]
+    for grade in topic.ranking:
+        if grade is not None:
+            rest.remove(topic.gain(grade))
+    gains += rest
+    relevant = [number for number, gain in enumerate(gains) if gain > topic.gain(0)]
+    ideal = sorted(relevant, key=lambda number: (-gains[number], number))
+    return share(overlap([*range(len(topic.ranking))], ideal, m.p), overlap(ideal, ideal, m.p))
+
+
 DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "RBP": rbp,
     "Bpref": bpref,
@@ -652,6 +670,7 @@ DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "RankPower": rank_power,
     **{name: one_subtopic(definition) for name, definition in BY_SUBTOPIC.items()},
     **{name: one_stratum(definition) for name, definition in OF_SAMPLES.items()},
+    "Compatibility": compatibility,
 }
 
 

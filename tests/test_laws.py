@@ -36,7 +36,7 @@ NO_MEAN_OVER_BOTH = NO_MEAN_OVER_TIES | {"RRn", "ESL", "Shaw", "RankPower"}
 NO_EXTREMES_OVER_TIES = {"infAP", *BY_SUBTOPIC, *STOPPING_BY_GAIN, *OF_SAMPLES}
 UNBOUNDED = {"Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP"}  # no bounds are known, and none are given
 UNBOUNDED |= {"alpha_nDCG", "nERR_IA", "nNRBP", *OF_SAMPLES}
-OUTER = {"Q", *STOPPING_BY_GAIN}  # bounds that hold, but may be wider than needed
+OUTER = {"Q", "Compatibility", *STOPPING_BY_GAIN}  # bounds that hold, but may be wider than needed
 COUNTED = {"P", "Recall", "F", "Shaw", "RPrec", "Success", "Judged", "Unjudged", "NumRet", "NumRel", "NumRelRet"}
 
 WHOLE = (0, 0, 1, 1, 2, 3)
