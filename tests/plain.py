@@ -80,7 +80,8 @@ def success(topic: Topic, m) -> float:
 
 def r_precision(topic: Topic, m) -> float:
     number = topic.number_relevant(m.rel)
-    return sum(topic.relevance(m.rel)[:number]) / number if number else 0.0
+    depth = number if m.times == 1 else math.floor(m.times * number + 0.9)
+    return sum(topic.relevance(m.rel)[:depth]) / depth if depth else 0.0
 
 
 def reciprocal_rank(topic: Topic, m) -> float:
@@ -630,6 +631,80 @@ def compatibility(topic: Topic, m) -> float:
     return share(overlap([*range(len(topic.ranking))], ideal, m.p), overlap(ideal, ideal, m.p))
 
 
+def relative_precision(topic: Topic, m) -> float:
+    most = min(topic.number_relevant(m.rel), len(topic.ranking) if m.cutoff is None else m.cutoff)
+    return share(sum(topic.relevance(m.rel)[: m.cutoff]), most)
+
+
+def set_average_precision(topic: Topic, m) -> float:
+    count = sum(topic.relevance(m.rel))
+    return share(count, len(topic.ranking)) * share(count, topic.number_relevant(m.rel))
+
+
+def smoothed_average_precision(topic: Topic, m) -> float:
+    total = sum_of_precisions(topic.relevance(m.rel), None)
+    return math.log((1 + total) / (1 + topic.number_relevant(m.rel) - total))
+
+
+def utility(topic: Topic, m) -> float:
+    hits = sum(topic.relevance(m.rel))
+    noise = len(topic.ranking) - hits
+    misses = topic.number_relevant(m.rel) - hits
+    return m.hit * hits + m.noise * noise + m.miss * misses + m.rest * (m.documents - hits - noise - misses)
+
+
+def logarithm(definition: Callable[[Topic, object], float]) -> Callable[[Topic, object], float]:
+    return lambda topic, m: math.log(max(definition(topic, m), 0.00001))
+
+
+def binary_g(topic: Topic, m) -> float:
+    total, in_vain = 0.0, 0
+    for relevant in topic.relevance(m.rel):
+        if relevant:
+            total += 1 / math.log2(2 + in_vain)
+        else:
+            in_vain += 1
+    return share(total, topic.number_relevant(m.rel))
+
+
+def ideal_gains(topic: Topic) -> list[float]:
+    return sorted((gain for gain in topic.known_gains() if gain > 0), reverse=True)
+
+
+def g(topic: Topic, m) -> float:
+    ideal = ideal_gains(topic)
+    total = cost = gained = 0.0
+    for position, gain in enumerate(topic.gains()):
+        cost += max(1.0, ideal[position]) if position < len(ideal) else 1.0
+        gained += gain
+        total += gain / math.log2(2 + cost - gained)
+    return share(total, sum(ideal))
+
+
+def discounted(gains: list[float]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+def ndcg_at_gains(topic: Topic, m) -> float:
+    gains, ideal = topic.gains(), ideal_gains(topic)
+    if not ideal:
+        return 0.0
+    at = [discounted(gains[:rank]) / discounted(ideal[:rank]) for rank, gain in enumerate(gains, 1) if gain > 0]
+    missed = len(ideal) - len(at)
+    return (sum(at) + missed * discounted(gains) / discounted(ideal)) / len(ideal)
+
+
+def ndcg_at_levels(topic: Topic, m) -> float:
+    gains, ideal = topic.gains(), ideal_gains(topic)
+    if not ideal:
+        return 0.0
+    ends = [rank for rank in range(1, len(ideal) + 1) if rank == len(ideal) or ideal[rank] < ideal[rank - 1]]
+    at = [discounted(gains[:rank]) / discounted(ideal[:rank]) for rank in ends]
+    if len(gains) > len(ideal) + 1:
+        at.append(discounted(gains) / discounted(ideal))
+    return sum(at) / len(at)
+
+
 DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "RBP": rbp,
     "Bpref": bpref,
@@ -671,6 +746,21 @@ DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     **{name: one_subtopic(definition) for name, definition in BY_SUBTOPIC.items()},
     **{name: one_stratum(definition) for name, definition in OF_SAMPLES.items()},
     "Compatibility": compatibility,
+    "NumNonRelRet": lambda topic, m: len([grade for grade in topic.ranking if grade is not None and grade < m.rel]),
+    "NumQ": lambda topic, m: 1,
+    "Hits": lambda topic, m: sum(topic.relevance(m.rel)[: m.cutoff]),
+    "SetP": lambda topic, m: share(sum(topic.relevance(m.rel)), len(topic.ranking)),
+    "RelP": relative_precision,
+    "SetAP": set_average_precision,
+    "YAAP": smoothed_average_precision,
+    "Utility": utility,
+    "GMAP": logarithm(average_precision),
+    "GMBpref": logarithm(bpref_family(lambda above, _rank, r, n, _ret, _m: share(min(r, above), min(r, n)))),
+    "BinG": binary_g,
+    "G": g,
+    "nDCG_rel": ndcg_at_gains,
+    "RnDCG": ndcg_at_levels,
+    "IdealDCG": lambda topic, m: discounted(ideal_gains(topic)),
 }
 
 

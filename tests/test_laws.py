@@ -29,15 +29,19 @@ LAW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthChec
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 MEASURES = [*PLAIN, *map(Condensed, PLAIN)]
 STOPPING_BY_GAIN = {"IFT_C1", "IFT_C2", "IFT", "BPM"}
-# A user whose next step depends on what was found so far, and estimates from a sample.
-NO_MEAN_OVER_TIES = {"RBP2", "INST", "TBG", *STOPPING_BY_GAIN, *OF_SAMPLES}
+BY_STEPS = {"RBP2", "INST", "TBG", *STOPPING_BY_GAIN}  # a user whose next step depends on what was found so far
+NO_MEAN_OVER_TIES = {*BY_STEPS, *OF_SAMPLES, "GMAP", "GMBpref", "YAAP", "BinG", "G", "nDCG_rel", "RnDCG"}
 NO_MEAN_OVER_BOTH = NO_MEAN_OVER_TIES | {"RRn", "ESL", "Shaw", "RankPower"}
 # The best order for one subtopic may be bad for another.
-NO_EXTREMES_OVER_TIES = {"infAP", *BY_SUBTOPIC, *STOPPING_BY_GAIN, *OF_SAMPLES}
-UNBOUNDED = {"Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP"}  # no bounds are known, and none are given
-UNBOUNDED |= {"alpha_nDCG", "nERR_IA", "nNRBP", *OF_SAMPLES}
+NO_EXTREMES_OVER_TIES = {"infAP", "G", "nDCG_rel", "RnDCG", *BY_SUBTOPIC, *STOPPING_BY_GAIN, *OF_SAMPLES}
+UNBOUNDED = {  # no bounds are known, and none are given
+    *("Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP", "G", "nDCG_rel", "RnDCG"),
+    *("alpha_nDCG", "nERR_IA", "nNRBP"),
+    *OF_SAMPLES,
+}
 OUTER = {"Q", "Compatibility", *STOPPING_BY_GAIN}  # bounds that hold, but may be wider than needed
 COUNTED = {"P", "Recall", "F", "Shaw", "RPrec", "Success", "Judged", "Unjudged", "NumRet", "NumRel", "NumRelRet"}
+COUNTED |= {"NumQ", "NumNonRelRet", "Hits", "SetP", "RelP", "SetAP"}
 
 WHOLE = (0, 0, 1, 1, 2, 3)
 FRACTIONS = (0, 0, 0.25, 0.5, 1, 1)

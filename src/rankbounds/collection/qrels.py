@@ -306,7 +306,9 @@ def read_qrels(
     return Qrels.of_lines(found)
 
 
-def read_qrels_by_source(path: str | os.PathLike[str], *, kind: str | None = None) -> dict[str, Qrels]:
+def read_qrels_by_source(
+    path: str | os.PathLike[str], *, kind: str | None = None, columns: Mapping[str, str] | None = None
+) -> dict[str, Qrels]:
     r"""The judgments of every source in the column ``source``, apart from each other.
 
     Parameters
@@ -315,6 +317,8 @@ def read_qrels_by_source(path: str | os.PathLike[str], *, kind: str | None = Non
         A table with the columns query, document, relevance and ``source`` (CSV, TSV, JSON lines, Parquet).
     kind : str, optional
         The format's name, where the contents should not decide.
+    columns : mapping, optional
+        What the table calls its columns, as for ``read_qrels``.
 
     Returns
     -------
@@ -332,7 +336,7 @@ def read_qrels_by_source(path: str | os.PathLike[str], *, kind: str | None = Non
     >>> {source: len(judgments) for source, judgments in qrels.items()}
     {'human': 1, 'llm': 2}
     """
-    found = formats.read(os.fspath(path), named_columns.QRELS_COLUMNS, kind=kind)
+    found = formats.read(os.fspath(path), named_columns.QRELS_COLUMNS.renamed(columns), kind=kind)
     if not isinstance(found, named_columns.Columns):
         raise _no_sources(os.fspath(path))
     return {name: Qrels._of(found, name) for name in LabelSources.of(found).names}

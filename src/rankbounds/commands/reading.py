@@ -31,6 +31,15 @@ def add_inputs(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
     add_runs(parser, needed=needed)
 
 
+def add_labels(parser: argparse.ArgumentParser) -> None:
+    """Labels in the place of judgments."""
+    parser.add_argument(
+        "qrels",
+        metavar="LABELS",
+        help="labels, such as a language model's: a TREC file or any other known format (see --from); - is stdin",
+    )
+
+
 def add_runs(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
     """The runs."""
     parser.add_argument("runs", metavar="RUN", nargs="+" if needed else "*", help=RUNS_HELP)

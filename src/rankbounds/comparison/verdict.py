@@ -20,6 +20,7 @@ from rankbounds.comparison.corrections import (
     groups_not_separable,
     over_all_pairs,
 )
+from rankbounds.comparison.equivalence import TOST, check_equivalence, check_margin, equivalent
 from rankbounds.comparison.evidence import Evidence, left_out_words
 from rankbounds.comparison.power import check_level
 from rankbounds.comparison.rank_intervals import (
@@ -71,6 +72,7 @@ def compare(
     seed: int = 0,
     baseline: str | None = None,
     ranks: str = "auto",
+    margin: float | None = None,
     evidence: Evidence | None = None,
     certain: CertainBounds | None = None,
 ) -> Comparison:
@@ -80,8 +82,9 @@ def compare(
     ----------
     scores : Scores
         Of two runs or more. Scores of ``topics="shared"`` are compared over the topics that all runs have.
-    test : {"randomization", "t", "wilcoxon", "sign", "bootstrap"}
-        The test of each pair alone, which gives ``p_value``.
+    test : {"randomization", "t", "wilcoxon", "sign", "bootstrap", "tost"}
+        The test of each pair alone, which gives ``p_value``. ``tost`` asks the opposite of the others: two one-sided t
+        tests, whose p-value is small where a difference of ``margin`` or more is ruled out.
     correction : {"auto", "tukey", "dunnett", "holm", "bonferroni", "bh", "none"}
         For the number of pairs; gives ``p_adjusted``. ``auto``: none for one pair; for three runs or more the
         randomised, paired Tukey HSD over all of them (with a baseline Dunnett's test by the same resamples). Tests
@@ -97,6 +100,9 @@ def compare(
     ranks : {"auto", "bootstrap", "test"}
         What intervals for places on the leaderboard come from: resampled topics (of three runs or more), or the pairs
         that the test separates.
+    margin : float, optional
+        The largest difference that does not matter, in units of the scores. With it, pairs have ``p_equivalent``, and
+        words say whether two runs are equivalent.
     evidence : Evidence, optional
         The judgments and runs behind the scores, for narrower bounds of differences and more words.
     certain : callable, optional
@@ -123,13 +129,27 @@ def compare(
     >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs[0]["difference"]
     0.5
 
+    Runs that differ, but by too little to matter:
+
+    >>> twins = {"one": runs["good"], "two": {**runs["good"], "0": {"n": 2, "r": 1}}}
+    >>> rb.compare(rb.evaluate(qrels, twins, "RR"), test="tost", margin=0.2).pairs[0]["verdict"]
+    'equivalent'
+
     """
     if len(scores.runs) < 2:
         raise DataError("A comparison needs at least two runs.")
+    for measure in scores.measures:
+        if measure.total == "geometric":
+            raise UsageError(
+                f"{measure} has a geometric mean over topics, and runs are compared by differences of plain means. "
+                "Compare AP or Bpref, and leave it to evaluate."
+            )
     check_level(alpha)
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
-    check_test(test, alternative)
+    check_test("t" if test == TOST else test, alternative)
+    if margin is not None:
+        check_margin(margin)
     check_choice("ranks", ranks, METHODS)
     resampling = Resampling(resamples, seed)
     scores = _over_shared_topics(scores)
@@ -139,13 +159,24 @@ def compare(
         first = np.delete(np.arange(len(scores.runs)), against)
         second = np.full(first.size, against)
     correction = _correction(correction, test, pairs=first.size, baseline=baseline)
+    if test == TOST:
+        check_equivalence(margin, alternative, correction)
     matrices = np.moveaxis(scores.value, -1, 0)
     apart = [check_differences(score_differences(matrix[first], matrix[second])) for matrix in matrices]
     for differences, measure in zip(apart, scores.measures, strict=True):
         if test not in ORDER_TESTS:
             check_finite(differences, f"the {test} test", measure)
     gains = [merit(differences, measure) for differences, measure in zip(apart, scores.measures, strict=True)]
-    p = p_values(np.concatenate(gains), test, alternative, resampling).reshape(len(apart), -1)  # one set of resamples
+    p_equivalent = np.stack(
+        [_equivalent(*of_measure, margin) for of_measure in zip(apart, scores.measures, strict=True)]
+    )
+    p = (
+        p_equivalent
+        if test == TOST
+        else p_values(np.concatenate(gains), test, alternative, resampling).reshape(
+            len(apart), -1
+        )  # the same resamples
+    )
     columns = {
         "difference": np.stack([mean_difference(matrix[first], matrix[second]) for matrix in matrices]),
         **{
@@ -156,6 +187,7 @@ def compare(
         "deviation": np.stack([deviation_of(differences) for differences in apart]),
         "p_value": p,
         "p_adjusted": _corrected(p, correction, scores, first, second, resampling),
+        "p_equivalent": p_equivalent,
         **_certain_bounds(scores, first, second, evidence, certain),
         "won": np.stack([np.count_nonzero(gain > 0, axis=-1) for gain in gains]).astype(np.float64),
         "lost": np.stack([np.count_nonzero(gain < 0, axis=-1) for gain in gains]).astype(np.float64),
@@ -166,6 +198,7 @@ def compare(
         "baseline": baseline,
         "alternative": alternative,
         "alpha": alpha,
+        "margin": margin,
         "confidence": confidence,
         "resamples": resamples,
         "seed": seed,
@@ -178,10 +211,13 @@ def compare(
     low, high = (np.stack(ends) for ends in zip(*(merit_of_range(*of_measure) for of_measure in ranges), strict=True))
     codes = _verdicts(np.stack(leads), columns["p_adjusted"], low, high, alpha)
     placed = None
-    if baseline is None:
+    if baseline is None and test != TOST:
         placed = _places(scores, columns, correction, alpha, resampling, ranks)
     separated = columns["p_adjusted"] < alpha
-    systems = _system_rows(scores, None if baseline is not None else (first, second, separated), placed, confidence)
+    if test == TOST:
+        codes = np.where(separated, VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
+    lettered = baseline is None and test != TOST
+    systems = _system_rows(scores, (first, second, separated) if lettered else None, placed, confidence)
     return Comparison(scores, settings, systems, first, second, columns, codes, evidence)
 
 
@@ -212,6 +248,13 @@ def _corrected(p: Floats, correction: str, scores: Scores, first: Ints, second: 
     if correction == "dunnett":
         return against_baseline(matrices, first, int(second[0]), resampling)
     return over_all_pairs(matrices, first, second, resampling)
+
+
+def _equivalent(differences: Floats, measure: Measure, margin: float | None) -> Floats:
+    """The p-values of equivalence; none (NaN) without a margin, or where a difference is infinite."""
+    if margin is None or np.isinf(differences).any():
+        return np.full(differences.shape[0], np.nan)
+    return equivalent(differences, margin, "t", measure=measure)
 
 
 def _intervals(apart: Sequence[Floats], confidence: float) -> tuple[list[Floats], list[Floats]]:

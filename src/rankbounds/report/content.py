@@ -48,8 +48,7 @@ LEAST_WEIGHT = 1e-4
 NEXT_DOCUMENTS = 20
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, a probability."""
-WHOLE_COLUMNS = ("won", "lost", "topics_needed")
-BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + 1) + 4 * len(WHOLE_COLUMNS) + len(wording.TEMPLATES)
+BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + 1) + 4 * len(wording.WHOLE) + len(wording.TEMPLATES)
 
 
 @dataclass(frozen=True)
@@ -246,7 +245,7 @@ def _leaderboard(
     numbers = compared.word_numbers
     columns = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else ["probability"])]
     pairs = {name: packed(numbers[name][:, both]) for name in columns}
-    pairs |= {name: packed(numbers[name][:, both], "<u4") for name in WHOLE_COLUMNS}
+    pairs |= {name: packed(numbers[name][:, both], "<u4") for name in wording.WHOLE}
     systems = [row for row in compared.systems if shown[scores.runs.index(row["run"])]]
     keys = ("mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_led")
     content |= {
