@@ -5,7 +5,8 @@ documents alone, the mean with the unjudged ones, its standard deviation and an 
 whatever the unjudged documents turn out to be, those beyond the ends of the lists included. "normal off by" is the
 largest error of the probabilities that the normal interval rests on (--interval distribution avoids it).
 
-With --difference, runs are compared in pairs, shared unjudged documents counted once.
+With --difference, runs are compared in pairs, a document having one value in both. RBP, P and DCG are computed exactly;
+nDCG, AP, recall and the others are drawn (--samples, --seed), and the standard error is told.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from rankbounds.commands.scoring import add_ranking
 from rankbounds.comparison.unjudged_differences import differences
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
+from rankbounds.probability.drawn_scores import SAMPLES
 from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
 from rankbounds.probability.model_choice import KINDS
 
@@ -52,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--difference", action="store_true", help="compare the runs in pairs")
     parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
-    parser.add_argument("--samples", type=int, default=1000, help="draws for AP, nDCG and the like (default 1000)")
+    parser.add_argument(
+        "--samples", type=int, default=SAMPLES, help=f"draws for AP, nDCG and the like (default {SAMPLES})"
+    )
     parser.add_argument("--seed", type=seed, default=0, help="where the draws start (default 0)")
     add_ranking(parser)
     add_reading(parser)
@@ -71,7 +75,15 @@ def run(options: argparse.Namespace) -> int:
     # The same file twice is a run against itself.
     judgments, runs = collection_from(options, repeated=True)
     if options.difference:
-        compared = differences(judgments, runs, measures, **assumed)
+        compared = differences(
+            judgments,
+            runs,
+            measures,
+            confidence=options.confidence,
+            samples=options.samples,
+            seed=options.seed,
+            **assumed,
+        )
         _tell(compared.notes())
         write_text(options, compared.render(options.format, raw=options.raw))
         return 0

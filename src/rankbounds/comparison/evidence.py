@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,10 @@ from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.probability.completions import OpenCollection
+from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.model_choice import ChosenModels
+from rankbounds.probability.models import Constant
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, joined_run
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.rankings import Rankings
@@ -42,6 +46,9 @@ JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
 PROBABLE_RUNS = 20
 """For more runs, how likely one is better than another is not estimated: it would take long."""
+DRAWN_CELLS, FEWEST_DRAWS, SEED = 150_000_000, 100, 0
+"""Measures that are not weighted sums are drawn so often that about so many cells are gone through, less often than
+``FEWEST_DRAWS`` not at all."""
 KEPT_ROWS = 4_000_000
 """Rankings of more documents than this are not kept in memory, but made again when they are asked for."""
 NAMED = 10
@@ -54,8 +61,16 @@ class Unjudged:
 
     bounds: dict[Measure, tuple[Floats, Floats]]
     """For weighted sums over ranks, the least and the greatest difference."""
-    probability: dict[Measure, Floats]
-    """That the first run of a pair is the better one; NaN where nothing is open."""
+
+
+@dataclass(frozen=True, eq=False)
+class Probabilities:
+    """How likely the first run of each pair is the better one, with probabilities estimated from the judgments."""
+
+    better: dict[Measure, Floats]
+    """NaN where nothing is open. Exact for weighted sums over ranks, else drawn."""
+    draws: dict[Measure, int]
+    """How often measures were drawn that are not weighted sums."""
     unpooled: frozenset[str]
     """Runs of which too few documents are judged for such a probability."""
 
@@ -110,6 +125,7 @@ class Evidence:
         self._joined: dict[int, Joined] = {}
         self._looked: dict[tuple[Measure, ...], _Looked] = {}
         self._unjudged: dict[tuple[Measure, ...], Unjudged] = {}
+        self._probabilities: dict[tuple[Measure, ...], Probabilities] = {}
 
     @classmethod
     def read(
@@ -131,7 +147,7 @@ class Evidence:
 
     def __getstate__(self) -> dict[str, Any]:
         """What was read, without what can be computed from it."""
-        return self.__dict__ | {"_joined": {}, "_looked": {}, "_unjudged": {}}
+        return self.__dict__ | {"_joined": {}, "_looked": {}, "_unjudged": {}, "_probabilities": {}}
 
     # ---- scores ----
 
@@ -256,37 +272,65 @@ class Evidence:
         )
 
     def unjudged(self, measures: Sequence[Measure]) -> Unjudged:
-        """Bounds of all pairs' differences and, for few runs, how likely the first is the better one."""
+        """Bounds of all pairs' differences."""
         chosen = self._looked_at(measures)
         if chosen not in self._unjudged:
             self._unjudged[chosen] = self._unjudged_of(self._look(chosen).unjudged)
         return self._unjudged[chosen]
+
+    def probabilities(self, measures: Sequence[Measure]) -> Probabilities:
+        """How likely the first run of each pair is the better one; nothing for many runs."""
+        chosen = self._looked_at(measures)
+        if chosen not in self._probabilities:
+            self._probabilities[chosen] = self._probabilities_of(chosen)
+        return self._probabilities[chosen]
 
     def _looked_at(self, measures: Sequence[Measure]) -> tuple[Measure, ...]:
         """The measures of a look that was taken before and holds these; else these."""
         return next((known for known in self._looked if set(measures) <= set(known)), tuple(measures))
 
     def _unjudged_of(self, unjudged: dict[Measure, list[UnjudgedDocuments]]) -> Unjudged:
-        models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions)
-        estimated = False
-        if unjudged and len(self.runs) <= PROBABLE_RUNS:
-            kept = [list(self._rankings(at).batches) for at in range(len(self.runs))] if self._few_rows else None
-            logistic = ChosenModels("logistic", None, self.runs, self.facts, self.assumptions, kept)
-            try:
-                for measure in unjudged:
-                    logistic.of(measure)
-                models, estimated = logistic, True
-            except UsageError:
-                pass  # there is nothing to estimate probabilities from
-        exact = estimated and len(self.runs) * (len(self.runs) - 1) // 2 <= MANY_PAIRS
-        bounds, probability = {}, {}
+        bounds = {}
         for measure, of_runs in unjudged.items():
-            shared = SharedUnjudged(of_runs, models.of(measure))
-            _, sd, better, _, low, high = shared.columns(exact=exact)
+            *_, low, high = SharedUnjudged(of_runs, Constant(0.5)).columns(exact=False)
             bounds[measure] = low, high
-            if estimated:
-                probability[measure] = np.where(sd > 0, better, np.nan)
-        return Unjudged(bounds, probability, frozenset(models.unpooled()) if estimated else frozenset())
+        return Unjudged(bounds)
+
+    def _probabilities_of(self, measures: tuple[Measure, ...]) -> Probabilities:
+        found = Probabilities({}, {}, frozenset())
+        measures = tuple(measure for measure in measures if not (measure.judged_only or measure.as_retrieved))
+        if not measures or not self._follows_unjudged or len(self.runs) > PROBABLE_RUNS or not self._few_rows:
+            return found
+        batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
+        models = ChosenModels("logistic", None, self.runs, self.facts, self.assumptions, batches)
+        try:
+            models.of_grades(measures[0])
+        except UsageError:
+            return found  # there is nothing to estimate probabilities from
+        pairs = list(combinations(range(len(self.runs)), 2))
+        weighted = self._look(self._looked_at(measures)).unjudged
+        collection = OpenCollection(self.runs, self.facts, self.assumptions, batches)
+        for measure in measures:
+            if measure in weighted:
+                shared = SharedUnjudged(weighted[measure], models.of(measure))
+                _, sd, better, *_ = shared.columns(exact=len(pairs) <= MANY_PAIRS)
+                found.better[measure] = np.where(sd > 0, better, np.nan)
+                continue
+            drawn = DrawnCompletions(collection, measure, models.of_grades(measure), SAMPLES, SEED)
+            often = min(SAMPLES, int(DRAWN_CELLS / drawn.cells(len(pairs))))
+            if often < FEWEST_DRAWS:
+                continue
+            if often < SAMPLES:
+                drawn = DrawnCompletions(collection, measure, models.of_grades(measure), often, SEED)
+            differences = drawn_differences(drawn, pairs)
+            found.better[measure] = np.array(
+                [
+                    pair.better if collection.is_open(measure, runs) else np.nan
+                    for pair, runs in zip(differences, pairs, strict=True)
+                ]
+            )
+            found.draws[measure] = often
+        return replace(found, unpooled=frozenset(models.unpooled()))
 
     # ---- ties ----
 
