@@ -298,7 +298,7 @@ class Evidence:
 
     def _probabilities_of(self, measures: tuple[Measure, ...]) -> Probabilities:
         found = Probabilities({}, {}, frozenset())
-        measures = tuple(measure for measure in measures if not (measure.judged_only or measure.as_retrieved))
+        measures = tuple(measure for measure in measures if not measure.as_retrieved and measure.total == "mean")
         if not measures or not self._follows_unjudged or len(self.runs) > PROBABLE_RUNS or not self._few_rows:
             return found
         batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]

@@ -159,7 +159,9 @@ class DrawnDifference:
     @property
     def sd(self) -> float:
         """The standard deviation of the difference; NaN where it is not finite."""
-        return float(self.draws.std(ddof=1)) if self.finite else np.nan
+        if not self.finite:
+            return np.nan
+        return float(self.draws.std(ddof=1)) if np.ptp(self.draws) > TOLERANCE * self.scale else 0.0
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """The middle share of the draws."""

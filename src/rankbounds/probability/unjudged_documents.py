@@ -111,7 +111,7 @@ def open_measures(measures: Any, assumptions: Assumptions) -> list[Measure]:
     """The measures, if what unjudged documents turn out to be can make their means uncertain."""
     chosen = parse_measures(measures)
     for measure in chosen:
-        if measure.judged_only or measure.as_retrieved:
+        if measure.as_retrieved:
             raise UsageError(f"{measure} does not depend on what unjudged documents turn out to be.")
         if measure.total == "sum":
             raise UsageError(f"{measure} is a count, not a mean over topics.")
