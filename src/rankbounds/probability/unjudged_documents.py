@@ -17,6 +17,7 @@ from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scores import RunNotes, topic_warnings
 from rankbounds.measures import Measure, RankWeighted, parse_measures
+from rankbounds.measures.condensed import Condensed
 from rankbounds.rankings.join import Joined, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means
@@ -111,7 +112,7 @@ def open_measures(measures: Any, assumptions: Assumptions) -> list[Measure]:
     """The measures, if what unjudged documents turn out to be can make their means uncertain."""
     chosen = parse_measures(measures)
     for measure in chosen:
-        if measure.as_retrieved:
+        if measure.as_retrieved or isinstance(measure, Condensed):
             raise UsageError(f"{measure} does not depend on what unjudged documents turn out to be.")
         if measure.total == "sum":
             raise UsageError(f"{measure} is a count, not a mean over topics.")
