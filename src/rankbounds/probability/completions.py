@@ -259,18 +259,22 @@ class OpenCollection:
         """A row for each topic: the numbers of its documents, ``NO_DOCUMENT`` behind them."""
         return _padded(np.arange(len(self)), self.first[topics], np.diff(self.first)[topics], NO_DOCUMENT)
 
-    def facts_of(self, completed: Completions, among: Sequence[int]) -> CompletedFacts:
-        """The facts of the completed topics, when the documents that some of the runs hold are judged."""
+    def facts_of(
+        self, completed: Completions, among: Sequence[int], elsewhere: tuple[Ints, Floats] | None = None
+    ) -> CompletedFacts:
+        """The facts of the completed topics, when the documents that some of the runs hold are judged.
+
+        ``elsewhere``: completions in which one more document is judged, that none of the runs holds, and its grade.
+        """
         held: Flags = np.logical_or.reduce(self.held[list(among)])
         count = np.bincount(self.topic[held], minlength=self.first.size - 1)[completed.topics]
+        more = np.repeat(count, completed.completions)
         mine = held[completed.document]
-        return CompletedFacts(
-            self.facts,
-            np.repeat(completed.topics, completed.completions),
-            np.repeat(count, completed.completions),
-            (completed.at * completed.completions + completed.completion)[mine],
-            completed.grade[mine],
-        )
+        completion, grade = (completed.at * completed.completions + completed.completion)[mine], completed.grade[mine]
+        if elsewhere is not None:
+            more[elsewhere[0]] += 1
+            completion, grade = np.append(completion, elsewhere[0]), np.append(grade, elsewhere[1])
+        return CompletedFacts(self.facts, np.repeat(completed.topics, completed.completions), more, completion, grade)
 
     def values(self, run: int, measure: Measure, completed: Completions, facts: CompletedFacts) -> Floats:
         """The measure of one run's lists: a row for each topic, a column for each completion; NaN: no list."""
