@@ -20,6 +20,7 @@ from rankbounds.comparison.discriminative_power import discriminative_power
 from rankbounds.comparison.significance import ORDER_TESTS, TESTS, Resampling, p_values, pairs_of, t_statistic
 from rankbounds.comparison.standardisation import standardised
 from rankbounds.errors import DataError
+from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import TOLERANCE, better, differences, equal, levelled, mean_difference
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
@@ -192,7 +193,11 @@ def test_less_effort_is_better_as_more_of_the_negated_values_is(measure):
         chosen = usable(value, test)
         low = rng.normal(0, 5, 6)
         high = low + rng.random(6)
-        certain = {parse_measure(measure): (low, high), parse_measure("AP"): (-high, -low)}
+        attained = np.ones(6, dtype=bool)
+        certain = {
+            parse_measure(measure): DifferenceBounds(low, high, attained),
+            parse_measure("AP"): DifferenceBounds(-high, -low, attained),
+        }
         effort = compare(scores_of(chosen, measure), test=test, resamples=300, certain=certain.get)
         gain = compare(scores_of(-chosen, "AP"), test=test, resamples=300, certain=certain.get)
         assert [row["verdict"] for row in effort.pairs] == [row["verdict"] for row in gain.pairs]

@@ -16,6 +16,8 @@ from rankbounds.collection.run import read_run as read_run
 from rankbounds.collection.run import read_runs as read_runs
 from rankbounds.comparison.power import topics_needed as topics_needed
 from rankbounds.comparison.result import Comparison as Comparison
+from rankbounds.comparison.similarity import Similarity as Similarity
+from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.unjudged_differences import differences as differences
 from rankbounds.comparison.verdict import compare as compare
 from rankbounds.errors import DataError as DataError

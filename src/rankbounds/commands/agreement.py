@@ -32,10 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate, correlate and print."""
-    from rankbounds.comparison.agreement import FIELDS, agreement, check_persistence
+    from rankbounds.choices import check_share
+    from rankbounds.comparison.agreement import FIELDS, agreement
 
     check_format(options)
-    check_persistence(options.p)
+    check_share("RBO's persistence p", options.p)
     if options.measures and len(set(options.measures)) < 2 and not options.against:
         raise UsageError("Agreement needs at least two measures, or other judgments (--against).")
     runs = reading_from(options).runs(runs_from(options)) if options.against else None

@@ -94,6 +94,20 @@ def write_text(options: argparse.Namespace, text: str) -> None:
         raise DataError(not_utf8(error)) from None
 
 
+FIGURES = ("svg", "png", "pdf")
+"""Endings of files for figures."""
+
+
+def write_figure(path: str, draw: Callable[[], Any]) -> None:
+    """What ``draw`` draws, in the format that the file's ending names."""
+    ending = path.rpartition(".")[2].lower()
+    if ending not in FIGURES:
+        raise UsageError(f'A figure cannot be "{path}". Known endings: {", ".join(FIGURES)}.')
+    axes = draw()
+    with writing(path, "wb") as out:
+        axes.get_figure().savefig(out, format=ending, dpi=200)
+
+
 def progress_on_terminal(what: str) -> Callable[[int, int], None] | None:
     """A counter that rewrites one line of a terminal; None where standard error is no terminal."""
     if not sys.stderr.isatty():

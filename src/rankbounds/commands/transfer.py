@@ -14,18 +14,19 @@ topics needs --topics: its range is wider than that of one ranking.
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rankbounds.commands.output import add_output, check_format, write_text
+from rankbounds.commands.output import add_output, check_format, write_figure, write_text
 from rankbounds.errors import UsageError
-from rankbounds.files.writing import writing
 from rankbounds.published.comparison import PublishedComparison, compare_published
 from rankbounds.published.integer_program import muted
 from rankbounds.published.score import Published
 from rankbounds.published.transfer import METHODS, Transferred, interval, transferred
 from rankbounds.tables import Table, render_rows
 
-FIGURES = ("svg", "png", "pdf")
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 
 
@@ -175,10 +176,8 @@ def describe(found: Transferred, comparison: PublishedComparison | None) -> dict
 def _draw(published: Published, options: argparse.Namespace) -> None:
     from rankbounds.plots.persistence_transfer import draw_range
 
-    ending = options.figure.rpartition(".")[2].lower()
-    if ending not in FIGURES:
-        raise UsageError(f'A figure cannot be "{options.figure}". Known endings: {", ".join(FIGURES)}.')
-    with muted():
-        axes = draw_range(published, marks=(options.to,))
-    with writing(options.figure, "wb") as out:
-        axes.get_figure().savefig(out, format=ending, dpi=200)  # type: ignore[union-attr]
+    def draw() -> Axes:
+        with muted():
+            return draw_range(published, marks=(options.to,))
+
+    write_figure(options.figure, draw)

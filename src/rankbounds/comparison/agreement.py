@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Flags, Floats
+from rankbounds.choices import check_share
+from rankbounds.comparison.rank_biased_overlap import TiedLists, looked_at, overlaps
 from rankbounds.comparison.significance import p_values, pairs_of
-from rankbounds.errors import DataError, UsageError
+from rankbounds.errors import DataError
 from rankbounds.evaluation.rank_correlation import kendall_tau, kendall_tau_a, levels, order_signs
 from rankbounds.evaluation.score_differences import differences, merit
 from rankbounds.evaluation.scores import Scores
@@ -68,24 +70,18 @@ def rank_biased_overlap(a: Floats, b: Floats, p: float = 0.9) -> float:
     Ties are averaged over all ways to break them, each side on its own (Corsi and Urbano's RBO^a). Beyond the last
     system the agreement found there is taken to go on.
     """
-    check_persistence(p)
-    depth = np.arange(1, a.size + 1)
-    overlap: Floats = np.einsum("sd,sd->d", _share_above(a, depth), _share_above(b, depth)) / depth
-    return float((1 - p) * (overlap * p ** (depth - 1)).sum() + p**a.size * overlap[-1])
+    check_share("RBO's persistence p", p)
+    depth = looked_at(p, a.size)
+    lists = [_as_list(side).to_depth(depth) for side in (a, b)]
+    return float(overlaps(lists[0], lists[1], p, "a")["a"][0][0])
 
 
-def check_persistence(p: float) -> None:
-    """Reject a persistence that RBO cannot have."""
-    if not 0 < p < 1:
-        raise UsageError(f"RBO's persistence p must lie between 0 and 1, not {p}.")
-
-
-def _share_above(scores: Floats, depth: Ints) -> Floats:
-    """For each system and depth, the chance that the system stands within the depth when ties are broken at random."""
-    scores = levels(scores)
-    above = np.count_nonzero(scores[None, :] > scores[:, None], axis=1)[:, None]
-    tied = np.count_nonzero(scores[None, :] == scores[:, None], axis=1)[:, None]
-    return np.clip((depth - above) / tied, 0.0, 1.0)
+def _as_list(scores: Floats) -> TiedLists:
+    """Systems as documents of one list, those of equal score tied."""
+    level = levels(scores)
+    order = np.argsort(-level, kind="stable")
+    tied = np.append(False, level[order][1:] == level[order][:-1])
+    return TiedLists.of(np.zeros(order.size, dtype=np.int64), order, tied, 1)
 
 
 def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> list[dict[str, Any]]:

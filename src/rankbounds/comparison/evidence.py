@@ -22,6 +22,7 @@ from rankbounds.collection.run import Run
 from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedUnjudged
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.evaluate import fractions_lost, gathered
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
@@ -59,8 +60,8 @@ NAMED = 10
 class Unjudged:
     """What unjudged documents do to every pair's mean difference, each taking the one value it has in both runs."""
 
-    bounds: dict[Measure, tuple[Floats, Floats]]
-    """For weighted sums over ranks, the least and the greatest difference."""
+    bounds: dict[Measure, DifferenceBounds]
+    """By measure, the least and the greatest difference of every pair."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +127,7 @@ class Evidence:
         self._looked: dict[tuple[Measure, ...], _Looked] = {}
         self._unjudged: dict[tuple[Measure, ...], Unjudged] = {}
         self._probabilities: dict[tuple[Measure, ...], Probabilities] = {}
+        self._shared: SharedLists | None = None
 
     @classmethod
     def read(
@@ -147,7 +149,14 @@ class Evidence:
 
     def __getstate__(self) -> dict[str, Any]:
         """What was read, without what can be computed from it."""
-        return self.__dict__ | {"_joined": {}, "_looked": {}, "_unjudged": {}, "_probabilities": {}}
+        computed: dict[str, Any] = {
+            "_joined": {},
+            "_looked": {},
+            "_unjudged": {},
+            "_probabilities": {},
+            "_shared": None,
+        }
+        return self.__dict__ | computed
 
     # ---- scores ----
 
@@ -271,11 +280,20 @@ class Evidence:
             and self.assumptions.unjudged.name != "condensed"
         )
 
+    def shared_lists(self) -> SharedLists:
+        """All runs' lists, topic by topic."""
+        if self._shared is None:
+            self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
+            numbers = range(len(self.runs))
+            batches = in_threads(lambda number: list(self._rankings(number).batches), numbers, processors())
+            self._shared = SharedLists(self.runs, self.facts, list(batches))
+        return self._shared
+
     def unjudged(self, measures: Sequence[Measure]) -> Unjudged:
         """Bounds of all pairs' differences."""
         chosen = self._looked_at(measures)
         if chosen not in self._unjudged:
-            self._unjudged[chosen] = self._unjudged_of(self._look(chosen).unjudged)
+            self._unjudged[chosen] = self._unjudged_of(chosen, self._look(chosen).unjudged)
         return self._unjudged[chosen]
 
     def probabilities(self, measures: Sequence[Measure]) -> Probabilities:
@@ -289,11 +307,14 @@ class Evidence:
         """The measures of a look that was taken before and holds these; else these."""
         return next((known for known in self._looked if set(measures) <= set(known)), tuple(measures))
 
-    def _unjudged_of(self, unjudged: dict[Measure, list[UnjudgedDocuments]]) -> Unjudged:
+    def _unjudged_of(self, measures: tuple[Measure, ...], unjudged: dict[Measure, list[UnjudgedDocuments]]) -> Unjudged:
         bounds = {}
-        for measure, of_runs in unjudged.items():
+        for measure, of_runs in unjudged.items() if self.assumptions.bounds != "both" else ():
             *_, low, high = SharedUnjudged(of_runs, Constant(0.5)).columns(exact=False)
-            bounds[measure] = low, high
+            bounds[measure] = DifferenceBounds(low, high, np.ones(low.size, dtype=bool))
+        for measure in measures if len(self.runs) > 1 else ():
+            if measure not in bounds:
+                bounds[measure] = difference_bounds(self.shared_lists(), measure, self.assumptions)
         return Unjudged(bounds)
 
     def _probabilities_of(self, measures: tuple[Measure, ...]) -> Probabilities:

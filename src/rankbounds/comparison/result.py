@@ -39,8 +39,10 @@ PAIR_NUMBERS = (
     "won",
     "lost",
 )
-PAIR_FIELDS = ("a", "b", "measure", *PAIR_NUMBERS, "verdict")
+PAIR_FIELDS = ("a", "b", "measure", *PAIR_NUMBERS, "certain", "verdict")
 VERDICTS = ("no difference shown", "a better", "a better as judged", "b better", "b better as judged")
+CERTAIN = {1.0: "exact", 0.0: "outer"}
+"""What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
 FEW_RUNS = 6
 """Of so many runs all pairs are printed."""
 
@@ -115,7 +117,8 @@ class Comparison:
             numbers: list[Any] = [known[name][at] for name in PAIR_NUMBERS]
             numbers[-2:] = [column.astype(int).tolist() for column in numbers[-2:]]
             told = [VERDICTS[code] for code in self.verdicts[at].tolist()]
-            rows += plain_rows(PAIR_FIELDS, a, b, [measure] * len(a), *numbers, told)
+            certain = [CERTAIN.get(code) for code in self.columns["certain"][at].tolist()]
+            rows += plain_rows(PAIR_FIELDS, a, b, [measure] * len(a), *numbers, certain, told)
         return rows
 
     def to_polars(self) -> polars.DataFrame:
@@ -238,7 +241,7 @@ class Comparison:
             unpooled=unpooled[self.first] | unpooled[self.second],
             endless=np.isinf(self._means()[:, self.first]),
             finite=~np.isnan(self.columns["deviation"]),
-            ties_asked=self.evidence is not None,
+            lists_at_hand=self.evidence is not None,
         )
 
     @property
@@ -460,6 +463,12 @@ def run_number(runs: Sequence[str], name: str) -> int:
     return list(runs).index(name)
 
 
+def pair_places(runs: int, first: Ints, second: Ints) -> Ints:
+    """Where pairs stand among all pairs of the runs, whichever of the two comes first."""
+    one, two = np.minimum(first, second), np.maximum(first, second)
+    return one * runs - one * (one + 1) // 2 + two - one - 1
+
+
 def pairs_among(
     column: Floats, runs: int, first: Ints, second: Ints, *, other: Floats | None = None, complement: bool = False
 ) -> Floats:
@@ -467,7 +476,6 @@ def pairs_among(
 
     A bound becomes the negative of the ``other`` one, a probability its complement.
     """
-    one, two = np.minimum(first, second), np.maximum(first, second)
-    place = one * runs - one * (one + 1) // 2 + two - one - 1
+    place = pair_places(runs, first, second)
     around = 1 - column[place] if complement else 0.0 - (column if other is None else other)[place]
     return np.where(first < second, column[place], around)

@@ -27,6 +27,7 @@ from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.probability.completions import OpenCollection
@@ -251,6 +252,7 @@ def differences(
     models = ChosenModels(q, otherwise, read, facts, assumptions, batches)
     exact = len(read) * (len(read) - 1) // 2 <= MANY_PAIRS
     collection: OpenCollection | None = None
+    shared: SharedLists | None = None
     drawn: dict[str, int] = {}
     pairs: list[Difference] = []
     for measure in chosen:
@@ -263,8 +265,10 @@ def differences(
             pairs += SharedUnjudged(of_runs, models.of(measure)).pairs(measure, exact=exact, confidence=confidence)
         else:
             collection = collection or OpenCollection(read, facts, assumptions, batches)
+            shared = shared or SharedLists(read, facts, batches)
             completions = DrawnCompletions(collection, measure, models.of_grades(measure), samples, seed)
-            pairs += _drawn_pairs(completions, str(models.of_grades(measure)), confidence)
+            bounds = difference_bounds(shared, measure, assumptions)
+            pairs += _drawn_pairs(completions, bounds, str(models.of_grades(measure)), confidence)
             drawn[str(measure)] = samples
     model = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
     unpooled = frozenset(models.unpooled())
@@ -272,7 +276,9 @@ def differences(
     return Differences(pairs, model, exact, models.remarks(), unpooled, drawn, seed, confidence)
 
 
-def _drawn_pairs(completions: DrawnCompletions, model: str, confidence: float) -> list[Difference]:
+def _drawn_pairs(
+    completions: DrawnCompletions, bounds: DifferenceBounds, model: str, confidence: float
+) -> list[Difference]:
     """All pairs under a measure that is not a weighted sum."""
     collection, measure = completions.collection, completions.measure
     names = [run.name for run in collection.runs]
@@ -287,11 +293,13 @@ def _drawn_pairs(completions: DrawnCompletions, model: str, confidence: float) -
     differences = drawn_differences(completions, pairs)
     return [
         Difference(
-            names[a], names[b], str(measure), drawn.mean, drawn.sd, drawn.better, drawn.worse, np.nan, np.nan,
+            names[a], names[b], str(measure), drawn.mean, drawn.sd, drawn.better, drawn.worse, low, high,
             *drawn.interval(confidence), model, drawn.error_of_probability if drawn.sd != 0 else 0.0,
             measure.lower_is_better,
         )
-        for (a, b), drawn in zip(pairs, differences, strict=True)
+        for (a, b), drawn, low, high in zip(
+            pairs, differences, bounds.low.tolist(), bounds.high.tolist(), strict=True
+        )
     ]  # fmt: skip
 
 

@@ -35,18 +35,19 @@ from rankbounds.comparison.significance import (
     standardised_effect,
 )
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import differences as score_differences
-from rankbounds.evaluation.score_differences import levelled, mean_difference, merit, merit_of_range
+from rankbounds.evaluation.score_differences import equal, levelled, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.tables import plain_rows
 
 if TYPE_CHECKING:
     pass
-from rankbounds.comparison.result import SYSTEM_FIELDS, VERDICTS, Comparison, pairs_among, run_number
+from rankbounds.comparison.result import SYSTEM_FIELDS, VERDICTS, Comparison, pair_places, pairs_among, run_number
 
-CertainBounds = Callable[[Measure], tuple[Floats, Floats] | None]
-"""For a measure, the least and the greatest mean difference of every pair over all judgments; None: not known."""
+CertainBounds = Callable[[Measure], DifferenceBounds | None]
+"""For a measure, the bounds of every pair's mean difference over all judgments; None: not known."""
 
 
 def compare(
@@ -218,20 +219,26 @@ def _over_shared_topics(scores: Scores) -> Scores:
 def _certain_bounds(
     scores: Scores, first: Ints, second: Ints, evidence: Evidence | None, certain: CertainBounds | None
 ) -> dict[str, Floats]:
-    """Bounds of every difference over all judgments: of shared documents where they are known, else of runs apart."""
+    """Bounds of every difference over all judgments: of shared documents where they are known, else of runs apart.
+
+    ``certain`` is 1 where they are attained, 0 where they hold but may be wider than needed, NaN where none are known.
+    """
     known = evidence.unjudged(scores.measures).bounds if evidence is not None else {}
-    lows, highs = [], []
+    lows, highs, attained = [], [], []
     for at, measure in enumerate(scores.measures):
         bounds = certain(measure) if certain else known.get(measure)
         if bounds is None:
             low, high = _bounds_apart(scores, at, measure, first, second)
+            exact = equal(low, high)
         else:
             count = len(scores.runs)
-            low = pairs_among(bounds[0], count, first, second, other=bounds[1])
-            high = pairs_among(bounds[1], count, first, second, other=bounds[0])
+            low = pairs_among(bounds.low, count, first, second, other=bounds.high)
+            high = pairs_among(bounds.high, count, first, second, other=bounds.low)
+            exact = bounds.exact[pair_places(count, first, second)]
         lows.append(low)
         highs.append(high)
-    return {"certain_low": np.stack(lows), "certain_high": np.stack(highs)}
+        attained.append(np.where(np.isnan(low) | np.isnan(high), np.nan, exact))
+    return {"certain_low": np.stack(lows), "certain_high": np.stack(highs), "certain": np.stack(attained)}
 
 
 def _bounds_apart(scores: Scores, at: int, measure: Measure, first: Ints, second: Ints) -> tuple[Floats, Floats]:

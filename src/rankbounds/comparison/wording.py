@@ -57,13 +57,16 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "with probability {probability:.2f}.",
     ),
     "holes": (
-        "Could unjudged documents overturn it? Not known for this measure: it depends on all relevant documents, also "
-        "on those that neither run retrieved. RBP can tell.",
+        "Could unjudged documents overturn it? Scores alone cannot tell for this measure: the documents of one run "
+        "matter to the other. Compare the runs together with their judgments.",
         "Could unjudged documents overturn it? Not told here: no bounds for them were asked for.",
         "Could unjudged documents overturn it? No: nothing that matters is unjudged.",
         f"Could unjudged documents overturn it? No: w{_SPAN}.",
         f"Could unjudged documents overturn it? Yes: w{_SPAN}.{{probability}}",
         f"What could unjudged documents make of it? W{_SPAN}.{{probability}}",
+        f"Could unjudged documents overturn it? Perhaps: w{_SPAN}; nothing lies outside, but these bounds may be wider "
+        "than what can happen.{probability}",
+        "Could unjudged documents overturn it? Not known: this measure is itself a guess at what judging would say.",
     ),
     "ties": (
         "",
@@ -151,12 +154,13 @@ def choose(
     unpooled: Flags,
     endless: Flags,
     finite: Flags,
-    ties_asked: bool,
+    lists_at_hand: bool,
 ) -> dict[str, Ints]:
     """For every measure and pair (the axes of ``numbers``), which template of each kind holds.
 
-    ``depends_on_others`` is by measure: no bounds of a difference exist. ``unpooled`` is by pair: probabilities cannot
-    be estimated. ``endless``: both means are infinite; ``finite``: no topic's difference is.
+    ``depends_on_others`` is by measure: scores alone bound no difference. ``unpooled`` is by pair: probabilities cannot
+    be estimated. ``endless``: both means are infinite; ``finite``: no topic's difference is. ``lists_at_hand``: not
+    only scores were compared, but what unjudged and tied documents do was looked up in the lists.
     """
     difference, low, high = numbers["difference"], numbers["certain_low"], numbers["certain_high"]
     shape = difference.shape
@@ -173,7 +177,17 @@ def choose(
         "noise": ~(numbers["p_adjusted"] < alpha),
         "probability": np.where(probability | ~around_zero, 0, np.where(unpooled, 1, 2)),
         "holes": np.select(
-            [unknown & depends_on_others[:, None], unknown, nothing_open, ~around_zero, zero], [0, 1, 2, 3, 5], 4
+            [
+                unknown & lists_at_hand,
+                unknown & depends_on_others[:, None],
+                unknown,
+                nothing_open,
+                ~around_zero,
+                zero,
+                numbers["certain"] == 0,
+            ],
+            [7, 0, 1, 2, 3, 5, 6],
+            4,
         ),
         "ties": np.select(
             [
@@ -182,7 +196,7 @@ def choose(
                 (ties_low > 0) | (ties_high < 0),
                 zero,
             ],
-            [int(ties_asked), 2, 3, 5],
+            [int(lists_at_hand), 2, 3, 5],
             4,
         ),
         "settle": np.select(

@@ -18,6 +18,7 @@ from rankbounds.plots.persistence_transfer import draw_range as draw_range
 from rankbounds.plots.persistence_transfer import range_over_persistence as range_over_persistence
 from rankbounds.plots.persistence_transfer import range_panel as range_panel
 from rankbounds.plots.persistence_transfer import range_with_residual as range_with_residual
+from rankbounds.plots.similarity import similarity_matrix as similarity_matrix
 from rankbounds.plots.ties import changes_by_banding as changes_by_banding
 from rankbounds.plots.ties import p_values_by_banding as p_values_by_banding
 from rankbounds.plots.ties import ranges_by_ties as ranges_by_ties

@@ -2,7 +2,8 @@
 
 For a weighted sum over ranks that is the document's weight. For other measures it depends on what the other unjudged
 documents turn out to be, and it reaches runs that lack the document too: one more relevant document makes an ideal
-ranking better and a recall harder. So it is averaged over draws of the others.
+ranking better and a recall harder. So it is averaged over draws of the others, one of them with none of them relevant, as
+things stand as judged.
 
 In each list the effect is worked out at its first unjudged ranks one by one, further down at some, and taken as a
 smooth function of the rank in between; below a measure's depth it is that of a document that the list lacks.
@@ -73,7 +74,7 @@ def _effects_in(drawn: DrawnCompletions, run: int, among: Sequence[int]) -> Floa
     effect = np.zeros(len(collection))
     scenarios = grid.shape[1] + 2
     for topics in collection.parts(drawn.measure, drawn.samples * scenarios):
-        base = drawn.completed(topics)
+        base = _with_none_relevant(drawn.completed(topics))
         looked_at = grid[topics]
         turned, sign, elsewhere = _each_turned(base, looked_at, float(drawn.grades.grade[-1]), len(collection))
         facts = collection.facts_of(turned, among, elsewhere)
@@ -97,6 +98,14 @@ def _effects_in(drawn: DrawnCompletions, run: int, among: Sequence[int]) -> Floa
             asked = place[collection.topic[inside]] * scale + np.log(rank[inside])
             effect[inside] = np.interp(asked, known, change[line, column])
     return effect
+
+
+def _with_none_relevant(completed: Completions) -> Completions:
+    """The completions, the first of them without relevant documents: that is how things stand as judged."""
+    kept = completed.completion > 0
+    parts = (part[kept] for part in (completed.at, completed.completion, completed.document, completed.grade))
+    at, completion, document, grade = parts
+    return Completions(completed.topics, completed.completions, at, completion, document, grade)
 
 
 def _grid(collection: OpenCollection, rank: Ints) -> Ints:
@@ -124,8 +133,8 @@ def _each_turned(
 ) -> tuple[Completions, Ints, tuple[Ints, Floats]]:
     """Every completion once as it is, once with each document of the grid turned, once with one that no run holds.
 
-    A document turns from grade 0 to the top or from relevant to 0; the sign says which. The last part is the completions
-    that hold one more relevant document elsewhere, and its grades.
+    A document turns from grade 0 to the top or from relevant to 0; the sign says which. The last part is the
+    completions that hold one more relevant document elsewhere, and its grades.
     """
     scenarios, draws = grid.shape[1] + 2, base.completions
     column_of = np.full(documents + 1, -1)

@@ -1,0 +1,259 @@
+"""How alike two rankings are, the top weighing more: rank-biased overlap, for lists with ties and of any length.
+
+At every depth d two lists agree to some degree A(d): the share of their first d documents that they have in common.
+RBO is the mean of A over depths whose weights fall by the factor p. Webber, Moffat and Zobel (2010, "A similarity
+measure for indefinite rankings") define it for lists that end; Corsi and Urbano (2024, "The treatment of ties in
+rank-biased overlap") read ties in three ways:
+
+- ``a``: tied documents stand in an unknown order; A is its mean over all orders, each list's on its own;
+- ``b``: the same, divided such that a list agrees fully with itself, as Kendall's tau-b is;
+- ``w``: tied documents share the rank, as in sports: all of them stand at the group's first rank.
+
+Lists end, and what follows is unknown. ``low`` supposes that nothing that follows was seen in the other list, ``high``
+that everything fits as well as it can, ``value`` (extrapolated) that the agreement found goes on.
+
+With ``top`` and ``bottom`` for the first and the last rank of a document's tied group, only one group of a list is cut
+by a depth. So four counts of common documents give the mean over orders: how many have both tops within the depth, both
+bottoms, or one of each. They are whole numbers, summed for all topics of two runs at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+
+READINGS = ("a", "b", "w")
+NEGLIGIBLE = 1e-17
+"""Depths whose weights sum to less than this are not looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class TiedLists:
+    """A run's lists for some topics: a row for each document, each topic's rows in the order of rank."""
+
+    topic: Ints
+    """The topic of each row, by its number among those compared."""
+    document: Ints
+    """A number that a document has in every list of the topic, and no document of another topic has."""
+    top: Ints
+    """The first rank of the document's tied group; its own rank where it is tied to none."""
+    bottom: Ints
+    """The last rank of that group."""
+    length: Ints
+    """By topic, how many documents the list has."""
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The rank of each row, where tied documents stand in the order of the rows."""
+        start = np.searchsorted(self.topic, np.arange(self.length.size))
+        rank: Ints = np.arange(self.topic.size) - start[self.topic] + 1
+        return rank
+
+    @classmethod
+    def of(cls, topic: Ints, document: Ints, tied: Flags, topics: int) -> TiedLists:
+        """From rows in the order of rank, and marks at those that have the score of the row before."""
+        length = np.bincount(topic, minlength=topics)
+        start = np.cumsum(length) - length
+        rank = np.arange(topic.size) - start[topic] + 1
+        first = np.flatnonzero(~tied)
+        size = np.diff(first, append=topic.size)
+        top = np.repeat(rank[first], size)
+        return cls(topic, document, top, top + np.repeat(size, size) - 1, length)
+
+    def to_depth(self, depth: int) -> CountedLists:
+        """The lists as far as this depth, ready to be compared with others."""
+        kept = self.top <= depth
+        lists = TiedLists(self.topic[kept], self.document[kept], self.top[kept], self.bottom[kept], self.length)
+        cell = lists.topic * (depth + 1) - 1
+        begun, ended = (cumulated(cell, rank, self.length.size, depth) for rank in (lists.top, lists.bottom))
+        cut = begun - ended
+        inside = np.minimum(np.arange(1, depth + 1), self.length[:, None]) - ended
+        share = np.divide(inside, cut, out=np.zeros(cut.shape), where=cut > 0)
+        return CountedLists(lists, cell, begun, ended, share, bool((lists.bottom > lists.top).any()))
+
+
+@dataclass(frozen=True, eq=False)
+class CountedLists:
+    """A run's lists to some depth, and what they give, by topic and depth, to every comparison."""
+
+    lists: TiedLists
+    cell: Ints
+    """For each row, where its topic's counts begin."""
+    begun: Ints
+    """Documents whose tied group begins within the depth."""
+    ended: Ints
+    """Documents whose tied group ends within the depth."""
+    share: Floats
+    """The chance that a document of the group that the depth cuts stands within it."""
+    has_ties: bool
+
+    @property
+    def depth(self) -> int:
+        """The deepest rank that is held."""
+        return self.begun.shape[1]
+
+    @cached_property
+    def squares(self) -> Floats:
+        """The sum over documents of the squared chance to stand within the depth."""
+        squares: Floats = self.ended.astype(np.float64) + self.share**2 * (self.begun - self.ended)
+        return squares
+
+
+def cumulated(cell: Ints, rank: Ints, topics: int, depth: int) -> Ints:
+    """By topic and depth, how many of the ranks lie within the depth."""
+    counts = np.bincount(cell + np.minimum(rank, depth + 1), minlength=topics * (depth + 1))
+    return np.cumsum(counts.reshape(topics, depth + 1)[:, :depth], axis=1)
+
+
+def looked_at(p: float, longest: int) -> int:
+    """The depth beyond which nothing can be seen of the sum, or the longest list."""
+    return max(1, min(longest, math.ceil(math.log(NEGLIGIBLE) / math.log(p))))
+
+
+Overlap = tuple[Floats, Floats, Floats]
+"""The extrapolated, the least and the greatest overlap of every topic."""
+
+
+def overlaps(
+    a: CountedLists, b: CountedLists, p: float, readings: Sequence[str] = READINGS, place: Ints | None = None
+) -> dict[str, Overlap]:
+    """The overlap of every topic by each reading; every list holds something.
+
+    Parameters
+    ----------
+    a, b : CountedLists
+        Two runs' lists of the same topics, to the same depth, which is as deep as ``looked_at`` says.
+    p : float
+        The persistence.
+    readings : sequence of str
+        Which of ``a``, ``b`` and ``w``.
+    place : array, optional
+        Room for as many numbers as there are documents, all -1, left as it was found: many pairs can share it.
+    """
+    pair = _PairOfLists(a, b, p, place)
+    if not (a.has_ties or b.has_ties):  # the readings are of ties
+        alike = pair.overlap("a")
+        return dict.fromkeys(readings, alike)
+    return {reading: pair.overlap(reading) for reading in readings}
+
+
+class _PairOfLists:
+    """What two runs' lists have in common, by topic and depth."""
+
+    def __init__(self, a: CountedLists, b: CountedLists, p: float, place: Ints | None) -> None:
+        self.a, self.b, self.p = a, b, p
+        in_a, in_b = common_rows(a.lists.document, b.lists.document, place)
+        cell, length_a, length_b = a.cell[in_a], a.lists.length, b.lists.length
+        top_a, bottom_a = a.lists.top[in_a], a.lists.bottom[in_a]
+        top_b, bottom_b = b.lists.top[in_b], b.lists.bottom[in_b]
+
+        def within(rank: Ints) -> Ints:
+            return cumulated(cell, rank, length_a.size, a.depth)
+
+        self.tops = within(np.maximum(top_a, top_b))
+        tied = a.has_ties or b.has_ties
+        self.bottoms = within(np.maximum(bottom_a, bottom_b)) if tied else self.tops
+        # Where a list has no ties its tops are its bottoms.
+        self.top_of_a = (
+            within(np.maximum(top_a, bottom_b))
+            if a.has_ties and b.has_ties
+            else (self.tops if a.has_ties else self.bottoms)
+        )
+        self.top_of_b = (
+            within(np.maximum(bottom_a, top_b))
+            if a.has_ties and b.has_ties
+            else (self.tops if b.has_ties else self.bottoms)
+        )
+        self.depth = np.arange(1, a.depth + 1)
+        self.short, self.long = np.minimum(length_a, length_b), np.maximum(length_a, length_b)
+        self.common = self._common(in_a)
+        self.uneven = bool((self.short < np.minimum(self.long, a.depth)).any())
+        if self.uneven:
+            self.unseen = np.clip(self.depth - self.short[:, None], 0, (self.long - self.short)[:, None])
+            self.a_is_long = (length_a >= length_b)[:, None]
+            self.share = np.where(self.a_is_long, a.share, b.share)
+            self.alone_begun = np.where(self.a_is_long, a.begun - within(top_a), b.begun - within(top_b))
+            self.alone_ended = np.where(self.a_is_long, a.ended - within(bottom_a), b.ended - within(bottom_b))
+
+    def _common(self, in_a: Ints) -> Ints:
+        """By topic, how many documents both lists hold, as far as they are looked at."""
+        return np.bincount(self.a.lists.topic[in_a], minlength=self.short.size)
+
+    def overlap(self, reading: str) -> Overlap:
+        """The extrapolated, the least and the greatest overlap of every topic."""
+        p, within = self.p, self.depth <= self.long[:, None]
+        weight = np.where(within, (1 - p) * p ** (self.depth - 1), 0.0)
+        overlap, divisor = self._agreement(reading)
+        least = overlap / divisor
+        extrapolated = most = least
+        if self.uneven:
+            chance, most_unseen = self._unseen(reading)
+            extrapolated = (overlap + _at(least, self.short)[:, None] * self.unseen * chance) / divisor
+            most = (overlap + most_unseen) / divisor
+        fit = self.short + self.long - self.common  # from this depth on, lists that fit as well as they can agree fully
+        deep = np.arange(1, int(fit.max(initial=0)) + 1)
+        harmonic = np.concatenate([[0.0], np.cumsum(p**deep / deep)])
+        to_long, to_fit = p**self.long, p**fit
+        beyond = np.maximum(-math.log1p(-p) - harmonic[self.long], 0.0)
+        value = (weight * extrapolated).sum(axis=1) + _at(extrapolated, self.long) * to_long
+        low = (weight * least).sum(axis=1) + (1 - p) / p * self.common * beyond
+        rising = 2 * (to_long - to_fit) - fit * (1 - p) / p * (harmonic[fit] - harmonic[self.long])
+        high = (weight * most).sum(axis=1) + rising + to_fit
+        return value, low, high
+
+    def _agreement(self, reading: str) -> tuple[Floats, Floats]:
+        """The overlap, and what divides it."""
+        a, b = self.a, self.b
+        if reading == "w":
+            return self.tops.astype(np.float64), (a.begun + b.begun + (self.unseen if self.uneven else 0)) / 2
+        overlap: Floats = self.bottoms.astype(np.float64)
+        if a.has_ties:
+            overlap += a.share * (self.top_of_a - self.bottoms)
+        if b.has_ties:
+            overlap += b.share * (self.top_of_b - self.bottoms)
+        if a.has_ties and b.has_ties:
+            overlap += a.share * b.share * (self.tops - self.top_of_a - self.top_of_b + self.bottoms)
+        if reading == "a":
+            return overlap, self.depth.astype(np.float64)
+        of_a, of_b = a.squares, b.squares
+        if self.uneven:
+            of_a = of_a + np.where(self.a_is_long, 0, self.unseen)
+            of_b = of_b + np.where(self.a_is_long, self.unseen, 0)
+        return overlap, np.sqrt(of_a * of_b)
+
+    def _unseen(self, reading: str) -> tuple[Floats, Floats]:
+        """Between the ends of two lists: what an unseen document adds if it is in common, and the most that all add.
+
+        The shorter list's unseen documents may be those that the longer one has alone; each of these stands within the
+        depth by some chance.
+        """
+        if reading == "w":
+            return np.ones(self.unseen.shape), np.minimum(self.unseen, self.alone_begun)
+        cut = self.alone_begun - self.alone_ended
+        inside = self.alone_ended + self.share * cut
+        chance = np.divide(inside, self.alone_begun, out=np.zeros(inside.shape), where=self.alone_begun > 0)
+        whole = np.minimum(self.unseen, self.alone_ended)
+        return chance, whole + self.share * np.clip(self.unseen - self.alone_ended, 0, cut)
+
+
+def _at(by_depth: Floats, depth: Ints) -> Floats:
+    """Each topic's number at its depth, or at the deepest that is held."""
+    column = np.minimum(depth, by_depth.shape[-1])[:, None] - 1
+    return np.take_along_axis(by_depth, column, axis=1)[:, 0]
+
+
+def common_rows(a: Ints, b: Ints, place: Ints | None) -> tuple[Ints, Ints]:
+    """The rows of both that hold the same document."""
+    if place is None:
+        place = np.full(int(max(a.max(initial=-1), b.max(initial=-1))) + 1, -1)
+    place[a] = np.arange(a.size)
+    in_a = place[b]
+    place[a] = -1
+    in_b = np.flatnonzero(in_a >= 0)
+    return in_a[in_b], in_b

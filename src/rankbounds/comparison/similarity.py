@@ -1,0 +1,418 @@
+"""What changed between rankings, without judgments: how alike any two runs are, topic by topic and in the mean.
+
+- ``RBO``: rank-biased overlap in its three readings of ties (see ``rank_biased_overlap``). ``value`` supposes that the
+  agreement found goes on beyond the ends of the lists; ``low`` and ``high`` suppose nothing.
+- ``Overlap@k``: the share of the first k documents that both runs have; 1 less it is the churn. Lists shorter than k
+  are compared as far as the longer one goes.
+- ``MED-nDCG@10`` and the like: the most that the measure can differ, whatever the judgments are (Tan and Clarke 2015,
+  "A family of rank similarity measures based on maximized effectiveness difference"). ``low`` and ``high`` are the
+  least and the greatest difference, the first run less the second, and ``value`` is the larger of the two in size. Of
+  the mean it is the most that the mean can differ: topics in which either run may win do not add up.
+
+Everything is over the topics that all runs compared have.
+"""
+
+from __future__ import annotations
+
+import html
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.choices import check_share
+from rankbounds.collection.inputs import all_runs
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
+from rankbounds.columns.pairs import number_pairs
+from rankbounds.comparison.evidence import Evidence
+from rankbounds.comparison.rank_biased_overlap import (
+    READINGS,
+    TiedLists,
+    looked_at,
+    overlaps,
+)
+from rankbounds.comparison.significance import pairs_of
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.differences.bounds import topic_bounds
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.rankings.order import Order, Precision, ranked_rows
+from rankbounds.tables import Table, number, plain_rows
+from rankbounds.threads import in_threads, processors
+
+if TYPE_CHECKING:
+    import polars
+
+FIELDS = ("a", "b", "query_id", "measure", "value", "low", "high")
+CELLS = 1 << 21
+"""So many topics times depths are looked at together."""
+CHANGED = 5
+"""How many of the topics that changed most are named."""
+LARGEST = "MED-"
+"""How the label of the most that a measure can differ begins."""
+UNKNOWN = "\0"
+"""A document that no list holds, so that a topic without judgments is one that is known."""
+USUAL_MEASURES = ("nDCG@10", "RBP(p=0.8)", "AP", "RR", "P@10")
+"""Of two runs, what is asked for where nothing is."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Similarity:
+    """How alike every two of several runs are.
+
+    Attributes
+    ----------
+    runs, query_ids, measures : list of str
+        What is compared, over which topics, by what.
+    first, second : array
+        The two runs of each pair, by their numbers.
+    value, low, high : array
+        By measure, pair and topic.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> before = {"1": ["a", "b", "c"], "2": ["x", "y", "z"]}
+    >>> after = {"1": ["a", "c", "b"], "2": ["x", "y", "z"]}
+    >>> alike = rb.similarity({"before": before, "after": after}, p=0.8)
+    >>> alike.changed_most()
+    ['1']
+    >>> [round(float(part), 3) for part in alike.mean("RBO(p=0.8)")[0]]
+    [0.96, 0.687, 0.96]
+
+    """
+
+    runs: list[str]
+    query_ids: list[str]
+    measures: list[str]
+    first: Ints
+    second: Ints
+    value: Floats
+    low: Floats
+    high: Floats
+
+    def mean(self, measure: str) -> Floats:
+        """By pair, the value over all topics with its low and high: what rows of the topic ``all`` hold."""
+        place = self._place(measure)
+        low, high = self.low[place].mean(axis=-1), self.high[place].mean(axis=-1)
+        value = self.value[place].mean(axis=-1)
+        if self.measures[place].startswith(LARGEST):
+            value = np.maximum(-low, high)
+        return np.stack([value, low, high], axis=-1)
+
+    def matrix(self, measure: str | None = None) -> Floats:
+        """Runs by runs, the value over all topics; of a run and itself what a copy of it would have."""
+        table = np.full((len(self.runs), len(self.runs)), np.nan)
+        table[self.first, self.second] = table[self.second, self.first] = self.mean(measure or self.measures[0])[:, 0]
+        np.fill_diagonal(table, 0.0 if (measure or self.measures[0]).startswith(LARGEST) else 1.0)
+        return table
+
+    def rows(self, *, topics: bool = True) -> list[dict[str, Any]]:
+        """A row for each pair, measure and, unless ``topics`` is false, topic; ``query_id`` is ``all`` for the mean."""
+        return list(self._rows(topics))
+
+    def _rows(self, topics: bool) -> Iterator[dict[str, Any]]:
+        means = {measure: self.mean(measure) for measure in self.measures}
+        for pair, (a, b) in enumerate(zip(self.first.tolist(), self.second.tolist(), strict=True)):
+            for place, measure in enumerate(self.measures):
+                query_ids, mean = ["all"], means[measure][pair]
+                parts = [mean[part : part + 1] for part in range(3)]
+                if topics:
+                    query_ids = [*self.query_ids, "all"]
+                    by_topic = (self.value[place, pair], self.low[place, pair], self.high[place, pair])
+                    parts = [np.append(*both) for both in zip(by_topic, parts, strict=True)]
+                size = len(query_ids)
+                columns = ([self.runs[a]] * size, [self.runs[b]] * size, query_ids, [measure] * size)
+                yield from plain_rows(FIELDS, *columns, *parts)
+
+    def to_polars(self) -> polars.DataFrame:
+        """All rows as a polars data frame."""
+        import polars
+
+        rows = self.rows()
+        return polars.DataFrame({name: [row[name] for row in rows] for name in FIELDS})
+
+    def changed_most(self, pair: int = 0, measure: str | None = None) -> list[str]:
+        """The topics in which the two runs of a pair are least alike, worst first, of those that changed."""
+        place = self._place(measure or self.measures[0])
+        value = self.value[place, pair]
+        if self.measures[place].startswith(LARGEST):
+            value = 1 - value
+        order = np.argsort(value, kind="stable")
+        return [self.query_ids[topic] for topic in order.tolist() if value[topic] < 1 - 1e-12][:CHANGED]
+
+    def _place(self, measure: str) -> int:
+        if measure not in self.measures:
+            raise UsageError(f'The rankings were not compared by "{measure}".{did_you_mean(measure, self.measures)}')
+        return self.measures.index(measure)
+
+    # ---- which belong together ----
+
+    def tree(self, measure: str | None = None) -> list[tuple[list[float], list[float]]]:
+        """Branches of the tree of runs, each a line: how unlike the runs are that it joins, and places in ``order``.
+
+        Clusters are joined by the mean likeness of their members.
+        """
+        drawn = self._dendrogram(measure)
+        branches = zip(drawn["dcoord"], drawn["icoord"], strict=True)
+        return [(list(unlike), [place / 10 - 0.5 for place in places]) for unlike, places in branches]
+
+    def order(self, measure: str | None = None) -> list[int]:
+        """The runs by number, those that are alike side by side."""
+        return [int(run) for run in self._dendrogram(measure)["leaves"]]
+
+    def _dendrogram(self, measure: str | None) -> dict[str, Any]:
+        from scipy.cluster.hierarchy import dendrogram, linkage
+        from scipy.spatial.distance import squareform
+
+        if len(self.runs) < 3:
+            raise UsageError("Clusters are of three runs or more.")
+        label = measure or self.measures[0]
+        unlike = self.matrix(label) if label.startswith(LARGEST) else 1 - self.matrix(label)
+        joined = linkage(squareform(np.maximum(unlike, 0.0), checks=False), method="average")
+        drawn: dict[str, Any] = dendrogram(joined, no_plot=True)
+        return drawn
+
+    # ---- for people ----
+
+    def table(self, pairs: int | None = None, *, topics: bool = False) -> Table:
+        """The mean of each measure for every pair, the most alike first, or for so many; and topics, if asked for."""
+        order = np.argsort(-self.mean(self.measures[0])[:, 0], kind="stable")[:pairs].tolist()
+        shown = replace(
+            self,
+            first=self.first[order],
+            second=self.second[order],
+            value=self.value[:, order],
+            low=self.low[:, order],
+            high=self.high[:, order],
+        )
+        rows = [
+            [*(row[name] for name in FIELDS[:4]), *(number(row[name]) for name in FIELDS[4:])]
+            for row in shown._rows(topics)
+        ]
+        header = ["a", "b", "topic", *FIELDS[3:]]
+        if not topics:
+            header, rows = [*header[:2], *header[3:]], [[*row[:2], *row[3:]] for row in rows]
+        return Table(header, rows, frozenset(range(len(header) - 3)))
+
+    def words(self) -> str:
+        """The same in a paragraph: two runs, or which of several are most and least alike."""
+        return self._words_of_two() if self.first.size == 1 else self._words_of_all()
+
+    def _words_of_two(self) -> str:
+        a, b = self.runs
+        sentences, largest = [], []
+        for measure in self.measures:
+            value = float(self.mean(measure)[0, 0])
+            kind, _, depth = measure.partition("@")
+            if kind == "Overlap":
+                share = self.value[self._place(measure), 0]
+                whole, topics = int(np.count_nonzero(share > 1 - 1e-12)), len(self.query_ids)
+                sentences.append(
+                    f"{a} and {b} have {value:.0%} of their first {depth} documents in common; all of them in {whole} "
+                    f"of {topics} topics."
+                )
+            elif measure.startswith(LARGEST):
+                largest.append(f"{measure.removeprefix(LARGEST)} by {value:.4f}")
+        if largest:
+            sentences.append(f"Whatever the judgments, means differ by no more than this: {', '.join(largest)}.")
+        changed = self.changed_most()
+        more = f"Topics that changed most: {', '.join(changed)}." if changed else "No topic changed."
+        return " ".join([*sentences, more])
+
+    def _words_of_all(self) -> str:
+        value = self.mean(self.measures[0])[:, 0]
+        most, least = int(np.argmax(value)), int(np.argmin(value))
+        same = int(np.count_nonzero(value > 1 - 1e-9))
+
+        def pair(place: int) -> str:
+            return f"{self.runs[self.first[place]]} and {self.runs[self.second[place]]} ({value[place]:.4f})"
+
+        copies = f" {same} pairs are the same rankings." if same > 1 else ""
+        return (
+            f"Of {self.first.size} pairs by {self.measures[0]} over {len(self.query_ids)} topics, the most alike are "
+            f"{pair(most)}, the least {pair(least)}.{copies}"
+        )
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def __repr__(self) -> str:
+        return f"{self.table(10).text()}\n{self.words()}"
+
+    def _repr_html_(self) -> str:
+        return f"{self.table(10).html()}<p>{html.escape(self.words())}</p>"
+
+
+def similarity(
+    runs: Any,
+    *,
+    p: float = 0.9,
+    depths: Sequence[int] = (10,),
+    measures: Sequence[str | Measure] = (),
+    readings: Sequence[str] = READINGS,
+    ties: Order = "trec",
+    score_precision: Precision = "double",
+    progress: Callable[[int, int], None] | None = None,
+) -> Similarity:
+    """How alike every two of several runs are, without judgments.
+
+    Parameters
+    ----------
+    runs
+        Two or more, as ``evaluate`` takes them.
+    p : float
+        The persistence of RBO.
+    depths : sequence of int
+        To which depths documents in common are counted.
+    measures : sequence of str or Measure
+        Measures of which to say how much they can differ at most, whatever the judgments.
+    readings : sequence of str
+        How RBO reads ties: ``a``, ``b``, ``w``.
+    ties : str
+        The order of tied documents, for what knows no ties: overlap at a depth, and differences of measures.
+    score_precision : str
+        ``double``, or ``single`` to compare scores as trec_eval 9 does.
+    progress : callable, optional
+        Told how many of how many pairs are compared.
+
+    Returns
+    -------
+    Similarity
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> runs = {"a": {"1": {"x": 3, "y": 2, "z": 1}}, "b": {"1": {"y": 3, "x": 2, "w": 1}}}
+    >>> alike = rb.similarity(runs, p=0.5, depths=[1, 2])
+    >>> {row["measure"]: row["value"] for row in alike.rows(topics=False) if "@" in row["measure"]}
+    {'Overlap@1': 0.0, 'Overlap@2': 1.0}
+
+    """
+    check_share("RBO's persistence p", p)
+    for depth in depths:
+        if depth < 1:
+            raise UsageError(f"A depth is a whole number from 1 on, not {depth}.")
+    unknown = [reading for reading in readings if reading not in READINGS]
+    if unknown:
+        raise UsageError(f'RBO reads ties as a, b or w, not as "{unknown[0]}".')
+    compared = all_runs(runs)
+    if len(compared) < 2:
+        raise UsageError("Give at least two runs to compare.")
+    topics = shared_topics(compared)
+    labels = [label_of(p, reading) for reading in readings] + [f"Overlap@{depth}" for depth in depths]
+    first, second = pairs_of(len(compared))
+    value, low, high = (np.full((len(labels), first.size, len(topics)), np.nan) for _ in range(3))
+    numbers = number_pairs([run.pairs for run in compared])
+    longest = max(_longest(run) for run in compared)
+    depth_of_overlap = looked_at(p, longest)
+    size = max(1, CELLS // depth_of_overlap)
+    documents = int(max((own.max(initial=-1) for own in numbers), default=-1)) + 1
+    begun = 0
+    for start in range(0, len(topics), size):
+        chunk = topics[start : start + size]
+        lists = [tied_lists(run, own, chunk, ties, score_precision) for run, own in zip(compared, numbers, strict=True)]
+        counted = [own.to_depth(depth_of_overlap) for own in lists]
+        columns = slice(start, start + len(chunk))
+
+        def compare(run: int) -> int:
+            place = np.full(documents, -1)
+            for pair in np.flatnonzero(first == run).tolist():
+                other = second[pair]
+                measured = list(overlaps(counted[run], counted[other], p, readings, place).values())  # noqa: B023
+                for row, parts in enumerate(measured):
+                    value[row, pair, columns], low[row, pair, columns], high[row, pair, columns] = parts  # noqa: B023
+                for row, depth in enumerate(depths, len(measured)):
+                    value[row, pair, columns] = overlap_at(lists[run], lists[other], depth, place)  # noqa: B023
+            return int(np.count_nonzero(first == run))
+
+        for done in in_threads(compare, range(len(compared) - 1), processors()):
+            begun += done
+            if progress:
+                progress(begun, first.size * -(-len(topics) // size))
+    names = [run.name for run in compared]
+    alike = Similarity(names, topics, labels, first, second, value, low, high)
+    return with_largest_differences(alike, compared, measures, ties, score_precision) if measures else alike
+
+
+def with_largest_differences(
+    alike: Similarity,
+    runs: Sequence[Run],
+    measures: Sequence[str | Measure],
+    ties: Order,
+    precision: Precision,
+    progress: Callable[[int, int], None] | None = None,
+) -> Similarity:
+    """The same with the most that measures can differ: the bounds of a difference where no document is judged."""
+    chosen = parse_measures(list(measures))
+    pooled = Qrels.from_columns(alike.query_ids, [UNKNOWN] * len(alike.query_ids), [-1] * len(alike.query_ids))
+    evidence = Evidence(pooled, runs, Assumptions(ties=ties, score_precision=precision))
+    lists = evidence.shared_lists()
+    assert lists.topics.size == len(alike.query_ids)
+    low, high = (np.empty((len(chosen), alike.first.size, len(alike.query_ids))) for _ in range(2))
+    for place, measure in enumerate(chosen):
+        topics = topic_bounds(lists, measure, evidence.assumptions, (alike.first, alike.second))
+        for topic, bounds in zip(lists.topics.tolist(), topics, strict=True):
+            low[place, :, topic], high[place, :, topic] = bounds.low, bounds.high
+        if progress:
+            progress(place + 1, len(chosen))
+    return replace(
+        alike,
+        measures=[*alike.measures, *(f"{LARGEST}{measure}" for measure in chosen)],
+        value=np.concatenate([alike.value, np.maximum(-low, high)]),
+        low=np.concatenate([alike.low, low]),
+        high=np.concatenate([alike.high, high]),
+    )
+
+
+def label_of(p: float, reading: str) -> str:
+    """What results call RBO; the mean over orders of ties goes without saying."""
+    return f"RBO(p={p:.12g})" if reading == "a" else f"RBO(p={p:.12g},ties={reading})"
+
+
+def shared_topics(runs: Sequence[Run]) -> list[str]:
+    """The topics that all runs have, in the order of the first; a warning counts the others."""
+    shared = set.intersection(*(set(run.query_ids) for run in runs))
+    topics = [topic for topic in runs[0].query_ids if topic in shared]
+    if not topics:
+        raise DataError("The runs have no topic in common: their rankings cannot be compared.")
+    others = len(set().union(*(run.query_ids for run in runs)) - shared)
+    if others:
+        warnings.warn(
+            f"{others} of {others + len(topics)} topics are left out, since not every run has them.",
+            RankboundsWarning,
+            stacklevel=3,
+        )
+    return topics
+
+
+def tied_lists(run: Run, numbers: Ints, topics: Sequence[str], ties: Order, precision: Precision) -> TiedLists:
+    """The run's lists for these topics in the order of rank, documents by their numbers."""
+    place = {topic: number for number, topic in enumerate(topics)}
+    topic_here = np.array([place.get(topic, -1) for topic in run.pairs.topics])
+    rows, tied = ranked_rows(run, order=ties, precision=precision)
+    topic = topic_here[run.pairs.topic[rows]]
+    kept = topic >= 0
+    topic, rows, tied = topic[kept], rows[kept], tied[kept]
+    order = np.argsort(topic, kind="stable")
+    return TiedLists.of(topic[order], numbers[rows[order]], tied[order], len(topics))
+
+
+def overlap_at(a: TiedLists, b: TiedLists, depth: int, place: Ints) -> Floats:
+    """By topic, the share of the first documents that both lists hold."""
+    deepest = np.minimum(depth, np.maximum(a.length, b.length))
+    cut_a, cut_b = (lists.rank <= depth for lists in (a, b))
+    held = a.document[cut_a]
+    place[held] = 1
+    common = cut_b.copy()
+    common[cut_b] = place[b.document[cut_b]] >= 0
+    place[held] = -1
+    return np.bincount(b.topic[common], minlength=b.length.size) / np.maximum(deepest, 1)
+
+
+def _longest(run: Run) -> int:
+    return int(np.bincount(run.pairs.topic, minlength=1).max(initial=1))

@@ -1,0 +1,170 @@
+"""The lists of several runs, topic by topic, and their unjudged documents, each with one number in all lists.
+
+A topic's lists are one batch of rankings with a line for each run, so that a measure reads them all at once. Which
+unjudged documents must be told apart depends on the argument: one that reads ten ranks need not match documents at
+rank 900. So every argument says which documents it asks for, and only those are looked up in each other's lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.run import Run
+from rankbounds.columns.pairs import number_pairs
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
+
+Choice = Callable[[Rankings], Flags]
+
+
+class SharedLists:
+    """The ranked lists of several runs over the same judgments.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        The runs.
+    facts : TopicFacts
+        What the judgments say.
+    rankings_of_runs : sequence of iterables of Rankings
+        For each run its batches, with the row that each cell came from.
+
+    Attributes
+    ----------
+    topics : array of int
+        The topics that all runs have lists for.
+    by_topic : list of Rankings
+        For each of them one batch, with a line for each run.
+    """
+
+    def __init__(self, runs: Sequence[Run], facts: TopicFacts, rankings_of_runs: Sequence[Iterable[Rankings]]) -> None:
+        self.runs, self.facts = list(runs), facts
+        pieces: dict[int, list[tuple[int, Rankings, int]]] = {}
+        for number, batches in enumerate(rankings_of_runs):
+            for batch in batches:
+                for line, topic in enumerate(batch.topic.tolist()):
+                    pieces.setdefault(topic, []).append((number, batch, line))
+        shared = sorted(topic for topic, lists in pieces.items() if len(lists) == len(self.runs))
+        self.topics = np.array(shared, dtype=np.int64)
+        self.by_topic = [_gathered(topic, pieces.pop(topic), facts) for topic in shared]
+        self._numbered: dict[object, list[Documents]] = {}
+
+    @cached_property
+    def same(self) -> Flags:
+        """By two runs: are they the same lists from the same place? Such a pair differs by nothing, for certain."""
+        same = np.eye(len(self.runs), dtype=bool)
+        for one in range(len(self.runs)):
+            for other in range(one):
+                same[one, other] = same[other, one] = same_lists(self.runs[one], self.runs[other])
+        return same
+
+    def documents(self, choice: Choice, key: object) -> list[Documents]:
+        """For every topic the unjudged documents that were chosen, matched among the runs; kept under the ``key``."""
+        if key not in self._numbered:
+            self._numbered[key] = self._matched([choice(rankings) & rankings.holes for rankings in self.by_topic])
+        return self._numbered[key]
+
+    def _matched(self, chosen: list[Flags]) -> list[Documents]:
+        cells = [np.nonzero(flags) for flags in chosen]
+        held = np.stack([np.count_nonzero(flags, axis=-1) for flags in chosen]) if chosen else np.zeros((0, 0), int)
+        rows: list[list[Ints]] = [[] for _ in self.runs]
+        for rankings, (line, rank), counts in zip(self.by_topic, cells, held, strict=True):
+            assert rankings.row is not None
+            for number, part in enumerate(np.split(rankings.row[line, rank], np.cumsum(counts)[:-1])):
+                rows[number].append(part)
+        tables = [
+            run.pairs.take(np.concatenate(parts).astype(np.int64)) for run, parts in zip(self.runs, rows, strict=True)
+        ]
+        numbers = number_pairs(tables)
+        ends = np.cumsum(held, axis=0)
+        matched = []
+        for place, (line, rank) in enumerate(cells):
+            of_runs = [
+                number[end - count : end] for number, end, count in zip(numbers, ends[place], held[place], strict=True)
+            ]
+            distinct, document = np.unique(np.concatenate(of_runs), return_inverse=True)
+            matched.append(Documents(line, rank, document.reshape(-1), held[place], distinct.size))
+        return matched
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Unjudged documents of one topic: cell by cell the line (run), the rank (from 0 on) and the document's number."""
+
+    line: Ints
+    rank: Ints
+    document: Ints
+    held: Ints
+    """How many each run holds."""
+    count: int
+
+    def by_run(self, values: Floats | Ints) -> Floats:
+        """Values of the cells as a matrix of runs by documents, 0 where a run lacks a document."""
+        matrix: Floats = np.zeros((self.held.size, self.count))
+        matrix[self.line, self.document] = values
+        return matrix
+
+    @cached_property
+    def tables(self) -> tuple[Ints, Ints]:
+        """For each run its documents from the top down, filled up with ``count``; and its rank of every document.
+
+        Ranks are counted from 1 on; 0 stands for a document that the run lacks, as it lacks number ``count``.
+        """
+        place = np.arange(self.line.size) - np.repeat(np.cumsum(self.held) - self.held, self.held)
+        listed = np.full((self.held.size, int(self.held.max(initial=0))), self.count)
+        listed[self.line, place] = self.document
+        ranks = np.zeros((self.held.size, self.count + 1), dtype=np.int32)
+        ranks[self.line, self.document] = self.rank + 1
+        return listed, ranks
+
+    def of_either(self, a: Ints, b: Ints) -> tuple[Ints, Ints]:
+        """For each pair of runs the documents of either list, each once: its rank in A and in B (0: not there).
+
+        Lines of the two arrays are as long as the longest; entries with two zeros stand for no document.
+        """
+        listed, ranks = self.tables
+        documents = np.concatenate((listed[a], listed[b]), axis=-1)
+        rank_a, rank_b = ranks[a[:, None], documents], ranks[b[:, None], documents]
+        # What stands in both was listed with A's.
+        again = rank_a[:, listed.shape[1] :] > 0
+        rank_a[:, listed.shape[1] :][again] = 0
+        rank_b[:, listed.shape[1] :][again] = 0
+        return rank_a, rank_b
+
+    @cached_property
+    def overlap(self) -> Floats:
+        """By two runs, how many documents they share."""
+        member = self.by_run(np.ones(self.line.size)).astype(np.float32)
+        shared: Floats = (member @ member.T).astype(np.float64)
+        return shared
+
+
+def same_lists(one: Run, other: Run) -> bool:
+    """Are these the same lists from the same place?"""
+    return one.pairs is other.pairs or (
+        one.pairs.source == other.pairs.source
+        and len(one) == len(other)
+        and bool((one.pairs.keys == other.pairs.keys).all())
+        and bool((one.score == other.score).all())
+    )
+
+
+def _gathered(topic: int, lists: list[tuple[int, Rankings, int]], facts: TopicFacts) -> Rankings:
+    """One topic's lists of all runs as one batch."""
+    length = np.array([batch.length[line] for _, batch, line in lists])
+    width = max(1, int(length.max(initial=0)))
+    grade, row = np.zeros((len(lists), width)), np.full((len(lists), width), -1, dtype=np.int32)
+    tied = np.zeros((len(lists), width), dtype=bool)
+    for number, batch, line in lists:
+        size = length[number]
+        assert batch.row is not None
+        grade[number, :size] = batch.grade[line, :size]
+        row[number, :size] = batch.row[line, :size]
+        if batch.tied is not None:
+            tied[number, :size] = batch.tied[line, :size]
+    return Rankings(grade, length, np.full(len(lists), topic), facts, tied if tied.any() else None, row=row)

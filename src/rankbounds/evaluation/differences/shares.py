@@ -1,0 +1,133 @@
+"""Documents counted to a depth over something that grows with R (recall, F): only numbers of documents matter.
+
+What it means: how far A can be ahead of B when unjudged documents turn out relevant or not. A relevant one that A alone
+holds (within the depth) helps A, one that B alone holds helps B, one that both or neither hold helps nobody directly;
+and each makes R, the number of relevant documents, larger by one.
+
+Why it is right: with m documents relevant both divisors are settled, and each document counts for what its kind does.
+The best choice takes the kinds in the order of what they count for. As m grows within one kind, a quotient of two
+linear terms rises or falls all the way, so that its ends are enough where the two divisors are the same one; where they
+are not (F of two whole lists of different lengths), every m is tried.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
+from rankbounds.evaluation.differences.shared_lists import Documents
+from rankbounds.evaluation.differences.tied_weights import TiedWeights, lines_with_open_order, orders_are_open
+from rankbounds.measures.measure import count_to_depth, quotient
+from rankbounds.measures.precision_and_recall import F
+from rankbounds.measures.recall import Recall
+from rankbounds.rankings.rankings import Rankings
+
+
+def greatest_share(
+    measure: Recall | F, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int = 0
+) -> Greatest:
+    """How large the difference of any two of the lists can be."""
+    judged, depth = rankings.assume(0.0), measure.depth(rankings)
+    found = count_to_depth(measure, judged)
+    known = float(judged.num_relevant(measure.rel)[0])
+    slope, offset = _divisor(measure, rankings)
+    above = documents.rank < depth
+    within = np.bincount(documents.line[above], minlength=found.size).astype(np.float64)
+    both_within = _shared_within(documents, above)
+    either = documents.held[:, None] + documents.held[None, :] - documents.overlap
+    if measure.cutoff is not None and rankings.tied is not None and _orders_matter(assumptions):
+        return _greatest_over_ties(measure, rankings, documents, assumptions, elsewhere)
+
+    def greatest(a: Ints, b: Ints) -> Found:
+        both = both_within[a, b]
+        only_a, only_b = within[a] - both, within[b] - both
+        neither = either[a, b] - only_a - only_b - both + elsewhere
+        exact = np.ones(a.size, dtype=bool)
+        kinds = np.stack((only_a, both + neither, only_b), axis=-1)
+        ends = np.concatenate((np.zeros((a.size, 1)), np.cumsum(kinds, axis=-1)), axis=-1)
+        if (offset[a] == offset[b]).all():
+            return values(a, b, only_a, both, neither, only_b, ends).max(axis=-1), exact
+        result = np.empty(a.size)
+        most = int(ends.max(initial=0)) + 1
+        for start in range(0, a.size, size := max(1, CELLS // most)):
+            part = slice(start, start + size)
+            numbers = np.minimum(np.arange(most), ends[part, -1:])
+            result[part] = values(a[part], b[part], only_a[part], both[part], neither[part], only_b[part], numbers).max(
+                axis=-1
+            )
+        return result, exact
+
+    def values(
+        a: Ints, b: Ints, only_a: Floats, both: Floats, neither: Floats, only_b: Floats, number: Floats
+    ) -> Floats:
+        """The best differences with these numbers of documents relevant."""
+        only_a, both, neither, only_b = (kind[:, None] for kind in (only_a, both, neither, only_b))
+        weight_a, weight_b = (quotient(np.ones(1), slope * (known + number) + offset[side][:, None]) for side in (a, b))
+        turned_a = np.minimum(number, only_a)
+        left = number - turned_a
+        both_first = weight_a >= weight_b
+        turned_both = np.where(both_first, np.minimum(left, both), np.clip(left - neither, 0, both))
+        turned_b = np.maximum(left - both - neither, 0)
+        in_a = found[a][:, None] + turned_a + turned_both
+        in_b = found[b][:, None] + turned_b + turned_both
+        return np.asarray(weight_a * in_a - weight_b * in_b)
+
+    return greatest
+
+
+def _orders_matter(assumptions: Assumptions) -> bool:
+    return orders_are_open(assumptions) or assumptions.ties == "expected"
+
+
+def _greatest_over_ties(
+    measure: Recall | F, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int
+) -> Greatest:
+    """Where the depth may cut through tied documents, each counts by a share of its own: the largest net ones first."""
+    weights = TiedWeights.of(measure, rankings, assumptions)
+    most, least = (
+        np.concatenate((np.zeros((side.shape[0], 1)), side), axis=-1) for side in (weights.most, weights.least)
+    )
+    known = float(rankings.assume(0.0).num_relevant(measure.rel)[0])
+    slope, offset = _divisor(measure, rankings)
+    open_order = lines_with_open_order(rankings, assumptions)
+
+    def greatest(a: Ints, b: Ints) -> Found:
+        result = np.empty(a.size)
+        for start in range(0, a.size, size := max(1, CELLS // (2 * int(documents.held.max(initial=0)) + 1))):
+            part = slice(start, start + size)
+            result[part] = of_some(a[part], b[part])
+        return result, ~(open_order[a] | open_order[b])
+
+    def of_some(a: Ints, b: Ints) -> Floats:
+        rank_a, rank_b = documents.of_either(a, b)
+        there = (rank_a > 0) | (rank_b > 0)
+        net = np.where(there, most[a[:, None], rank_a] - least[b[:, None], rank_b], -np.inf)
+        net[:, ::-1].sort(axis=-1)
+        base = (weights.base_most[a] - weights.base_least[b])[:, None]
+        sums = np.concatenate((base, base + np.cumsum(net, axis=-1)), axis=-1)
+        number = np.arange(sums.shape[-1])
+        # Documents that neither list holds only add to the divisor: all of them or none, as the sign of the sum is.
+        best = np.full(a.size, -np.inf)
+        for added in dict.fromkeys((0, elsewhere)):
+            over = slope * (known + number + added) + offset[a][:, None]
+            best = np.maximum(best, quotient(sums, over).max(axis=-1))
+        return best
+
+    return greatest
+
+
+def _divisor(measure: Recall | F, rankings: Rankings) -> tuple[float, Floats]:
+    """What the divisor grows by for each relevant document, and what it is without any, by list."""
+    if isinstance(measure, Recall):
+        return 1.0, np.zeros(rankings.length.size)
+    read = rankings.length if measure.cutoff is None else np.full(rankings.length.size, measure.cutoff)
+    return measure.beta**2 / (1 + measure.beta**2), read / (1 + measure.beta**2)
+
+
+def _shared_within(documents: Documents, above: np.ndarray) -> Floats:
+    """By two lists, how many documents both hold within the depth."""
+    member = documents.by_run(above.astype(np.float64)).astype(np.float32)
+    shared: Floats = (member @ member.T).astype(np.float64)
+    return shared
