@@ -294,8 +294,8 @@ def _drawn_pairs(
     return [
         Difference(
             names[a], names[b], str(measure), drawn.mean, drawn.sd, drawn.better, drawn.worse, low, high,
-            *drawn.interval(confidence), model, drawn.error_of_probability if drawn.sd != 0 else 0.0,
-            measure.lower_is_better,
+            *drawn.interval(confidence), model,
+            drawn.error_of_probability if collection.is_open(measure, (a, b)) else 0.0, measure.lower_is_better,
         )
         for (a, b), drawn, low, high in zip(
             pairs, differences, bounds.low.tolist(), bounds.high.tolist(), strict=True

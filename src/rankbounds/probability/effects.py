@@ -2,8 +2,7 @@
 
 For a weighted sum over ranks that is the document's weight. For other measures it depends on what the other unjudged
 documents turn out to be, and it reaches runs that lack the document too: one more relevant document makes an ideal
-ranking better and a recall harder. So it is averaged over draws of the others, one of them with none of them relevant, as
-things stand as judged.
+ranking better and a recall harder. So it is averaged over draws of the others, in one of them none relevant.
 
 In each list the effect is worked out at its first unjudged ranks one by one, further down at some, and taken as a
 smooth function of the rank in between; below a measure's depth it is that of a document that the list lacks.
@@ -103,9 +102,8 @@ def _effects_in(drawn: DrawnCompletions, run: int, among: Sequence[int]) -> Floa
 def _with_none_relevant(completed: Completions) -> Completions:
     """The completions, the first of them without relevant documents: that is how things stand as judged."""
     kept = completed.completion > 0
-    parts = (part[kept] for part in (completed.at, completed.completion, completed.document, completed.grade))
-    at, completion, document, grade = parts
-    return Completions(completed.topics, completed.completions, at, completion, document, grade)
+    at, completion, document = (part[kept] for part in (completed.at, completed.completion, completed.document))
+    return Completions(completed.topics, completed.completions, at, completion, document, completed.grade[kept])
 
 
 def _grid(collection: OpenCollection, rank: Ints) -> Ints:
