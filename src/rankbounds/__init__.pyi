@@ -16,6 +16,7 @@ from rankbounds.collection.run import read_run as read_run
 from rankbounds.collection.run import read_runs as read_runs
 from rankbounds.comparison.power import topics_needed as topics_needed
 from rankbounds.comparison.result import Comparison as Comparison
+from rankbounds.comparison.settling import judge_next as judge_next
 from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.unjudged_differences import differences as differences
@@ -31,7 +32,6 @@ from rankbounds.evaluation.evaluate import evaluate as evaluate
 from rankbounds.evaluation.scores import Scores as Scores
 from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
 from rankbounds.judging import pools as pools
-from rankbounds.judging.next_judgments import judge_next as judge_next
 from rankbounds.measures.average_precision import AP as AP
 from rankbounds.measures.average_precision_of_retrieved import APRetrieved as APRetrieved
 from rankbounds.measures.binary_preference import Bpref as Bpref

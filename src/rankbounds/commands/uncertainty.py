@@ -35,13 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
         help="RBP(p=0.8) (the default), P@10, DCG@20: exact; AP, nDCG@10 and others: by draws; may be repeated",
     )  # fmt: skip
-    parser.add_argument(
-        "--q", default="logistic", metavar="WHAT",
-        help="the probability that an unjudged document is relevant: a number; a file of probabilities (its columns "
-        "say by what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic "
-        "(default), isotonic, urn",
-    )  # fmt: skip
-    parser.add_argument("--otherwise", type=float, metavar="Q", help="the probability for whatever the file lacks")
+    add_probability(parser)
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of the interval (default 0.95)")
     parser.add_argument("--tail", action="store_true", help="count what lies beyond the lists' ends in mean and sd too")
     parser.add_argument(
@@ -63,10 +57,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(parser, FORMATS)
 
 
+def add_probability(parser: argparse.ArgumentParser) -> None:
+    """Declare how probable it is that unjudged documents are relevant."""
+    parser.add_argument(
+        "--q", default="logistic", metavar="WHAT",
+        help="the probability that an unjudged document is relevant: a number; a file of probabilities (its columns "
+        "say by what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic "
+        "(default), isotonic, urn",
+    )  # fmt: skip
+    parser.add_argument("--otherwise", type=float, metavar="Q", help="the probability for whatever the file lacks")
+
+
 def run(options: argparse.Namespace) -> int:
     """Compute and print."""
     check_format(options)
-    q = _probability(options.q)
+    q = probability_from(options.q)
     names = ("otherwise", "ties", "gain", "topics", "score_precision")
     assumed = {"q": q} | {name: getattr(options, name) for name in names}
     if options.difference:
@@ -104,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _probability(given: str) -> float | str:
+def probability_from(given: str) -> float | str:
     """A number, or the name of a way to estimate, or that of a file."""
     try:
         return float(given)

@@ -27,6 +27,7 @@ from rankbounds.evaluation.evaluate import fractions_lost, gathered
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, RankWeighted, parse_measures
+from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
@@ -41,7 +42,7 @@ from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
     from rankbounds.comparison.result import Comparison
-    from rankbounds.judging.next_judgments import JudgingPlan
+    from rankbounds.comparison.settling import SettlingPlan
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
@@ -128,6 +129,7 @@ class Evidence:
         self._unjudged: dict[tuple[Measure, ...], Unjudged] = {}
         self._probabilities: dict[tuple[Measure, ...], Probabilities] = {}
         self._shared: SharedLists | None = None
+        self._estimated: ChosenModels | None = None
 
     @classmethod
     def read(
@@ -156,7 +158,7 @@ class Evidence:
             "_probabilities": {},
             "_shared": None,
         }
-        return self.__dict__ | computed
+        return self.__dict__ | computed | {"_shared": None, "_estimated": None}
 
     # ---- scores ----
 
@@ -322,12 +324,10 @@ class Evidence:
         measures = tuple(measure for measure in measures if not measure.as_retrieved and measure.total == "mean")
         if not measures or not self._follows_unjudged or len(self.runs) > PROBABLE_RUNS or not self._few_rows:
             return found
-        batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
-        models = ChosenModels("logistic", None, self.runs, self.facts, self.assumptions, batches)
-        try:
-            models.of_grades(measures[0])
-        except UsageError:
+        models = self._models()
+        if models.kind is None:
             return found  # there is nothing to estimate probabilities from
+        batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
         pairs = list(combinations(range(len(self.runs)), 2))
         weighted = self._look(self._looked_at(measures)).unjudged
         collection = OpenCollection(self.runs, self.facts, self.assumptions, batches)
@@ -373,38 +373,37 @@ class Evidence:
         lists = [(self.names[run], list(self._rankings(run).batches)) for run in (a, b)]
         return lead_changes(lists, self.facts, measure)
 
-    def to_judge(self, measure: Measure, a: int, b: int) -> JudgingPlan | None:
-        """The documents whose judgments would narrow the difference of two runs most; None: not for this measure."""
-        plain_gain = self.assumptions.gain == type(self.assumptions.gain)()
-        if not isinstance(measure, RBP) or measure.by_topic or not plain_gain:
+    def to_judge(self, measure: Measure, a: int, b: int) -> SettlingPlan | None:
+        """The documents whose judgments are expected to settle most between two runs; None where that is not known."""
+        if self.assumptions.ties not in ORDERS or not self._follows_unjudged or not self._few_rows:
             return None
-        if self.assumptions.ties not in ORDERS or self.assumptions.ties_key is not None:
+        if measure.as_retrieved or isinstance(measure, Condensed) or measure.total != "mean":
             return None
-        from rankbounds.judging.next_judgments import judge_next
+        from rankbounds.comparison.settling import Question
 
-        plan = judge_next(
-            self.qrels,
+        question = Question.about(
             [self.runs[a], self.runs[b]],
-            budget=JUDGMENTS,
-            measure=measure,
-            compare=(self.names[a], self.names[b]),
-            ties=self.assumptions.order,
-            score_precision=self.assumptions.score_precision,
-            scores=self._scores_for_planning(measure, a, b),
+            self.facts,
+            self.assumptions,
+            measure,
+            batches=[list(self._rankings(number).batches) for number in (a, b)],
+            models=self._models(),
+            seed=SEED,
         )
+        plan = question.plan([(0, 1)], JUDGMENTS)
         return plan if len(plan) else None
 
-    def _scores_for_planning(self, measure: Measure, a: int, b: int) -> Scores | None:
-        """The scores of two runs, where they are at hand and are those that planning would compute."""
-        if self.assumptions.unjudged.name != "nonrelevant" or self.assumptions.bounds != "unjudged":
-            return None
-        for measures, looked in self._looked.items():
-            if measure in measures:
-                at, scores = measures.index(measure), looked.scores
-                value, low, high = (part[[a, b]][..., [at]] for part in (scores.value, scores.low, scores.high))
-                names = [self.names[a], self.names[b]]
-                return Scores(names, scores.query_ids, [measure], value, low, high, scores.judged[[a, b]])
-        return None
+    def _models(self) -> ChosenModels:
+        """Probabilities estimated from the judgments; even ones where there is nothing to estimate them from."""
+        if self._estimated is None:
+            batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
+            models = ChosenModels("logistic", None, self.runs, self.facts, self.assumptions, batches)
+            try:
+                models.of_grades(RBP())
+            except UsageError:
+                models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions, batches)
+            self._estimated = models
+        return self._estimated
 
 
 def left_out_words(topics: Sequence[str], judged: int) -> str:

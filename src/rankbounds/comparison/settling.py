@@ -8,6 +8,9 @@ by the probability that they will be the one which settles the question.
 
     value = |effect| * (P(A better) * P(lower bound rises) + P(B better) * P(upper bound falls))
 
+Where a probability is to be reached rather than certainty, what counts is the document's own part of the standard
+deviation of the difference, |effect| * sqrt(p (1 - p)).
+
 Effects are exact for weighted sums over ranks. For other measures they are means over draws of what the other unjudged
 documents turn out to be (``rankbounds.probability.effects``).
 
@@ -52,7 +55,7 @@ ALL = "all"
 SETTLED = "settled"
 DRAWS, DRAWS_OF_EFFECTS = 200, 8
 """How often the others are drawn for the mean difference, and for each document's effect."""
-SIMULATIONS = {True: 200, False: 30}
+SIMULATIONS = {True: 200, False: 20}
 """How many simulated rounds of judging, for weighted sums and for other measures."""
 SPAN = (0.05, 0.95)
 """The share of simulations that the interval for the number of judgments leaves below, and that it reaches."""
@@ -206,7 +209,7 @@ def judge_next(
         systems = _two_of(systems, compare)
     facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
     question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
-    plan = question.plan(None if compare is None else question.pairs_of_leader(), budget)
+    plan = question.plan(None if compare is None else question.pairs_of_leader(), budget, criterion or 1.0)
     if criterion is not None:
         plan = replace(plan, needed=question.needed(question.pairs_of_leader(), criterion))
     return plan
@@ -376,8 +379,11 @@ class Question:
     def _standing(self) -> dict[tuple[int, int], tuple[float, float, float]]:
         return {}
 
-    def plan(self, pairs: Sequence[tuple[int, int]] | None, budget: int) -> SettlingPlan:
-        """The documents in order of their value, for these pairs or, without any, for all runs' bounds."""
+    def plan(self, pairs: Sequence[tuple[int, int]] | None, budget: int, level: float = 1.0) -> SettlingPlan:
+        """The documents in order of their value, for these pairs or, without any, for all runs' bounds.
+
+        Where a probability below 1 is to be reached, a document's value is its part of the standard deviation.
+        """
         names = [run.name for run in self.collection.runs]
         standing = []
         if pairs is None:
@@ -392,7 +398,10 @@ class Question:
                 if len(pairs) > 1 and (least > 0 or most < 0):
                     continue
                 one = self.effect_on(pair)
-                value += _values(one, self.share, np.array([standing[-1]]))[0]
+                if level < 1:
+                    value += np.sqrt(self.share * (1 - self.share)) * np.abs(one)
+                else:
+                    value += _values(one, self.share, np.array([standing[-1]]))[0]
                 effect += one
         order = self._heaviest(value, budget)
         return SettlingPlan(
@@ -428,15 +437,16 @@ class Question:
             np.stack([self.effect_on(pair) for pair in pairs]),
             self.share,
             self._gain_shares(grade),
-            *(np.array([self.standing(pair)[part] for pair in pairs]) for part in (0, 1)),
-            *self.bounds(pairs),
+            np.array([self.standing(pair) for pair in pairs])[:, :2].T,
+            self.bounds(pairs),
             level=level,
-            follow_bounds=exact or level < 1,
+            to_the_end=not exact and level == 1,
         )
         counts = judging.counts()
-        if not judging.follow_bounds:
+        if judging.to_the_end:
             counts = np.array([
-                self._until_settled(pairs, grade[line], order) for line, order in enumerate(judging.orders())
+                self._until_settled(pairs, grade[line], order, guess)
+                for line, (order, guess) in enumerate(zip(judging.orders(), counts.tolist(), strict=True))
             ])  # fmt: skip
         done = np.sort(counts[np.isfinite(counts)]).astype(int)
 
@@ -469,7 +479,7 @@ class Question:
         facts = self.collection.facts
         return np.clip((facts.rule(grade) - facts.nonrelevant_gain) / (facts.max_gain - facts.nonrelevant_gain), 0, 1)
 
-    def _until_settled(self, pairs: Sequence[tuple[int, int]], grade: Floats, order: Ints) -> float:
+    def _until_settled(self, pairs: Sequence[tuple[int, int]], grade: Floats, order: Ints, guess: float) -> float:
         """After how many judgments in this order every pair's bounds lie on one side of 0; bounds only narrow."""
 
         def settled(count: int) -> bool:
@@ -478,19 +488,23 @@ class Question:
             low, high = self.bounds(pairs, judged)
             return bool(((low > 0) | (high < 0)).all())
 
-        return _least_count(settled, order.size)
+        return _least_count(settled, order.size, guess)
 
 
-def _least_count(settled: Callable[[int], bool], most: int) -> float:
+def _least_count(settled: Callable[[int], bool], most: int, guess: float) -> float:
     """The least count for which this holds, if it goes on holding from there; infinite where it never does."""
     if settled(0):
         return 0
-    below, above = 0, 1
-    while not settled(min(above, most)):
-        if above >= most:
-            return math.inf
-        below, above = above, 2 * above
-    above = min(above, most)
+    if not settled(most):
+        return math.inf
+    below, above = 0, most
+    place, step = int(min(guess, most - 1)), 1
+    while below < place < above:  # away from the guess in growing steps, until the answer lies between two counts
+        step = max(2 * step, place // 16)
+        if settled(place):
+            above, place = place, place - step
+        else:
+            below, place = place, place + step
     while above - below > 1:
         middle = (below + above) // 2
         below, above = (below, middle) if settled(middle) else (middle, above)
@@ -522,10 +536,10 @@ class SimulatedJudging:
     """Rounds of judging in which documents come in the order of their values.
 
     ``effect`` has a row for each pair, ``truth`` one for each round: the gain of every document as a share of the
-    largest. ``mean``, ``sd``, ``low`` and ``high`` are those of each pair before anything is judged. With
-    ``follow_bounds`` a round ends when every pair is settled, which for weighted sums is exact, or decided with the
-    probability ``level``, the difference being taken as normal; what estimating probabilities adds to the variance
-    falls in proportion to the variance of documents.
+    largest. ``standing`` (mean and sd) and ``bounds`` are those of each pair before anything is judged. A round ends
+    when every pair is settled, which for weighted sums is exact, or decided with the probability ``level`` (taken as
+    normal; what estimating probabilities adds to the variance falls in proportion to that of documents). With
+    ``to_the_end`` every document is judged all the same.
     """
 
     def __init__(
@@ -533,21 +547,20 @@ class SimulatedJudging:
         effect: Floats,
         share: Floats,
         truth: Floats,
-        mean: Floats,
-        sd: Floats,
-        low: Floats,
-        high: Floats,
+        standing: Floats,
+        bounds: tuple[Floats, Floats],
         *,
         level: float,
-        follow_bounds: bool,
+        to_the_end: bool = False,
     ) -> None:
         size = np.abs(effect).max(axis=0, initial=0.0)
         matter = np.argsort(-size, kind="stable")[: np.count_nonzero(size)]
         self.documents = matter
         self.effect, self.share, self.truth = effect[:, matter], share[matter], truth[:, matter]
-        self.level, self.follow_bounds = level, follow_bounds
+        self.level, self.to_the_end = level, to_the_end
         rounds = truth.shape[0]
-        self.low, self.high, self.mean = (np.repeat(part[:, None], rounds, axis=1) for part in (low, high, mean))
+        mean, sd = standing
+        self.low, self.high, self.mean = (np.repeat(part[:, None], rounds, axis=1) for part in (*bounds, mean))
         spread = self.effect**2 * self.share * (1 - self.share)
         of_documents = spread.sum(axis=-1)
         factor = np.divide(sd**2, of_documents, out=np.ones(sd.size), where=of_documents > 0)
@@ -577,19 +590,17 @@ class SimulatedJudging:
         """Which are settled or decided, over all pairs (the first axis)."""
         from scipy.special import ndtri
 
-        certain = (low > 1e-12) | (high < -1e-12)
+        certain: Flags = (low > 1e-12) | (high < -1e-12)
         if self.level < 1:
-            certain |= (np.abs(mean) >= float(ndtri(self.level)) * np.sqrt(np.maximum(variance, 0.0))) & (
-                np.abs(mean) > 1e-12
-            )
-        ended: Flags = np.logical_and.reduce(certain)
-        return ended
+            needed = float(ndtri(self.level)) * np.sqrt(np.maximum(variance, 0.0))
+            certain = certain | ((np.abs(mean) >= needed) & (np.abs(mean) > 1e-12))
+        return np.atleast_1d(np.logical_and.reduce(certain))
 
     def _judge(self) -> None:
         active = np.arange(self.truth.shape[0])
-        if self.follow_bounds:
-            ended = self._ended(self.low, self.high, self.mean, self.variance)
-            self._counts[ended] = 0
+        ended = self._ended(self.low, self.high, self.mean, self.variance)
+        self._counts[ended] = 0
+        if not self.to_the_end:
             active = active[~ended]
         left = np.ones(self.truth.shape, dtype=bool)
         count, looked_at = 0, FIRST_LOOK
@@ -610,8 +621,12 @@ class SimulatedJudging:
     def _values_of(self, active: Ints, looked_at: int) -> Floats:
         """The values of the first documents in each round, summed over the pairs that are open."""
         value = np.zeros((active.size, looked_at))
-        for effect, ahead, low, high in zip(self.effect, self._better(active), self.low, self.high, strict=True):
-            of_pair = _values(effect[:looked_at], self.share[:looked_at], ahead)
+        parts = zip(self.effect, self.spread, self._better(active), self.low, self.high, strict=True)
+        for effect, spread, ahead, low, high in parts:
+            if self.level < 1:
+                of_pair = np.broadcast_to(np.sqrt(spread[:looked_at]), value.shape)
+            else:
+                of_pair = _values(effect[:looked_at], self.share[:looked_at], ahead)
             if len(self.effect) > 1:
                 of_pair = np.where(((low[active] <= 0) & (high[active] >= 0))[:, None], of_pair, 0.0)
             value += of_pair
@@ -629,9 +644,10 @@ class SimulatedJudging:
         variance = self.variance[:, active, None] - np.cumsum(self.spread[:, picked], axis=-1)
         for line, documents in zip(active.tolist(), picked, strict=True):
             self._orders[line].append(documents)
-        ends = self._ended(low, high, mean, variance) if self.follow_bounds else np.zeros(picked.shape, dtype=bool)
-        ended = ends.any(axis=-1)
-        self._counts[active[ended]] = count + 1 + np.argmax(ends[ended], axis=-1)
+        ends = self._ended(low, high, mean, variance)
+        ended = np.logical_or.reduce(ends, axis=-1)
+        first = np.where(ended, count + 1.0 + np.argmax(ends, axis=-1), np.inf)
+        self._counts[active] = np.minimum(self._counts[active], first)
         for whole, part in ((self.low, low), (self.high, high), (self.mean, mean), (self.variance, variance)):
             whole[:, active] = part[..., -1]
-        return ended
+        return np.zeros(active.size, dtype=bool) if self.to_the_end else np.asarray(ended)
