@@ -214,14 +214,14 @@ def test_missing_files_and_folders(command, files, tmp_path):
     ("arguments", "told"),
     [
         (["-m", "nDGC@10"], 'Did you mean "nDCG"?'),
-        (["-m", "mapp"], 'Did you mean "AP"?'),
+        (["-m", "mapp"], 'Did you mean "MAP"?'),
         (["-m", "RBP(q=0.8)"], 'no parameter "q"'),
         (["-m", "RBP(p=1)"], "below 1"),
         (["-m", "RBP(p=-0.1)"], "below 1"),
         (["-m", "RBP(p=high)"], "must be a number"),
         (["-m", "P@0"], "whole number from 1"),
         (["-m", "P@ten"], "whole number"),
-        (["-m", "P"], "needs a depth"),
+        (["-m", "P(rel=2)"], "needs a depth"),
         (["-m", "RPrec@5"], "takes no depth"),
         (["-m", "(p=1)"], "is not a measure"),
         (["-m", "AP(rel=0)"], "must be positive"),
@@ -364,7 +364,10 @@ def both_ways(tmp_path):
     return plain, tables, tmp_path
 
 
-NAMING = {"evaluate", "compare", "contributions", "crossings", "uncertainty", "differences", "check"}
+NAMING = {
+    "evaluate", "compare", "contributions", "crossings", "uncertainty", "sampling-errors", "differences", "check",
+    "judges", "replicates",
+}  # fmt: skip
 """What names the runs in its answer."""
 READING = ("--from", "csv", "--columns", "query_id=topic_name")
 ASKED = {
@@ -373,6 +376,12 @@ ASKED = {
     "agreement": lambda files, _: ["agreement", *files, "-m", "AP", "-m", "P@2", "--format", "json"],
     "agreement with others": lambda files, _: [
         "agreement", *files, "-m", "AP", "--against", files[0], "--format", "json",
+    ],
+    "judges": lambda files, _: [
+        "judges", files[0], f"model={files[0]}", "--runs", *files[1:], "-m", "AP", "--format", "csv",
+    ],
+    "replicates": lambda files, _: [
+        "replicates", *files, "-m", "AP", "--replicates", "(e)", "--format", "json",
     ],
     "discriminative-power": lambda files, _: ["discriminative-power", *files, "--resamples", "50", "--format", "json"],
     "contributions": lambda files, _: ["contributions", *files[:2], "--topic", "1", "--format", "json"],
@@ -383,6 +392,7 @@ ASKED = {
     "uncertainty": lambda files, _: [
         "uncertainty", *files, "--q", "0.3", "--interval", "distribution", "--format", "json",
     ],
+    "sampling-errors": lambda files, _: ["sampling-errors", *files, "--format", "json"],
     "differences": lambda files, _: ["uncertainty", *files, "--q", "0.3", "--difference", "--format", "json"],
     "explain": lambda files, folder: ["explain", folder / "trec_eval.out", *files[:2], "--format", "json"],
     "check": lambda files, _: ["check", *files[1:], "--qrels", files[0], "--format", "csv"],

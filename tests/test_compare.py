@@ -478,7 +478,7 @@ class TestCommands:
         assert "Could ties? No: no tied scores matter." in out
         assert "Does it hold for other p? Yes" in out
         _, out, _ = self.call(capsys, "compare", *files, "-m", "AP")
-        assert "Not known for this measure" in out
+        assert "Could unjudged documents overturn it? No" in out
 
     def test_shared_unjudged_documents_cannot_overturn(self, files, capsys, tmp_path):
         """Both runs show the same unjudged document first: whatever it is, it moves both alike."""
@@ -509,12 +509,14 @@ class TestCommands:
         assert "Topics that fell most: 0, 1, 2, 3, 4" in err
         assert self.call(capsys, "compare", qrels, bad, good, "--fail-if", "nDCG@10 worse")[0] == 0
         assert self.call(capsys, "compare", qrels, bad, good, "--fail-if", "RR different")[0] == 1
-        # Nothing is unjudged but what lies beyond the lists: surely worse, whatever the test says of few topics.
+        # Surely worse on these topics, which are too few to say so of others at such a level.
         code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "P@1 worse", "--alpha", "0.0001")
-        assert code == 1
-        assert "whatever unjudged documents turn out to be" in err
-        options = ["--fail-if", "AP worse", "--min-effect", "0.9"]
+        assert code == 4
+        assert "there are 8, and the test takes at least 14" in err
+        options = ["--fail-if", "AP worse", "--margin", "0.9"]
         assert self.call(capsys, "compare", qrels, good, bad, *options)[0] == 0
+        code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "AP worse", "--min-effect", "0.9")
+        assert (code, err.count("--min-effect is --margin now")) == (0, 1)
 
     def test_saved_baseline(self, files, capsys, tmp_path):
         qrels, good, bad = files

@@ -25,6 +25,8 @@ def known(names):
     """The measures among these trec_eval names that we have, by name."""
     found = {}
     for name in dict.fromkeys(names):
+        if name == "Rprec_mult_1.00":  # is Rprec, and a measure is scored once
+            continue
         try:
             found[name] = rb.parse_measure(name)
         except UsageError:

@@ -7,6 +7,8 @@ import importlib
 import inspect
 import pkgutil
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -15,10 +17,11 @@ import pytest
 import rankbounds as rb
 from rankbounds import measures
 from rankbounds.errors import UsageError
-from rankbounds.measures import REGISTRY, parse_measure, parse_measures
+from rankbounds.measures import REGISTRY, names, names_elsewhere, parse_measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.facts import Facts
 from rankbounds.measures.measure import Measure, RankWeighted
+from rankbounds.measures.names import folded
 
 MODULES = [
     importlib.import_module(f"rankbounds.measures.{module.name}") for module in pkgutil.iter_modules(measures.__path__)
@@ -95,10 +98,234 @@ def test_what_stands_for_a_measure(given, label):
     assert [str(measure) for measure in parse_measures(given)] == [label]
 
 
+EVERYBODYS = {
+    # trec_eval
+    "map": "AP",
+    "gm_map": "GMAP",
+    "GM_MAP": "GMAP",
+    "gm_bpref": "GMBpref",
+    "num_q": "NumQ",
+    "num_nonrel_judged_ret": "NumNonRelRet",
+    "P_10": "P@10",
+    "p_10": "P@10",
+    "P.5,10": "P@5 P@10",
+    "ndcg_cut.10": "nDCG@10",
+    "ndcg_cut.10,20": "nDCG@10 nDCG@20",
+    "NDCG_CUT_10": "nDCG@10",
+    "map_cut.100": "AP@100",
+    "success": "Success@1 Success@5 Success@10",
+    "unj": "Unjudged@5 Unjudged@10 Unjudged@20",
+    "recall": "Recall",
+    "recall.5,10": "Recall@5 Recall@10",
+    "iprec_at_recall_0.10": "IPrec(recall=0.1)",
+    "iprec_at_recall..10,.20": "IPrec(recall=0.1) IPrec(recall=0.2)",
+    "Rprec_mult_0.20": "RPrec(times=0.2)",
+    "relative_P_10": "RelP@10",
+    "utility": "Utility",
+    "utility.3,-2,0,0": "Utility(hit=3,noise=-2)",
+    "set_P": "SetP",
+    "set_relative_P": "RelP",
+    "set_recall": "Recall",
+    "set_map": "SetAP",
+    "set_F": "F",
+    "set_F.4": "F(beta=2)",
+    "rbp": "RBP(p=0.9,graded=true,by_topic=true)",
+    "rbp.p=0.8": "RBP(p=0.8,graded=true,by_topic=true)",
+    "Rndcg": "RnDCG",
+    "ndcg_rel": "nDCG_rel",
+    "binG": "BinG",
+    "yaap": "YAAP",
+    "set": "NumQ NumRet NumRel NumRelRet Utility SetP RelP Recall SetAP F",
+    # ir_measures
+    "MAP": "AP",
+    "MRR@10": "RR@10",
+    "R@1000": "Recall@1000",
+    "NumQ": "NumQ",
+    "SetP": "SetP",
+    "SetR": "Recall",
+    "SetF(beta=4)": "F(beta=2)",
+    "SetRelP": "RelP",
+    "SetP(relative=True)": "RelP",
+    "SetP(relative=False,rel=2)": "SetP(rel=2)",
+    "NumRet(rel=2)": "NumRelRet(rel=2)",
+    "IPrec@0.1": "IPrec(recall=0.1)",
+    "nDCG(dcg='exp-log2')@10": "nDCG(gain=exp)@10",
+    'nDCG(dcg="log2")@10': "nDCG@10",
+    "nDCG(judged_only=True)": "nDCG'",
+    "nDCG(judged_only=True)@10": "nDCG'@10",
+    "nDCG(judged_only=False)@10": "nDCG@10",
+    "RR(rel=2, judged_only=True)@10": "RR'(rel=2)@10",
+    "P(rel=2, cutoff=5)": "P(rel=2)@5",
+    "AP(rel=2)": "AP(rel=2)",
+    "NumRelRet(rel=1)": "NumRelRet",
+    "BPref": "Bpref",
+    # ranx
+    "hit_rate@10": "Success@10",
+    "hits@10": "Hits@10",
+    "precision@10": "P@10",
+    "precision": "SetP",
+    "f1": "F",
+    "f1@10": "F@10",
+    "mrr": "RR",
+    "map@100": "AP@100",
+    "map@100-l2": "AP(rel=2)@100",
+    "r-precision": "RPrec",
+    "ndcg_burges@10": "nDCG(gain=exp)@10",
+    "rbp.95": "RBP(p=0.95)",
+    # BEIR and MTEB
+    "ndcg_at_10": "nDCG@10",
+    "mrr_at_10": "RR@10",
+    "recall_at_100": "Recall@100",
+    "map_at_1000": "AP@1000",
+    "precision_at_1": "P@1",
+    "NDCG@10": "nDCG@10",
+    "R_cap@10": "RelP@10",
+    # OpenSearch and Elasticsearch
+    "dcg": "DCG",
+    "expected_reciprocal_rank@10": "ERR@10",
+    "mean_reciprocal_rank": "RR",
+    "coverage@10": "Judged@10",
+    # what people write
+    "Hit@10": "Success@10",
+    "HitRate@5": "Success@5",
+    "F1@10": "F@10",
+    "F2@10": "F(beta=2)@10",
+    "F0.5": "F(beta=0.5)",
+    "nDCG@10,AP": "nDCG@10 AP",
+    "nDCG@10,20": "nDCG@10 nDCG@20",
+    "recall_at_5,AP": "Recall@5 AP",
+}
+
+
+@pytest.mark.parametrize(("name", "labels"), EVERYBODYS.items(), ids=EVERYBODYS)
+def test_everybodys_names(name, labels):
+    measures = parse_measures(name)
+    assert " ".join(map(str, measures)) == labels
+    assert parse_measures(" ".join(map(str, measures)).replace(" ", ",")) == measures
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+@pytest.mark.parametrize("nickname", ["official", "all_trec", "Official"])
+def test_a_nickname_stands_for_the_measures_that_trec_eval_prints(nickname):
+    labels = list(map(str, parse_measures(nickname)))
+    assert {"NumQ", "GMAP", "Bpref", "P@1000", "IPrec(recall=0.1)"} <= set(labels)
+    with pytest.raises(UsageError, match="stands for"):
+        parse_measure(nickname)
+
+
+def test_what_a_nickname_leaves_out_is_said():
+    with pytest.warns(rb.RankboundsWarning, match="left out are relstring, rbp_resid"):
+        parse_measures("all_trec")
+
+
+def test_every_name_that_installed_packages_have_is_known():
+    """Either it stands for a measure, or the list says why there is none."""
+    known = {folded(name) for name in names_elsewhere.ABSENT}
+    registries: list[set[str]] = []
+    if find_spec("ir_measures"):
+        registries.append(set(importlib.import_module("ir_measures").measures.registry) - {"rankbounds"})
+    if find_spec("pytrec_eval"):
+        pytrec_eval = importlib.import_module("pytrec_eval")
+        nicknames = pytrec_eval.supported_nicknames
+        registries.append(set(pytrec_eval.supported_measures).union(*nicknames.values()))
+    if not registries:
+        pytest.skip("neither ir_measures nor pytrec_eval is installed")
+    for name in set().union(*registries):
+        label = names.label_elsewhere(name) or name
+        family = any(name == family for family in names_elsewhere.FAMILIES)
+        if folded(name) not in known and not family and not is_measure(label):
+            assert is_of_rooms_to_come(label), name
+
+
+def is_measure(label: str) -> bool:
+    name = label.partition("(")[0]
+    if names.is_name(name):
+        return True
+    try:
+        return bool(parse_measure(label))
+    except UsageError:
+        return False
+
+
+def is_of_rooms_to_come(label: str) -> bool:
+    """Measures of subtopics and of preferences, and more of the C/W/L family, have files of their own."""
+    coming = ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "StRec", "P_IA", "AP_IA")
+    return label in (*coming, "Compatibility", "BPM", "INSQ")
+
+
+def test_what_a_name_stands_for_elsewhere_can_be_asked_for():
+    for ours, tool, label, why in names_elsewhere.DIFFERENT:
+        assert names.is_name(ours), ours
+        assert tool
+        assert why
+        if label and "X" not in label:
+            depth = "@10" if names.is_name(label) and names.class_named(label).needs_cutoff else ""
+            assert parse_measures(label + depth)
+
+
+def test_the_page_on_names_has_every_difference():
+    page = (Path(__file__).parents[1] / "docs" / "coming-from.md").read_text("utf-8")
+    rows = [line.split("|")[1:5] for line in page.splitlines() if line.startswith("| `")]
+    told = {tuple(cell.strip().strip("`") for cell in row[:3]) for row in rows}
+    assert {(ours, tool, why) for ours, tool, _, why in names_elsewhere.DIFFERENT} == told
+
+
+def test_a_measure_can_be_given_its_depth_later():
+    assert rb.P(rel=2) @ 10 == parse_measure("P(rel=2)@10")
+    with pytest.raises(UsageError, match="P needs a depth, as in P@10"):
+        rb.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, rb.P(rel=2))
+    with pytest.raises(UsageError, match="P needs a depth"):
+        parse_measures(Condensed(rb.P(rel=2)))
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("runid", "it is the run's name"),
+        ("prefs_simp", "it compares pairs of preferences"),
+        ("Hole@10", "Unjudged@10"),
+        ("Accuracy@5", "Success@k"),
+        ("ndcg.1=3,2=9", '--gain "1=3,2=9"'),
+        ("nDCG(gains={0:0,1:5})@10", "--gain"),
+        ("utility.1,2", "4 numbers"),
+        ("map.5", "takes no parameters behind a point"),
+        ("P(cutoff=3)@4", "given twice"),
+        ("P.0", "from 1 on"),
+        ("P.x", "is not a measure"),
+        ("nDCG(dcg='log3')@10", 'no parameter "dcg"'),
+        ("nDCG(judged_only=maybe)", "true or false"),
+    ],
+)
+def test_names_that_stand_for_nothing_say_why(name, told):
+    with pytest.raises(UsageError) as error:
+        parse_measures(name)
+    assert told in str(error.value)
+
+
+def test_a_geometric_mean_is_one():
+    qrels = {"q": {"a": 1}, "r": {"b": 1}, "s": {"c": 1}}
+    run = {"q": {"a": 2.0}, "r": {"x": 2.0, "b": 1.0}, "s": {"y": 1.0}}
+    scores = rb.evaluate(qrels, {"t": run}, ["GMAP", "AP", "NumQ"])
+    assert scores.value[0, :, 0] == pytest.approx(np.log([1.0, 0.5, 0.00001]))
+    means = scores.mean()
+    assert means.value[0, 0].tolist() == pytest.approx([(1.0 * 0.5 * 0.00001) ** (1 / 3), 0.5, 3.0])
+    assert means.mean() == means
+    both = rb.evaluate(qrels, {"t": run, "u": run}, "GMAP")
+    assert both.notes[0].tie_range is None
+    with pytest.raises(UsageError, match="geometric mean"):
+        rb.compare(both)
+    assert (means.low[0, 0, 0], means.high[0, 0, 0]) == pytest.approx(((0.5 * 1e-5) ** (1 / 3), 0.5 ** (1 / 3)))
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
         ("NDGC", "nDCG"),
+        ("presicion@10", "Precision"),
+        ("hitrat@10", "HitRate"),
+        ("MRRR@10", "MRR"),
+        ("ndcg_brges@10", "ndcg_burges"),
+        ("offical", "official"),
         ("RPB", "RBP"),
         ("nDCGG", "nDCG"),
         ("P10", "P@10"),
@@ -113,12 +340,12 @@ def test_what_stands_for_a_measure(given, label):
     ],
 )
 def test_a_suggestion_is_right_or_absent(name, meant):
-    with pytest.raises(UsageError, match=f'There is no measure "{name}"') as error:
+    with pytest.raises(UsageError, match=f'There is no measure "{name.partition("@")[0]}"') as error:
         parse_measure(name)
     assert ("Did you mean" in str(error.value)) == (meant is not None)
     if meant:
         assert f'"{meant}"?' in str(error.value)
-        parse_measure(meant if "@" in meant else f"{meant}@10" if REGISTRY[meant].needs_cutoff else meant)
+        assert parse_measures(meant if "@" in meant or meant in ("official", "nDCG", "Bpref") else f"{meant}@10")
 
 
 def test_commas_stand_between_measures():

@@ -20,7 +20,7 @@ import browser
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.comparison import Evidence, compare
+from rankbounds.comparison import Evidence, compare, wording
 from rankbounds.persistence.polynomials import sign_changes
 from rankbounds.report import Choices, content, gather, page
 from rankbounds.report.observed import TIED
@@ -73,7 +73,7 @@ def test_holds_the_scores_of_evaluate(demo, demo_scores):
 
 def test_holds_the_pairs_of_compare(demo):
     found = Evidence.read(DATA / "qrels.txt", DATA / "runs").compare(MEASURES)
-    for name in (*content.PAIR_COLUMNS, *content.WHOLE_COLUMNS):
+    for name in (*content.PAIR_COLUMNS, *wording.WHOLE):
         np.testing.assert_array_equal(unpacked(demo["pairs"][name]), found.word_numbers[name])
     for name, codes in found.word_choices.items():
         np.testing.assert_array_equal(unpacked(demo["words"]["choices"][name]), codes)

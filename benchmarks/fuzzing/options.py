@@ -57,7 +57,18 @@ MEASURE = (
     "ERR(max_grade=2000)",
     "P(rel=nan)@5", "x@y", "RBP(p=0.8,p=0.9)", "RBP(q=1)", "AP(rel=1e400)", "Success@1", "SetF(beta=0)", "nERR@20",
 )  # fmt: skip
-GATE = ("P@5 worse", "AP different", "P@5", "worse", "x worse", "P@99999999999999999999 worse", "")
+GATE = (
+    "P@5 worse",
+    "AP different",
+    "P@5 < 0.5",
+    "judged@10 >= 80%",
+    "AP worse by 0.1",
+    "P@5",
+    "worse",
+    "x worse",
+    "P@99999999999999999999 worse",
+    "",
+)
 INPUTS = ("q", "r1", "r2", "q.json", "groups", "counts.csv", "key", "eval.out", "odd", "nested.json")
 
 
@@ -84,8 +95,8 @@ def commands(rng: Random) -> Case:
         ended = command(folder, words)
         if changed := [one for one in read if _content(folder / one) != files[one]]:
             raise ViolationError(f"an input was changed: {', '.join(changed)}")
-        if ended.code == 1 and not any(word.startswith(GATES.get(name, "\n")[:6]) for word in words):
-            raise ViolationError("exit code 1, which is for gates, without a gate")
+        if ended.code in (1, 4) and not any(word.startswith(GATES.get(name, "\n")[:6]) for word in words):
+            raise ViolationError(f"exit code {ended.code}, which is for gates, without a gate")
         if ended.code in (2, 3, 4) and not ended.err.strip():
             raise ViolationError(f"exit code {ended.code} without a word")
         return f"exit code {ended.code}"

@@ -24,6 +24,9 @@ EPILOGUE = (
     'Start with "rankbounds demo". "rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
 )
 
+KEEPS_ITS_NAME = ("trec_eval",)
+"""Commands that are called as another program is, underscore and all."""
+
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose complaints are one line."""
@@ -62,12 +65,14 @@ def _commands() -> dict[str, str]:
     """The explanation that opens each module of a command, by the command's name."""
     source = {path.stem: path.read_text("utf-8") for path in sorted(Path(commands.__path__[0]).glob("*.py"))}
     return {
-        name.replace("_", "-"): text.split('"""', 2)[1].strip() for name, text in source.items() if "\ndef run(" in text
+        name if name in KEEPS_ITS_NAME else name.replace("_", "-"): text.split('"""', 2)[1].strip()
+        for name, text in source.items()
+        if "\ndef run(" in text
     }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return the exit code: 0 fine, 1 a check failed, 2 usage, 3 bad data, 70 a bug of ours."""
+    """Run a command; return the exit code: 0 fine, 1 a check failed, 2 usage, 3 bad data, 4 undecided, 70 our bug."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (open as long as the program runs)
     try:

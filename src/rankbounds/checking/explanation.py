@@ -160,11 +160,12 @@ def _explain_known(
     fitting: dict[str, list[str]] = {name: [] for name in known}
     for choice in _choices(printed, qrels, run):
         left = {name: measure for name, measure in known.items() if "equal" not in fitting[name]}
-        scores = _scores(choice, left, qrels, run) if left else None
-        if scores is None:
-            continue
-        for number, name in enumerate(left):
-            agreement = _compared(printed, name, scores, number)
+        if not left:
+            break
+        chosen = {name: measure.at_level(choice.level) for name, measure in left.items()}
+        scores = _scores(choice, list(dict.fromkeys(chosen.values())), qrels, run)
+        for name, measure in chosen.items():
+            agreement = _compared(printed, name, scores, scores.measures.index(measure))
             ours.setdefault(name, agreement)
             lines, equal, *_ = agreement
             if lines == equal:
@@ -220,7 +221,7 @@ def _choices(printed: Printed, qrels: Qrels, run: Run) -> Iterator[Choice]:
         yield replace(choice, why=reasons, options={**choice.options, "topics": which})
 
 
-def _scores(choice: Choice, measures: dict[str, Measure], qrels: Qrels, run: Run) -> Scores | None:
+def _scores(choice: Choice, measures: list[Measure], qrels: Qrels, run: Run) -> Scores:
     options = dict(choice.options)
     if options.get("ties") == "file":
         # Line order decides between equal scores only: as a stated rank.
@@ -229,10 +230,7 @@ def _scores(choice: Choice, measures: dict[str, Measure], qrels: Qrels, run: Run
         options["ties"] = "rank"
     if choice.depth is not None:
         run = _cut(run, choice.depth)
-    several = [measure if choice.level == 1 else measure.at_level(choice.level) for measure in measures.values()]
-    if len(set(several)) < len(several):
-        return None
-    return _quietly(qrels, run, several, gain=choice.gain, **options)
+    return _quietly(qrels, run, measures, gain=choice.gain, **options)
 
 
 def _cut(run: Run, depth: int) -> Run:
@@ -288,7 +286,7 @@ def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: 
     for level in dict.fromkeys(wanted):
         chosen = np.array([other == level for other in wanted])
         rows = np.flatnonzero(chosen[qrels.pairs.topic])
-        part = Qrels(qrels.pairs.take(rows).without_unused_topics(), qrels.grade[rows])
+        part = qrels.take(rows)
         if set(part.query_ids) & set(run.query_ids):
             values[:, chosen] = _quietly(part, run, [level], topics="shared").value
     nothing = np.full_like(values, np.nan)

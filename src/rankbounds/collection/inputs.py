@@ -20,8 +20,16 @@ from rankbounds.collection.qrels import Qrels, as_qrels, read_qrels
 from rankbounds.collection.run import Run, as_run, as_runs_of_table, read_run, with_unique_names
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import pair_of_names
-from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, is_column_wise, is_row, is_table, taken
-from rankbounds.files.opening import expand
+from rankbounds.files.named_columns import (
+    QRELS_COLUMNS,
+    RUN_COLUMNS,
+    ColumnNames,
+    is_column_wise,
+    is_row,
+    is_table,
+    taken,
+)
+from rankbounds.files.opening import expand, plain_name
 from rankbounds.threads import in_threads, processors
 
 Formats: TypeAlias = str | tuple[str | None, str | None]
@@ -80,6 +88,31 @@ class Reading:
             lenient=self.lenient,
             threads=self.threads,
         )
+
+    def label_sets(self, given: Any) -> dict[str, Qrels]:
+        """One set of labels or several, by name: a dict of names, a list, paths, patterns, or one as judgments are."""
+        names = QRELS_COLUMNS.renamed(self.columns)
+        if isinstance(given, Mapping) and not is_column_wise(given, names):
+            if not given:
+                raise UsageError("No labels were given.")
+            if all(isinstance(name, str) and not _is_one_labelled_query(inner) for name, inner in given.items()):
+                return {name: self.judgments(labels) for name, labels in given.items()}
+        several = [given]
+        if isinstance(given, Iterable) and not isinstance(given, str | Mapping | Qrels) and not is_table(given):
+            several = list(given)
+            if not several:
+                raise UsageError("No labels were given.")
+            if is_row(several[0], names):
+                several = [several]
+        sets: dict[str, Qrels] = {}
+        for number, labels in enumerate(several, 1):
+            if isinstance(labels, str | os.PathLike):
+                for path in expand([labels]):
+                    name = plain_name(path)
+                    sets[path if name in sets else name] = self.judgments(path)
+            else:
+                sets["labels" if len(several) == 1 else f"labels{number}"] = self.judgments(labels)
+        return sets
 
     def runs(self, given: Any) -> list[Run]:
         """Every run in memory, under names that differ."""
@@ -207,6 +240,11 @@ def _is_one_query(inner: Any) -> bool:
     if isinstance(inner, list | tuple | np.ndarray):
         return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic)
     return False
+
+
+def _is_one_labelled_query(inner: Any) -> bool:
+    """Are these the labels of one query, ``{document: grade}`` or ``{document, ...}``, rather than a whole set?"""
+    return isinstance(inner, set | frozenset) or _is_one_query(inner)
 
 
 def two_runs(runs: Any, *, lenient: bool = False) -> list[Run]:

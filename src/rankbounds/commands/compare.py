@@ -2,30 +2,33 @@
 
 For two runs, a paragraph in plain words and the numbers under it. For many, a leaderboard: systems that share a letter
 are not separable. "interval" is about topics, a sample; "bounds" and "whatever is judged" about missing judgments.
+With --fail-if it is a gate: exit code 0 pass, 1 fail, 4 undecided, each with the reason and what would decide it.
 """
 
 from __future__ import annotations
 
 import argparse
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_text
 from rankbounds.commands.reading import add_inputs, check_inputs, collection_from
-from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from, resampling_from
+from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
+from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.judged import Judged
 from rankbounds.tables import Table, json_of, number, plain
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison, Evidence
+    from rankbounds.comparison.conditions import Condition
+    from rankbounds.comparison.gate import Gate
 
-FORMATS = ("table", "json", "latex", "markdown", "html")
+FORMATS = ("table", "json", "latex", "markdown", "html", "junit")
 METHOD: dict[str, Callable[[str], str]] = {
     "table": "{}\n".format,
     "markdown": "{}\n".format,
@@ -41,6 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_measures(parser, ("RBP(p=0.8)",))
     add_tests(parser)
     parser.add_argument(
+        "--ranks",
+        default="auto",
+        metavar="HOW",
+        help="intervals for places on the leaderboard: bootstrap (over topics; of three runs or more the default) or "
+        "test (the pairs that the test separates)",
+    )
+    parser.add_argument(
         "--baseline-run",
         metavar="NAME",
         help="compare this run with all others instead of all pairs, corrected for their number by Dunnett's test on "
@@ -52,10 +62,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-if",
         metavar="CONDITION",
         action="append",
-        help='a gate for two runs, the baseline first: "nDCG@10 worse" ends with exit code 1 when the second run is '
-        "surely or significantly worse",
+        help='a gate for a run beside a baseline, which comes first: "nDCG@10 worse" passes (exit code 0) when a loss '
+        "of the margin or more is ruled out, fails (1) when a loss is shown, and else is undecided (4); also "
+        '"AP different", and values of the run: "nDCG@10 < 0.5", "judged@10 < 80%%"; may be repeated',
     )
-    parser.add_argument("--min-effect", type=float, default=0.0, help="with --fail-if: smaller differences are fine")
+    parser.add_argument(
+        "--margin",
+        type=float,
+        metavar="X",
+        help="the largest loss or difference that does not matter (default 0 in a gate); also for --test tost, two "
+        "one-sided t tests of equivalence",
+    )
+    parser.add_argument("--min-effect", type=float, metavar="X", help="the former name of --margin")
+    parser.add_argument(
+        "--undecided", metavar="HOW", help="with --fail-if: pass or fail, how undecided counts (default: exit code 4)"
+    )
+    parser.add_argument(
+        "--settled",
+        action="store_true",
+        help="with --fail-if: what judgments of unjudged documents could turn is undecided",
+    )
     parser.add_argument("--save", metavar="FILE", help="save the runs' scores, to be a baseline later")
     parser.add_argument("--baseline", metavar="FILE", help="compare with scores saved before; they come first")
     add_assumptions(parser)
@@ -64,37 +90,104 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, compare, print, and judge the gate."""
-    from rankbounds.comparison import compare
-    from rankbounds.comparison.standardisation import standardised
+    from rankbounds.comparison.conditions import parse_conditions
 
     check_format(options)
     check_inputs(options)
-    gates = [parse_gate(condition) for condition in options.fail_if or ()]
-    measures = list(dict.fromkeys([*(options.measures or ()), *(measure for measure, _ in gates)])) or ["RBP(p=0.8)"]
+    check_gate(options)
+    conditions = parse_conditions(options.fail_if) if options.fail_if else []
+    compared, held = measures_from(options, conditions)
     evidence = evidence_from(options)
-    scores = evidence.scores(measures, progress=progress_on_terminal("runs scored"))
+    scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
     if options.save:
         scores.save(options.save)
+    candidates = scores.runs
     if options.baseline:
         scores = joined(Scores.load(options.baseline), scores)
-    if options.standardise:
-        scores = standardised(scores)
-    found = compare(
-        scores,
+        candidates = scores.runs[-len(candidates) :]
+    found = None
+    if len(scores.runs) > 1 or not (options.save or conditions):
+        found = compare_from(options, scores[compared], evidence)
+    answers = gate_from(options, found, scores, evidence, conditions, candidates) if conditions else None
+    write_text(options, rendered(options, found, scores, answers))
+    if answers is None:
+        return 0
+    for outcome in answers.outcomes:
+        say(outcome.words())
+    return answers.exit_code
+
+
+def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence) -> Comparison:
+    """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
+    from rankbounds.comparison import compare
+    from rankbounds.comparison.standardisation import standardised
+
+    return compare(
+        standardised(scores) if options.standardise else scores,
         test=options.test,
         correction=options.correction,
+        ranks=options.ranks,
         alpha=options.alpha,
         confidence=options.confidence,
         resamples=options.resamples,
         seed=options.seed,
         baseline=options.baseline_run,
+        margin=options.margin,
         evidence=None if options.baseline or options.standardise else evidence,
     )
-    if gates and len(scores.runs) != 2:
-        raise UsageError("--fail-if compares two runs, the baseline and the candidate.")
-    write_text(options, rendered(options, found))
-    failed = [judge_gate(found, measure, word, options) for measure, word in gates]
-    return int(any(failed))
+
+
+def gate_from(
+    options: argparse.Namespace,
+    found: Comparison | None,
+    scores: Scores,
+    evidence: Evidence,
+    conditions: Sequence[Condition],
+    candidates: Sequence[str],
+) -> Gate:
+    """The gate over the runs that were read, but for the baseline."""
+    from rankbounds.comparison.gate import gate
+
+    baseline = options.baseline_run or (scores.runs[0] if len(scores.runs) == 2 else None)
+    return gate(
+        found or scores,
+        conditions,
+        margin=options.margin or 0.0,
+        settled=options.settled,
+        undecided=options.undecided,
+        scores=scores,
+        evidence=evidence,
+        candidates=[run for run in candidates if run != baseline],
+    )
+
+
+def check_gate(options: argparse.Namespace) -> None:
+    """Reject options of a gate that do not go together, before any work is done."""
+    from rankbounds.comparison.equivalence import check_margin
+    from rankbounds.comparison.gate import check_undecided
+
+    if options.min_effect is not None:
+        if options.margin is not None:
+            raise UsageError("--min-effect is the former name of --margin. Give one of them.")
+        say("warning: --min-effect is --margin now; the old name goes away with the next release.")
+        options.margin = options.min_effect
+    check_undecided(options.undecided)
+    if options.margin is not None:
+        check_margin(options.margin)
+    asked = [f"--{name}" for name in ("undecided", "settled") if getattr(options, name)]
+    asked += ["--format junit"] if options.format == "junit" else []
+    if asked and not options.fail_if:
+        raise UsageError(f'{asked[0]} is for a gate: add --fail-if, as in --fail-if "nDCG@10 worse".')
+
+
+def measures_from(options: argparse.Namespace, conditions: Sequence[Condition]) -> tuple[list[Measure], list[Measure]]:
+    """The measures to compare by, and those of which a condition asks no more than a value."""
+    named = parse_measures(options.measures) if options.measures else []
+    asked = [*named, *(each.measure for each in conditions if each.of_change)]
+    values = [condition.measure for condition in conditions if not condition.of_change]
+    scored = [measure for measure in values if not isinstance(measure, Judged)]
+    compared = list(dict.fromkeys(asked or scored or parse_measures("RBP(p=0.8)")))
+    return compared, [measure for measure in dict.fromkeys(values) if measure not in compared]
 
 
 def evidence_from(options: argparse.Namespace) -> Evidence:
@@ -105,26 +198,48 @@ def evidence_from(options: argparse.Namespace) -> Evidence:
     return Evidence(*collection_from(options), Assumptions(**assumptions_from(options)))
 
 
-def rendered(options: argparse.Namespace, found: Comparison) -> str:
-    """The comparison in the format asked for."""
-    two = len(found.runs) == 2
+def rendered(options: argparse.Namespace, found: Comparison | None, scores: Scores, gate: Gate | None) -> str:
+    """What was found in the format asked for; of one run there is no comparison, and its scores are shown."""
+    if options.format == "junit" and gate is not None:
+        return gate.junit()
     if options.format == "json":
+        return json_of(_json_content(options, found, scores, gate), indent=1) + "\n"
+    parts = [] if gate is None or options.format != "markdown" else [gate.render("markdown")]
+    if found is None:
+        parts.append(scores.render(options.format))
+    else:
+        for at, measure in enumerate(found.measures):
+            if len(found.runs) == 2 and options.format == "table":
+                parts.append(found.words(measure))
+            parts += [table.render(options.format) for table in found.tables(measure)]
+            if options.per_topic:
+                parts.append(topic_table(found.scores, at).render(options.format))
+        parts.append(METHOD[options.format](found.method()))
+    if gate is not None and options.format != "markdown":
+        parts.append(gate.render(options.format))
+    return "\n".join(parts)
+
+
+def _json_content(
+    options: argparse.Namespace, found: Comparison | None, scores: Scores, gate: Gate | None
+) -> dict[str, Any]:
+    content: dict[str, Any]
+    if found is None:
+        systems = [
+            {"run": row["run"], "measure": row["measure"], "mean": row["value"], "low": row["low"], "high": row["high"]}
+            for row in scores.mean().rows()
+        ]
+        content = {"systems": systems, "pairs": [], "settings": {}}
+    else:
         systems = [row | {"topics_won": row["topics_led"]} for row in found.systems]  # its old name, for one release
-        content: dict[str, Any] = {"systems": systems, "pairs": found.pairs, "settings": found.settings}
-        if two:
+        content = {"systems": systems, "pairs": found.pairs, "settings": found.settings}
+        if len(found.runs) == 2:
             content["words"] = [found.words(measure) for measure in found.measures]
         if options.per_topic:
             content["topics"] = topic_rows(found.scores)
-        return json_of(content, indent=1) + "\n"
-    parts = []
-    for at, measure in enumerate(found.measures):
-        if two and options.format == "table":
-            parts.append(found.words(measure))
-        parts += [table.render(options.format) for table in found.tables(measure)]
-        if options.per_topic:
-            parts.append(topic_table(found.scores, at).render(options.format))
-    parts.append(METHOD[options.format](found.method()))
-    return "\n".join(parts)
+    if gate is not None:
+        content["gate"] = {"answer": gate.answer, "exit_code": gate.exit_code, "conditions": gate.rows}
+    return content
 
 
 def topic_rows(scores: Scores) -> list[dict[str, Any]]:
@@ -155,50 +270,3 @@ def topic_table(scores: Scores, at: int) -> Table:
         if row["measure"] == measure
     ]
     return Table(["topic", scores.runs[0], scores.runs[1], "difference"], cells)
-
-
-def parse_gate(condition: str) -> tuple[str, str]:
-    """A measure and "worse" or "different"."""
-    measure, _, word = condition.strip().rpartition(" ")
-    if not measure or word not in ("worse", "different"):
-        raise UsageError(f'The gate "{condition}" should name a measure and "worse" or "different": "nDCG@10 worse".')
-    from rankbounds.measures import parse_measure
-
-    return str(parse_measure(measure)), word
-
-
-def judge_gate(found: Comparison, measure: str, word: str, options: argparse.Namespace) -> bool:
-    """Say on standard error whether the gate holds; True if it fails."""
-    from rankbounds.comparison.significance import p_values
-    from rankbounds.comparison.wording import measure_words
-
-    labels = [str(one) for one in found.scores.measures]
-    chosen = found.scores.measures[labels.index(measure)]
-    before, after = found.scores.value[..., labels.index(measure)]
-    change = merit(differences(after, before), chosen)
-    row = next(row for row in found.pairs if row["measure"] == measure)
-    alternative = "less" if word == "worse" else "two-sided"
-    p = float(p_values(change, options.test, alternative, resampling_from(options), measure)[0])
-    mean = float(mean_difference(after, before))
-    loss = -float(merit(np.array(mean), chosen))
-    size = loss if word == "worse" else abs(mean)
-    large_enough = size > 0 and (size >= options.min_effect or bool(equal(size, options.min_effect)))
-    surely = False
-    if row["certain_low"] is not None and row["certain_high"] is not None:
-        least, most = merit_of_range(row["certain_low"], row["certain_high"], chosen)  # of what was lost
-        surely = least > options.min_effect or (word == "different" and most < -options.min_effect)
-    fails = surely or (large_enough and p < options.alpha)
-    sides = "one-sided " if word == "worse" else ""
-    tested = f"{sides}{options.test} test, p = {p:.4f}"
-    why = "whatever unjudged documents turn out to be" if surely else tested
-    name = measure_words(measure, lower_is_better=chosen.lower_is_better)
-    if fails:
-        falls = [
-            found.scores.query_ids[topic] for topic in change.argsort(kind="stable")[:5].tolist() if change[topic] < 0
-        ]
-        moved = "rose" if chosen.lower_is_better else "fell"
-        topics = f" Topics that {moved} most: {', '.join(falls)}." if falls else ""
-        say(f"gate failed: {name} {word} by {abs(mean):.4f} ({why}).{topics}")
-    else:
-        say(f"gate passed: {name} changed by {mean:+.4f} ({tested}).")
-    return fails

@@ -6,10 +6,11 @@ import argparse
 from dataclasses import MISSING, fields
 
 from rankbounds.commands.output import add_output, check_format, write_rows, write_text
-from rankbounds.measures import REGISTRY, Measure, parse_measure
+from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, written
-from rankbounds.measures.names import class_named, is_name
+from rankbounds.measures.names import class_named, is_name, label_elsewhere
+from rankbounds.measures.names_elsewhere import DIFFERENT, NAMES
 from rankbounds.tables import Table
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
@@ -18,7 +19,7 @@ FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "measure", metavar="MEASURE", nargs="?", help="a name, a label such as nDCG@10, or trec_eval's name"
+        "measure", metavar="MEASURE", nargs="?", help="a name, a label such as nDCG@10, or another tool's name"
     )
     add_output(parser, FORMATS)
 
@@ -27,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the list or the explanation."""
     check_format(options)
     if options.measure:
-        write_text(options, explain(_kind(options.measure)))
+        write_text(options, "\n".join(map(explain, _kinds(options.measure))))
         return 0
     rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
     if options.format in ("json", "jsonl", "csv", "tsv"):
@@ -38,9 +39,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _kind(text: str) -> type[Measure]:
-    """The class that a label or a name stands for; a name alone will do, even where the measure needs a depth."""
-    return class_named(text) if is_name(text) else type(parse_measure(text))
+def _kinds(text: str) -> list[type[Measure]]:
+    """The classes that a label or a name stands for; a name alone will do, even where the measure needs a depth."""
+    name = text if is_name(text) else (label_elsewhere(text) or text).partition("(")[0]
+    if is_name(name):
+        return [class_named(name)]
+    return list(dict.fromkeys(map(type, parse_measures(text))))
 
 
 def describe(kind: type[Measure]) -> dict[str, str]:
@@ -76,7 +80,22 @@ def explain(kind: type[Measure]) -> str:
     if kind.trec_names:
         lines.append(f"trec_eval: {describe(kind)['trec_eval']}")
     lines.append(f"bounds:    {_bounds(kind)}")
+    if called := _elsewhere(kind):
+        lines.append(f"others:    {called}")
+    for ours, tool, label, why in DIFFERENT:
+        if ours == kind.name:
+            lines.append(f"not so in: {tool}: {why}" + (f" (here: {label})" if label not in ("", ours) else ""))
     return "\n".join(lines) + "\n"
+
+
+def _elsewhere(kind: type[Measure]) -> str:
+    """What other tools call it: ``hit_rate (ranx)``."""
+    return ", ".join(
+        f"{name} ({tool})" if label == kind.name else f"{name} is {label} ({tool})"
+        for tool, names in NAMES.items()
+        for name, label in names.items()
+        if label.partition("(")[0] == kind.name
+    )
 
 
 def _bounds(kind: type[Measure]) -> str:

@@ -14,7 +14,7 @@ from rankbounds.files.writing import not_utf8, reject_inputs, writing
 
 FILES_READ = (
     "qrels", "runs", "run_file", "a", "b", "trec_output", "against", "baseline", "restrict", "groups", "ties_key",
-    "depths", "examined", "documents", "q",
+    "depths", "examined", "documents", "q", "sample", "judgments", "worklist", "label_files", "again",
 )  # fmt: skip
 """Under which names the options of commands hold files to read."""
 FILES_WRITTEN = ("output", "save", "figure")
@@ -105,7 +105,7 @@ def write_figure(path: str, draw: Callable[[], Any]) -> None:
         raise UsageError(f'A figure cannot be "{path}". Known endings: {", ".join(FIGURES)}.')
     axes = draw()
     with writing(path, "wb") as out:
-        axes.get_figure().savefig(out, format=ending, dpi=200)
+        axes.get_figure().savefig(out, format=ending, dpi=200, bbox_inches="tight")
 
 
 def progress_on_terminal(what: str) -> Callable[[int, int], None] | None:

@@ -11,7 +11,7 @@ from rankbounds.choices import check_share
 from rankbounds.comparison.rank_biased_overlap import TiedLists, looked_at, overlaps
 from rankbounds.comparison.significance import p_values, pairs_of
 from rankbounds.errors import DataError
-from rankbounds.evaluation.rank_correlation import kendall_tau, kendall_tau_a, levels, order_signs
+from rankbounds.evaluation.rank_correlation import kendall_tau, kendall_tau_a, levels, order_signs, tau_ap
 from rankbounds.evaluation.score_differences import differences, merit
 from rankbounds.evaluation.scores import Scores
 
@@ -28,30 +28,6 @@ FIELDS = (
 )
 LEVEL = 0.05
 """The level at which a change of places counts as significant."""
-
-
-def tau_ap(observed: Floats, reference: Floats) -> float:
-    """Yilmaz, Aslam and Robertson's tau: as Kendall's, but mistakes near the top of the observed order weigh more.
-
-    Not symmetric: the weights follow ``observed``. Ties there are averaged over all ways to break them; a pair tied in
-    ``reference`` counts half.
-    """
-    count = observed.size
-    observed = levels(observed)
-    order = np.argsort(-observed, kind="stable")
-    observed, reference = observed[order], reference[order]
-    ahead = (order_signs(reference) + 1) / 2  # [other, one]: is other above one?
-    _, start, size = np.unique(-observed, return_index=True, return_counts=True)
-    total = 0.0
-    for first, members in zip(start.tolist(), size.tolist(), strict=True):
-        group = slice(first, first + members)
-        from_above = ahead[:first, group].sum(axis=0)
-        from_group = (ahead[group, group].sum(axis=0) - 0.5) / max(members - 1, 1)  # less the half with itself
-        for place in range(members):  # each member is as likely as any other to stand here, below `place` of its group
-            rank = first + place + 1
-            if rank > 1:
-                total += float(np.mean(from_above + place * from_group)) / (rank - 1)
-    return 2 * total / (count - 1) - 1
 
 
 def spearman(a: Floats, b: Floats) -> float:

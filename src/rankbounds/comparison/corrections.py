@@ -10,6 +10,8 @@ from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import TOLERANCE
 
 CORRECTIONS = ("none", "bonferroni", "holm", "bh", "tukey", "dunnett")
+FAMILY_WISE = ("bonferroni", "holm", "tukey")
+"""Corrections over all pairs that bound the chance of any false alarm."""
 BY_SHUFFLES = ("tukey", "dunnett")
 """Corrections that are tests of their own, by scores shuffled within topics, and no function of p-values."""
 _CELLS_AT_ONCE = 1 << 19

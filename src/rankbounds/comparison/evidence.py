@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
@@ -23,7 +23,9 @@ from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedUnjudge
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
+from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.evaluate import fractions_lost, gathered
+from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, RankWeighted, parse_measures
@@ -35,6 +37,7 @@ from rankbounds.probability.model_choice import ChosenModels
 from rankbounds.probability.models import Constant
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, joined_run
 from rankbounds.rankings.join import Joined
+from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -352,6 +355,28 @@ class Evidence:
             )
             found.draws[measure] = often
         return replace(found, unpooled=frozenset(models.unpooled()))
+
+    def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
+        """On how many topics each pair can differ at the most, whatever unjudged documents turn out to be."""
+        lists = self.shared_lists()
+        can = np.zeros(first.size, dtype=np.int64)
+        for of_topic in topic_bounds(lists, measure, self.assumptions, (first, second)):
+            slack = TOLERANCE * np.where(np.isfinite(of_topic.size), of_topic.size, 0.0)
+            can += ~((of_topic.low >= -slack) & (of_topic.high <= slack))  # (those that are not known may differ)
+        return can
+
+    def unjudged_documents(self, measure: Measure, runs: Sequence[int]) -> int:
+        """How many different documents of these runs nobody judged, down to the measure's depth, on judged topics."""
+        from rankbounds.judging.candidates import collect
+
+        order = self.assumptions.ties if self.assumptions.ties in ORDERS else "trec"
+        chosen = [self.runs[number] for number in runs]
+        retrieved = collect(
+            chosen, depth=measure.cutoff, order=cast(Order, order), precision=self.assumptions.score_precision
+        )
+        known = set(self.qrels.query_ids)
+        counted = np.array([topic in known for topic in retrieved.topics], dtype=bool)[retrieved.topic]
+        return int(np.count_nonzero(np.isnan(retrieved.grades(self.qrels)) & counted))
 
     # ---- ties ----
 

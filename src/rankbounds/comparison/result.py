@@ -12,7 +12,10 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison import wording
+from rankbounds.comparison.corrections import BY_SHUFFLES
+from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.evidence import Evidence
+from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
 from rankbounds.comparison.power import minimum_detectable_effect, topics_for_effects
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import merit
@@ -25,7 +28,10 @@ if TYPE_CHECKING:
     import polars
 
 
-SYSTEM_FIELDS = ("run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_led")
+SYSTEM_FIELDS = (
+    "run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group", "rank", "rank_low", "rank_high",
+    "probability_best", "expected_rank", "judged_at_10", "topics_led",
+)  # fmt: skip
 PAIR_NUMBERS = (
     "difference",
     "ci_low",
@@ -36,11 +42,20 @@ PAIR_NUMBERS = (
     "certain_low",
     "certain_high",
     "probability_a_better",
+    "p_equivalent",
     "won",
     "lost",
 )
 PAIR_FIELDS = ("a", "b", "measure", *PAIR_NUMBERS, "certain", "verdict")
-VERDICTS = ("no difference shown", "a better", "a better as judged", "b better", "b better as judged")
+VERDICTS = (
+    "no difference shown",
+    "a better",
+    "a better as judged",
+    "b better",
+    "b better as judged",
+    "equivalent",
+    "equivalence not shown",
+)
 CERTAIN = {1.0: "exact", 0.0: "outer"}
 """What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
 FEW_RUNS = 6
@@ -207,6 +222,8 @@ class Comparison:
             "probability": unknown,
             "ties_low": unknown,
             "ties_high": unknown,
+            "differing": self.columns["won"] + self.columns["lost"],
+            "can_differ": self._can_differ,
         }
         if self.evidence is not None:
             found["probability"] = self._probability_a_better
@@ -237,6 +254,8 @@ class Comparison:
             self.word_numbers,
             alpha=self.settings["alpha"],
             corrected=self.settings["correction"] != "none",
+            equivalence=self.settings["test"] == TOST,
+            must_differ=self._must_differ,
             depends_on_others=np.array([not measure.list_only for measure in self.measures]),
             unpooled=unpooled[self.first] | unpooled[self.second],
             endless=np.isinf(self._means()[:, self.first]),
@@ -248,13 +267,24 @@ class Comparison:
     def word_constants(self) -> dict[str, Any]:
         """What goes into every pair's sentences."""
         used, alone = wording.test_names(self.settings, len(self.runs))
+        margin = self.settings["margin"]
         return {
+            "alpha": f"{self.settings['alpha']:g}",
+            "margin": "" if margin is None else f"{margin:g}",
+            "must_differ": self._must_differ,
+            "resamples": f"{self.settings['resamples']:,}",
             "topics": self.scores.value.shape[1],
             "confidence": self.settings["confidence"],
             "power": wording.POWER,
             "test_used": used,
             "test_of_pair": alone,
         }
+
+    def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
+        """The numbers of two runs by one measure, differences being the first less the second; NaN: not known."""
+        at, (place, is_turned) = self._place(measure), self._pair_place(*pair)
+        numbers = {name: float(column[at, place]) for name, column in self.columns.items()}
+        return wording.turned(numbers) if is_turned else numbers
 
     def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
         """The verdict on one pair by one measure, sentence by sentence; the first ones where none is named.
@@ -282,7 +312,7 @@ class Comparison:
         means = self._means()[at]
         chosen = self.measures[at]
         choices = {name: int(codes[at, place]) for name, codes in self.word_choices.items()}
-        whole = {name: int(numbers[name]) for name in ("won", "lost", "topics_needed")}
+        whole = {name: int(numbers[name]) for name in wording.WHOLE}
         held = numbers | whole | self.word_constants | {
             "measure": wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
             "a": self.runs[a],
@@ -335,6 +365,34 @@ class Comparison:
                 return int(place[0]), is_turned
         raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
 
+    @property
+    def _must_differ(self) -> int | None:
+        """On how many topics a pair must differ for p < alpha; 0: none are enough. None: nothing is known of the test.
+
+        A corrected p-value is never below that of the pair alone, unless shuffles of all runs correct it.
+        """
+        settings = self.settings
+        if settings["test"] == TOST or settings["correction"] in BY_SHUFFLES:
+            return None
+        return topics_that_must_differ(
+            settings["topics"],
+            settings["test"],
+            settings["alpha"],
+            alternative=settings["alternative"],
+            resamples=settings["resamples"],
+        )
+
+    @cached_property
+    def _can_differ(self) -> Floats:
+        """On how many topics each pair can differ at the most; looked up where too few do as judged, else all."""
+        differing = self.columns["won"] + self.columns["lost"]
+        found = np.full(differing.shape, float(self.scores.value.shape[1]))
+        for at in range(len(self.measures)):
+            short = np.flatnonzero((differing[at] > 0) & (differing[at] < (self._must_differ or 0)))
+            if short.size:
+                found[at, short] = can_differ(self.scores, at, self.first[short], self.second[short], self.evidence)
+        return found
+
     def _means(self) -> Floats:
         """By measure and run."""
         return np.array([row["mean"] for row in self.systems], dtype=np.float64).reshape(len(self.measures), -1)
@@ -364,7 +422,8 @@ class Comparison:
             wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
             f"{self.settings['confidence']:.0%} interval",
             "bounds",
-            *([] if self.settings.get("baseline") else ["group"]),
+            *(["group"] if self._lettered else []),
+            *(["rank", "first in"] if self._lettered and tested else []),
             *([f"p against {against}", "p corrected"] if tested else []),
             "judged@10",
             "topics led",
@@ -375,14 +434,20 @@ class Comparison:
                 number(row["mean"]),
                 _range(row["ci_low"], row["ci_high"]),
                 _range(row["low"], row["high"]),
-                *([] if self.settings.get("baseline") else [row["group"]]),
+                *([row["group"]] if self._lettered else []),
+                *(_standing(row) if self._lettered and tested else []),
                 *([number(p) for p in tested.get(row["run"], (None, None))] if tested else []),
                 f"{row['judged_at_10']:.0%}",
                 f"{row['topics_led']:.3g}",
             ]
             for row in rows
         ]
-        return Table(header, cells, frozenset({0}) if self.settings.get("baseline") else frozenset({0, 4}))
+        return Table(header, cells, frozenset({0, 4}) if self._lettered else frozenset({0}))
+
+    @property
+    def _lettered(self) -> bool:
+        """Do letters tell which runs no test separates?"""
+        return self.settings["baseline"] is None and self.settings["test"] != TOST
 
     def _p_against(self, at: int, run: str) -> dict[str, tuple[float, float]]:
         """For every other run, the p-values of its pair with this one."""
@@ -448,6 +513,13 @@ class Comparison:
 def signed(value: float | None) -> str:
     """A difference for people, with its sign; a dash where there is none."""
     return "-" if value is None else f"{value:+.4f}"
+
+
+def _standing(row: dict[str, Any]) -> list[str]:
+    """The place with its interval, and how often a run is first over resampled topics."""
+    low, high, best = row["rank_low"], row["rank_high"], row["probability_best"]
+    place = f"{row['rank']}" if low == high else f"{row['rank']} [{low}, {high}]"
+    return [place, "-" if best is None else f"{best:.0%}"]
 
 
 def _range(low: float | None, high: float | None) -> str:

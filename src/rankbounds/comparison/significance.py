@@ -168,7 +168,7 @@ def randomization_test(differences: Floats, alternative: str, resampling: Resamp
     # Sums of the same numbers in another order differ in their last bits; such outcomes are equal.
     slack = TOLERANCE * np.abs(differences).sum(axis=-1)
     by_topic = np.ascontiguousarray(flips.T)
-    for rows in _chunks(differences.shape[0], flips.shape[0]):  # (the products use all processors by themselves)
+    for rows in chunks(differences.shape[0], flips.shape[0]):  # (the products use all processors by themselves)
         extreme = _as_extreme(differences[rows] @ by_topic, observed[rows, None], slack[rows, None], alternative)
         counts[rows] = np.count_nonzero(extreme, axis=-1)
     return counts / flips.shape[0] if exact else (counts + 1) / (flips.shape[0] + 1)
@@ -189,7 +189,7 @@ def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling
     counts = topic_counts(differences.shape[-1], resampling)
     observed = t_statistic(differences)
     as_extreme = np.zeros(differences.shape[0])
-    for rows in _chunks(differences.shape[0], counts.shape[0]):
+    for rows in chunks(differences.shape[0], counts.shape[0]):
         t, _ = resampled_t(differences[rows], counts)
         slack = rounding(observed[rows, None])
         as_extreme[rows] = _as_extreme(t, observed[rows, None], slack, alternative).sum(axis=-1)
@@ -224,7 +224,8 @@ def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
     return t, mean
 
 
-def _chunks(pairs: int, resamples: int) -> list[slice]:
+def chunks(pairs: int, resamples: int) -> list[slice]:
+    """The pairs in slices, each of which fits into memory with all resamples."""
     step = max(1, _CELLS_AT_ONCE // resamples)
     return [slice(at, at + step) for at in range(0, pairs, step)]
 
@@ -299,7 +300,7 @@ def bootstrap_interval(
     counts = topic_counts(differences.shape[-1], resampling or Resampling())
     low, high = np.empty(differences.shape[0]), np.empty(differences.shape[0])
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    for rows in _chunks(differences.shape[0], counts.shape[0]):
+    for rows in chunks(differences.shape[0], counts.shape[0]):
         means = differences[rows] @ counts.T / differences.shape[-1]
         low[rows], high[rows] = np.quantile(means, tails, axis=-1)
     return low, high

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
 from rankbounds.comparison.corrections import (
     BY_SHUFFLES,
@@ -19,8 +20,17 @@ from rankbounds.comparison.corrections import (
     groups_not_separable,
     over_all_pairs,
 )
+from rankbounds.comparison.equivalence import TOST, check_equivalence, check_margin, equivalent
 from rankbounds.comparison.evidence import Evidence, left_out_words
 from rankbounds.comparison.power import check_level
+from rankbounds.comparison.rank_intervals import (
+    METHODS,
+    Places,
+    places,
+    resampled_places,
+    separated_by_bootstrap,
+    separated_pairs,
+)
 from rankbounds.comparison.significance import (
     ORDER_TESTS,
     RESAMPLES,
@@ -61,6 +71,8 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
     baseline: str | None = None,
+    ranks: str = "auto",
+    margin: float | None = None,
     evidence: Evidence | None = None,
     certain: CertainBounds | None = None,
 ) -> Comparison:
@@ -70,8 +82,9 @@ def compare(
     ----------
     scores : Scores
         Of two runs or more. Scores of ``topics="shared"`` are compared over the topics that all runs have.
-    test : {"randomization", "t", "wilcoxon", "sign", "bootstrap"}
-        The test of each pair alone, which gives ``p_value``.
+    test : {"randomization", "t", "wilcoxon", "sign", "bootstrap", "tost"}
+        The test of each pair alone, which gives ``p_value``. ``tost`` asks the opposite of the others: two one-sided t
+        tests, whose p-value is small where a difference of ``margin`` or more is ruled out.
     correction : {"auto", "tukey", "dunnett", "holm", "bonferroni", "bh", "none"}
         For the number of pairs; gives ``p_adjusted``. ``auto``: none for one pair; for three runs or more the
         randomised, paired Tukey HSD over all of them (with a baseline Dunnett's test by the same resamples). Tests
@@ -84,6 +97,12 @@ def compare(
         For tests that resample. The same numbers give the same p-values.
     baseline : str, optional
         Only pairs of this run with each other one, as ``b``.
+    ranks : {"auto", "bootstrap", "test"}
+        What intervals for places on the leaderboard come from: resampled topics (of three runs or more), or the pairs
+        that the test separates.
+    margin : float, optional
+        The largest difference that does not matter, in units of the scores. With it, pairs have ``p_equivalent``, and
+        words say whether two runs are equivalent.
     evidence : Evidence, optional
         The judgments and runs behind the scores, for narrower bounds of differences and more words.
     certain : callable, optional
@@ -110,13 +129,28 @@ def compare(
     >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs[0]["difference"]
     0.5
 
+    Runs that differ, but by too little to matter:
+
+    >>> twins = {"one": runs["good"], "two": {**runs["good"], "0": {"n": 2, "r": 1}}}
+    >>> rb.compare(rb.evaluate(qrels, twins, "RR"), test="tost", margin=0.2).pairs[0]["verdict"]
+    'equivalent'
+
     """
     if len(scores.runs) < 2:
         raise DataError("A comparison needs at least two runs.")
+    for measure in scores.measures:
+        if measure.total == "geometric":
+            raise UsageError(
+                f"{measure} has a geometric mean over topics, and runs are compared by differences of plain means. "
+                "Compare AP or Bpref, and leave it to evaluate."
+            )
     check_level(alpha)
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
-    check_test(test, alternative)
+    check_test("t" if test == TOST else test, alternative)
+    if margin is not None:
+        check_margin(margin)
+    check_choice("ranks", ranks, METHODS)
     resampling = Resampling(resamples, seed)
     scores = _over_shared_topics(scores)
     first, second = pairs_of(len(scores.runs))
@@ -125,13 +159,24 @@ def compare(
         first = np.delete(np.arange(len(scores.runs)), against)
         second = np.full(first.size, against)
     correction = _correction(correction, test, pairs=first.size, baseline=baseline)
+    if test == TOST:
+        check_equivalence(margin, alternative, correction)
     matrices = np.moveaxis(scores.value, -1, 0)
     apart = [check_differences(score_differences(matrix[first], matrix[second])) for matrix in matrices]
     for differences, measure in zip(apart, scores.measures, strict=True):
         if test not in ORDER_TESTS:
             check_finite(differences, f"the {test} test", measure)
     gains = [merit(differences, measure) for differences, measure in zip(apart, scores.measures, strict=True)]
-    p = p_values(np.concatenate(gains), test, alternative, resampling).reshape(len(apart), -1)  # one set of resamples
+    p_equivalent = np.stack(
+        [_equivalent(*of_measure, margin) for of_measure in zip(apart, scores.measures, strict=True)]
+    )
+    p = (
+        p_equivalent
+        if test == TOST
+        else p_values(np.concatenate(gains), test, alternative, resampling).reshape(
+            len(apart), -1
+        )  # the same resamples
+    )
     columns = {
         "difference": np.stack([mean_difference(matrix[first], matrix[second]) for matrix in matrices]),
         **{
@@ -142,6 +187,7 @@ def compare(
         "deviation": np.stack([deviation_of(differences) for differences in apart]),
         "p_value": p,
         "p_adjusted": _corrected(p, correction, scores, first, second, resampling),
+        "p_equivalent": p_equivalent,
         **_certain_bounds(scores, first, second, evidence, certain),
         "won": np.stack([np.count_nonzero(gain > 0, axis=-1) for gain in gains]).astype(np.float64),
         "lost": np.stack([np.count_nonzero(gain < 0, axis=-1) for gain in gains]).astype(np.float64),
@@ -152,9 +198,11 @@ def compare(
         "baseline": baseline,
         "alternative": alternative,
         "alpha": alpha,
+        "margin": margin,
         "confidence": confidence,
         "resamples": resamples,
         "seed": seed,
+        "ranks": ranks,
         "topics": scores.value.shape[1],
     }
     settings["tested_by"], settings["tested_alone_by"] = wording.test_names(settings, len(scores.runs))
@@ -162,8 +210,14 @@ def compare(
     ranges = zip(columns["certain_low"], columns["certain_high"], scores.measures, strict=True)
     low, high = (np.stack(ends) for ends in zip(*(merit_of_range(*of_measure) for of_measure in ranges), strict=True))
     codes = _verdicts(np.stack(leads), columns["p_adjusted"], low, high, alpha)
+    placed = None
+    if baseline is None and test != TOST:
+        placed = _places(scores, columns, correction, alpha, resampling, ranks)
     separated = columns["p_adjusted"] < alpha
-    systems = _system_rows(scores, None if baseline is not None else (first, second, separated), confidence)
+    if test == TOST:
+        codes = np.where(separated, VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
+    lettered = baseline is None and test != TOST
+    systems = _system_rows(scores, (first, second, separated) if lettered else None, placed, confidence)
     return Comparison(scores, settings, systems, first, second, columns, codes, evidence)
 
 
@@ -194,6 +248,13 @@ def _corrected(p: Floats, correction: str, scores: Scores, first: Ints, second: 
     if correction == "dunnett":
         return against_baseline(matrices, first, int(second[0]), resampling)
     return over_all_pairs(matrices, first, second, resampling)
+
+
+def _equivalent(differences: Floats, measure: Measure, margin: float | None) -> Floats:
+    """The p-values of equivalence; none (NaN) without a margin, or where a difference is infinite."""
+    if margin is None or np.isinf(differences).any():
+        return np.full(differences.shape[0], np.nan)
+    return equivalent(differences, margin, "t", measure=measure)
 
 
 def _intervals(apart: Sequence[Floats], confidence: float) -> tuple[list[Floats], list[Floats]]:
@@ -249,8 +310,31 @@ def _bounds_apart(scores: Scores, at: int, measure: Measure, first: Ints, second
     return mean_difference(low[first], high[second]), mean_difference(high[first], low[second])
 
 
-def _system_rows(scores: Scores, tested: tuple[Ints, Ints, Flags] | None, confidence: float) -> list[dict[str, Any]]:
-    """A row for each measure and run; letters where all pairs were ``tested``."""
+def _places(
+    scores: Scores, columns: dict[str, Floats], correction: str, alpha: float, resampling: Resampling, ranks: str
+) -> list[Places]:
+    """By measure, between which places the runs stand."""
+    first, second = pairs_of(len(scores.runs))
+    found = []
+    for at, measure in enumerate(scores.measures):
+        merits = merit(scores.value[:, :, at], measure)
+        if ranks == "bootstrap":
+            check_finite(merits, "the bootstrap", measure)
+        if ranks == "bootstrap" or (ranks == "auto" and len(scores.runs) > 2 and np.isfinite(merits).all()):
+            separated = separated_by_bootstrap(merits, alpha, resampling)
+        else:
+            p_values, p_adjusted = columns["p_value"][at], columns["p_adjusted"][at]
+            separated = separated_pairs(p_values, p_adjusted, correction, alpha)
+        with np.errstate(invalid="ignore"):
+            bounds = places(merits.mean(axis=-1), first, second, separated)
+        found.append(Places(*bounds, *resampled_places(merits, resampling)))
+    return found
+
+
+def _system_rows(
+    scores: Scores, tested: tuple[Ints, Ints, Flags] | None, placed: list[Places] | None, confidence: float
+) -> list[dict[str, Any]]:
+    """A row for each measure and run; letters and places where all pairs were ``tested``."""
     mean = scores.mean()
     rows: list[dict[str, Any]] = []
     for at, measure in enumerate(scores.measures):
@@ -273,10 +357,18 @@ def _system_rows(scores: Scores, tested: tuple[Ints, Ints, Flags] | None, confid
             mean.low[:, 0, at],
             mean.high[:, 0, at],
             groups,
+            *_place_columns(placed[at] if placed else None, len(scores.runs)),
             mean.judged[:, 0],
             (best / best.sum(axis=0)).sum(axis=-1),  # a topic led together is shared
         )
     return rows
+
+
+def _place_columns(placed: Places | None, runs: int) -> list[Sequence[Any] | Floats]:
+    if placed is None:
+        return [[None] * runs for _ in range(5)]
+    whole = [placed.rank.tolist(), placed.low.tolist(), placed.high.tolist()]
+    return [*whole, placed.probability_best, placed.expected]
 
 
 def _lead(differences: Floats, difference: Floats, measure: Measure) -> Floats:

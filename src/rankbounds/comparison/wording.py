@@ -14,6 +14,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison.corrections import BY_SHUFFLES
+from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.significance import EXACT_TOPICS, RESAMPLING_TESTS
 from rankbounds.evaluation.score_differences import TOLERANCE, equal
 
@@ -49,6 +50,26 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "noise": (
         "Is it noise? Probably not: so large a difference would rarely come by chance ({test}).",
         "Is it noise? It may well be: such a difference can come by chance ({test}).",
+        "Is it noise? There is no difference: both score the same on every topic.",
+        "Is it noise? There is no difference: topics differ, and the means are the same ({test}).",
+        "",
+    ),
+    "headroom": (
+        "",
+        "Can the test succeed? Not as judged: {differing} of {topics} topics differ, and at least {must_differ} must "
+        "for p < {alpha}, however large the differences.",
+        "Can the test succeed? No: whatever is judged, at most {can_differ} of {topics} topics can differ, and at "
+        "least {must_differ} must for p < {alpha}.",
+        "Can the test succeed? No: with {resamples} resamples no p is below {alpha}; take more of them.",
+    ),
+    "equivalence": (
+        "",
+        "Are they equivalent? Yes: differences of {margin} or more are ruled out (two one-sided t tests, p = "
+        "{p_equivalent:.4f}).",
+        "Are they equivalent? Not shown: differences of {margin} or more are not ruled out (two one-sided t tests, p = "
+        "{p_equivalent:.4f}).",
+        "Are they equivalent? Yes: differences of {margin} or more are ruled out ({test}).",
+        "Are they equivalent? Not shown: differences of {margin} or more are not ruled out ({test}).",
     ),
     "probability": (
         "",
@@ -90,6 +111,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"{_FOUND}; to find one of {{size:.4f}}, about {{topics_needed:,}} topics are needed.",
         "What would settle it? With {topics} topics no difference of any size is found {power:.0%} of the time (t "
         "test).",
+        "What would settle it? Topics on which they differ: on these both score the same.",
     ),
     "judge": (
         "",
@@ -101,7 +123,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 """Sentences and parts of sentences, and for each the ways it can be said."""
 LEAD_CHANGE = "{p:.3f} ({below} below, {above} above)"
 """One place where the lead changes."""
-SENTENCES = ("scores", "noise", "holes", "ties", "lead", "settle", "judge")
+SENTENCES = ("scores", "noise", "headroom", "equivalence", "holes", "ties", "lead", "settle", "judge")
 """What a paragraph is made of, in its order."""
 NEGATED = {
     "difference": "difference",
@@ -112,6 +134,8 @@ NEGATED = {
     "ties_low": "ties_high",
     "ties_high": "ties_low",
 }
+WHOLE = ("won", "lost", "topics_needed", "differing", "can_differ")
+"""Numbers that count topics."""
 SWAPPED = {"won": "lost", "lost": "won"}
 COMPLEMENTED = ("probability",)
 """What becomes of a pair's numbers when it is named the other way round."""
@@ -119,7 +143,8 @@ COMPLEMENTED = ("probability",)
 
 def test_names(settings: Mapping[str, Any], runs: int) -> tuple[str, str]:
     """What corrected p-values come from, and those of one pair alone, in words."""
-    alone = f"{settings['test']} test"
+    equivalence = settings["test"] == TOST
+    alone = f"two one-sided t tests, margin {settings['margin']:g}" if equivalence else f"{settings['test']} test"
     correction = settings["correction"]
     if correction == "none":
         return alone, alone
@@ -143,7 +168,16 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
         return f"p: {alone} ({', '.join([*of_pair, topics])})."
     of_family = [drawn] if settings["correction"] in BY_SHUFFLES else []
     alone += f" of each pair alone ({', '.join(of_pair)})" if of_pair else " of each pair alone"
-    return f"p: {alone}; p corrected: {used} ({', '.join([*of_family, topics])})."
+    tests = f"p: {alone}; p corrected: {used} ({', '.join([*of_family, topics])})."
+    return tests if settings.get("baseline") else f"{tests} {_method_of_ranks(settings)}"
+
+
+def _method_of_ranks(settings: Mapping[str, Any]) -> str:
+    how = "the pairs that the test separates" if settings["ranks"] == "test" else "resampled topics"
+    return (
+        f"rank: the place and its interval, {1 - settings['alpha']:.0%} sure for all runs together (by {how}); "
+        "first in: the share of resampled topic sets that a run leads."
+    )
 
 
 def choose(
@@ -151,6 +185,8 @@ def choose(
     *,
     alpha: float,
     corrected: bool,
+    equivalence: bool,
+    must_differ: int | None,
     depends_on_others: Flags,
     unpooled: Flags,
     endless: Flags,
@@ -160,12 +196,18 @@ def choose(
     """For every measure and pair (the axes of ``numbers``), which template of each kind holds.
 
     ``depends_on_others`` is by measure: scores alone bound no difference. ``unpooled`` is by pair: probabilities cannot
-    be estimated. ``endless``: both means are infinite; ``finite``: no topic's difference is. ``lists_at_hand``: not
-    only scores were compared, but what unjudged and tied documents do was looked up in the lists.
+    be estimated. ``equivalence``: that is what was tested. ``must_differ``: on so many topics a pair must differ for
+    the test to succeed; None: not known. ``endless``: both means are infinite; ``finite``: no topic's difference is.
+    ``lists_at_hand``: what unjudged and tied documents do was looked up in the lists, where more than scores was given.
     """
     difference, low, high = numbers["difference"], numbers["certain_low"], numbers["certain_high"]
     shape = difference.shape
     zero = difference == 0
+    p_equivalent, differing = numbers["p_equivalent"], numbers["differing"]
+    same = differing == 0
+    short = (
+        np.zeros(shape, dtype=bool) if must_differ is None else ~same & ((differing < must_differ) | (must_differ == 0))
+    )
     unknown, nothing_open = np.isnan(low), equal(low, high)
     around_zero = ~unknown & ~nothing_open & (low <= 0) & (high >= 0)
     ties_low, ties_high = numbers["ties_low"], numbers["ties_high"]
@@ -175,7 +217,13 @@ def choose(
         "scores": np.zeros(shape),
         "interval": ~np.isnan(numbers["ci_low"]),
         "test": np.full(shape, corrected),
-        "noise": ~(numbers["p_adjusted"] < alpha),
+        "noise": np.select([np.full(shape, equivalence), same, zero], [4, 2, 3], ~(numbers["p_adjusted"] < alpha)),
+        "headroom": np.select([~short, must_differ == 0, numbers["can_differ"] < (must_differ or 0)], [0, 3, 2], 1),
+        "equivalence": np.where(
+            equivalence,
+            np.where(numbers["p_adjusted"] < alpha, 3, 4),
+            np.where(np.isnan(p_equivalent), 0, np.where(p_equivalent < alpha, 1, 2)),
+        ),
         "probability": np.where(probability | ~around_zero, 0, np.where(unpooled, 1, 2)),
         "holes": np.select(
             [
@@ -203,12 +251,13 @@ def choose(
         "settle": np.select(
             [
                 ~finite,
+                same,
                 numbers["detectable"] == 0,
                 np.isinf(numbers["detectable"]),
                 zero,
                 numbers["topics_needed"] == 0,
             ],
-            [0, 1, 5, 2, 3],
+            [0, 6, 1, 5, 2, 3],
             4,
         ),
     }
@@ -229,9 +278,9 @@ def _apart(one: Floats, other: Floats) -> Floats:
 def turned(numbers: Mapping[str, Any]) -> dict[str, Any]:
     """A pair's numbers, had it been named the other way round."""
     found = dict(numbers)
-    found |= {name: 0.0 - numbers[other] for name, other in NEGATED.items()}
+    found |= {name: 0.0 - numbers[other] for name, other in NEGATED.items() if other in numbers}
     found |= {name: numbers[other] for name, other in SWAPPED.items()}
-    return found | {name: 1 - numbers[name] for name in COMPLEMENTED}
+    return found | {name: 1 - numbers[name] for name in COMPLEMENTED if name in numbers}
 
 
 def lead_sentence(changes: Sequence[tuple[float, str, str]] | None) -> tuple[int, dict[str, Any]]:

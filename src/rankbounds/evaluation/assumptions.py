@@ -124,9 +124,14 @@ class Assumptions:
         """The order in which tied documents are ranked before anything else is done to them."""
         return cast(Order, self.ties) if self.ties in ORDERS else "trec"
 
-    def check(self, measures: Iterable[Measure]) -> None:
-        """Reject measures that cannot be computed under these assumptions."""
+    def check(self, measures: Iterable[Measure], *, in_memory: bool = True) -> None:
+        """Reject measures that cannot be computed under these assumptions, or not by an engine for large files."""
         for measure in measures:
+            if measure.reads_judgments and not in_memory:
+                raise UsageError(
+                    f"{measure} reads more of the judgments than grades (subtopics, strata), which only evaluation in "
+                    'memory does. Use engine="local" (--engine local).'
+                )
             if self.unjudged.name == "expected" and not (
                 measure.multilinear or measure.judged_only or measure.as_retrieved
             ):

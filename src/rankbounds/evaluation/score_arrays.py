@@ -60,7 +60,7 @@ class ScoreArrays:
     __hash__ = None  # type: ignore[assignment]  # two that are equal may be large: nothing short stands for them
 
     def mean(self: Self) -> Self:
-        """The mean over topics (the sum, for counts).
+        """The mean over topics (the sum for counts, the geometric mean for GMAP and the like).
 
         Returns
         -------
@@ -74,14 +74,18 @@ class ScoreArrays:
         >>> rb.evaluate(qrels, {"bm25": run}, "P@1").mean().to_dict()
         {'bm25': {'P@1': {'all': 0.5}}}
         """
+        if self.query_ids == [ALL]:
+            return self
         counted = ~np.isnan(self.value)
         number_of_topics = counted.sum(axis=1, keepdims=True)
         sums = np.array([measure.total == "sum" for measure in self.measures], dtype=bool)
         divisor = np.where(sums, 1, np.maximum(number_of_topics, 1))
+        logarithms = np.array([measure.total == "geometric" for measure in self.measures], dtype=bool)
 
         def total(array: Floats) -> Floats:
             summed: Floats = np.where(counted, array, 0.0).sum(axis=-2, keepdims=True)
-            return np.where(number_of_topics > 0, summed / divisor, np.nan)
+            mean: Floats = np.where(number_of_topics > 0, summed / divisor, np.nan)
+            return np.where(logarithms, np.exp(np.where(logarithms, mean, 0.0)), mean) if logarithms.any() else mean
 
         seen = ~np.isnan(self.judged)
         judged = np.where(seen, self.judged, 0.0).sum(axis=1, keepdims=True) / np.maximum(

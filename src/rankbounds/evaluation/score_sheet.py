@@ -52,6 +52,7 @@ def score_run(
         precision=assumptions.score_precision,
         topics=assumptions.topics,
         tie_key=assumptions.ties_key,
+        keep_judgments=any(measure.reads_judgments for measure in measures),
     )
     sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
     sheet.fill(joined.slices, threads)
@@ -102,7 +103,7 @@ class ScoreSheet:
                 self.parts[:, topic] = cells.parts
             if rankings.tied is not None:
                 self.tied[topic] = rankings.tied.any(axis=-1)
-                if self.assumptions.bounds != "none":
+                if self.assumptions.bounds != "none" and self.measures[0].total != "geometric":
                     self.tie_range[topic] = (
                         cells.parts[PARTS.index("residual_ties"), :, 0]
                         if cells.parts is not None and self.measures[0].has_residual

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.parser import trec_name
+from rankbounds.measures.topics_scored import NumQ
 from rankbounds.tables import Table, number, render_rows
 
 if TYPE_CHECKING:
@@ -88,12 +89,14 @@ def _trec_lines(scores: TidyScores, mean: TidyScores, per_topic: bool) -> Iterat
     """Lines as trec_eval prints them: for each topic its measures, then the means."""
     names = [trec_name(measure) for measure in scores.measures]
     whole = [measure.total == "sum" for measure in scores.measures]
+    # Of single topics trec_eval prints neither logarithms nor that there is one of them.
+    of_topics = [measure.total != "geometric" and not isinstance(measure, NumQ) for measure in scores.measures]
     for place, run in enumerate(scores.runs):
         if len(scores.runs) > 1:
             yield f"{'runid':<22}\t{ALL}\t{run}\n"
         for part in (scores, mean) if per_topic else (mean,):
             # trec_eval goes through topics in the order of their ids as text.
             for query, values in sorted(zip(part.query_ids, part.value[place].tolist(), strict=True)):
-                for name, value, count in zip(names, values, whole, strict=True):
-                    if value == value:
+                for name, value, count, of_topic in zip(names, values, whole, of_topics, strict=True):
+                    if value == value and (of_topic or part is mean):
                         yield f"{name:<22}\t{query}\t{value:.0f}\n" if count else f"{name:<22}\t{query}\t{value:6.4f}\n"

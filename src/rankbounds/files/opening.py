@@ -21,9 +21,9 @@ from rankbounds.threads import in_threads
 
 STANDARD_INPUT = "-"
 _ENDINGS = frozenset(
-    (".txt", ".trec", ".run", ".res", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".parq")
+    (".txt", ".trec", ".run", ".res", ".qrels", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".parq")
 )
-"""Of files of runs; whatever else stands behind a point may be a part of the run's name."""
+"""Of files of runs and labels; whatever else stands behind a point may be a part of the name."""
 _PIECE_BYTES = 1 << 24
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -64,7 +64,7 @@ def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
 
 
 def plain_name(path: str) -> str:
-    """The file's name without its folder and known endings: what to call a run that has no tag."""
+    """The file's name without its folder and known endings: what to call labels, or a run that has no tag."""
     if path == STANDARD_INPUT:
         return "stdin"
     name = os.path.basename(path)

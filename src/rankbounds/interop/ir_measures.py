@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from rankbounds.collection.inputs import judgments_from
@@ -19,7 +20,8 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.score_sheet import score_run
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.condensed import Condensed
+from rankbounds.measures.expected_reciprocal_rank import ERR
+from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.topic_facts import TopicFacts
 
 try:
@@ -27,22 +29,13 @@ try:
 except ImportError:
     raise UsageError("This needs the package ir_measures: pip install ir_measures.") from None
 
-SAME_NAMES = {
-    "P": "P",
-    "RR": "RR",
-    "Rprec": "RPrec",
-    "AP": "AP",
-    "nDCG": "nDCG",
-    "R": "Recall",
-    "RBP": "RBP",
-    "NumRet": "NumRet",
-    "NumRel": "NumRel",
-    "Success": "Success",
-    "IPrec": "IPrec",
-    "Judged": "Judged",
-    "Bpref": "Bpref",
-}
-"""Measures that both have, ir_measures' name first."""
+SAME = frozenset(
+    [
+        *("P", "RR", "Rprec", "AP", "nDCG", "R", "NumQ", "NumRet", "NumRel", "Success", "IPrec", "Judged", "Bpref"),
+        *("infAP", "SetP", "SetR", "SetF", "SetAP", "RBP", "ERR"),
+    ]
+)
+"""Measures of ir_measures that we have too: what they print is read as any other name of a measure."""
 
 
 class OurMeasure(theirs.Measure):  # type: ignore[misc]
@@ -61,7 +54,10 @@ class OurMeasure(theirs.Measure):  # type: ignore[misc]
 
 def measure(label: str | Measure) -> OurMeasure:
     """One of our measures, such as ``"AP*@10"`` or ``"nDCG'"``, for use in ir_measures."""
-    return OurMeasure(label=str(parse_measure(label)))
+    chosen = parse_measure(label)
+    if chosen.total == "geometric":
+        raise UsageError(f"{chosen} has a geometric mean over topics, which ir_measures does not take.")
+    return OurMeasure(label=str(chosen))
 
 
 class RankboundsProvider(theirs.Provider):  # type: ignore[misc]
@@ -115,21 +111,12 @@ def _ours(given: Any) -> Measure | None:
     """Our measure for one of theirs; None where we have none of these parameters."""
     if isinstance(given, OurMeasure):
         return parse_measure(given["label"])
-    name = SAME_NAMES.get(given.NAME)
-    stated = {key: value for key, value in given.params.items() if value != given.SUPPORTED_PARAMS[key].default}
-    if given.NAME == "NumRet" and "rel" in stated:
-        name = "NumRelRet"
-    if name is None or stated.pop("dcg", "log2") != "log2" or "gains" in stated:
+    if given.NAME not in SAME or "gains" in given.params:
         return None
-    if given.NAME == "IPrec":
-        stated["recall"] = given["recall"]
-    judged_only = stated.pop("judged_only", False)
-    cutoff = stated.pop("cutoff", None)
-    if given.NAME == "RBP" and "rel" not in stated:
-        stated["graded"] = "true"
-    inner = ",".join(f"{key}={value}" for key, value in stated.items())
-    converted = parse_measure(f"{name}({inner})" + (f"@{cutoff}" if cutoff else ""))
-    return Condensed(converted) if judged_only else converted
+    ours = parse_measure(str(given))
+    if isinstance(ours, RBP) and "rel" not in given.params:
+        return replace(ours, graded=True)
+    return replace(ours, max_grade=4.0) if isinstance(ours, ERR) else ours
 
 
 def provider(ties: str = "trec", unjudged: str = "nonrelevant", score_precision: str = "double") -> RankboundsProvider:

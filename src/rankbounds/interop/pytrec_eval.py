@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,34 +9,24 @@ import numpy as np
 
 from rankbounds.collection.inputs import judgments_from
 from rankbounds.collection.run import as_run
-from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.score_sheet import RunResult, score_run
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
+from rankbounds.measures.names_elsewhere import FAMILIES, NICKNAMES
 from rankbounds.measures.parser import trec_name
 from rankbounds.rankings.topic_facts import TopicFacts
 
-DEPTHS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
-FAMILIES = {
-    **dict.fromkeys(("P", "recall", "map_cut", "ndcg_cut"), DEPTHS),
-    "success": ("1", "5", "10"),
-    "iprec_at_recall": tuple(f"{tenth / 10:.2f}" for tenth in range(11)),
+_NO_NUMBERS = ("runid", "relstring")
+"""What trec_eval prints and pytrec_eval gives as 0."""
+supported_nicknames: dict[str, set[str]] = {
+    nickname: {name for name in names if not name.startswith("rbp") and name != "unj"}
+    for nickname, names in NICKNAMES.items()
 }
-"""The values that trec_eval puts behind a name that stands alone."""
-NICKNAMES = {
-    "official": (
-        *("num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
-        *("iprec_at_recall", "P"),
-    ),
-    "all_trec": (
-        *("num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"),
-        *("recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg", "binG", "G", "ndcg", "ndcg_rel", "Rndcg"),
-        *("ndcg_cut", "map_cut", "relative_P", "success", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
-        "num_nonrel_judged_ret",
-    ),
-}
-"""What trec_eval's names for several measures stand for."""
+"""trec_eval's names for several measures, and the names that each stands for, as in pytrec_eval."""
+supported_measures: set[str] = set(supported_nicknames["all_trec"])
+"""The names that pytrec_eval takes; ``RelevanceEvaluator`` takes ours too."""
 
 
 class RelevanceEvaluator:
@@ -104,9 +93,56 @@ class RelevanceEvaluator:
 
 
 def aggregate(name: str, values: Iterable[float]) -> float:
-    """The mean over topics of a measure's values, or the sum for counts, as trec_eval's summary has it."""
+    """What trec_eval's summary has for all topics: the mean of a measure's values, or the sum for counts.
+
+    For gm_map and gm_bpref, whose values are logarithms, it is the geometric mean.
+    """
     numbers = np.fromiter(values, np.float64)
-    return float(numbers.sum() if parse_measure(name).total == "sum" else numbers.mean())
+    total = parse_measure(name).total
+    if total == "sum":
+        return float(numbers.sum())
+    return float(np.exp(numbers.mean()) if total == "geometric" else numbers.mean())
+
+
+compute_aggregated_measure = aggregate
+
+
+def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
+    """The lines of a run in TREC's format as ``{query: {document: score}}``."""
+    nested: dict[str, dict[str, float]] = {}
+    for number, line in enumerate(lines, start=1):
+        query, _, document, _, score, *_ = _fields(line, 6, number)
+        _put(nested, query, document, _as_number(score, number), number)
+    return nested
+
+
+def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, int]]:
+    """The lines of judgments in TREC's format as ``{query: {document: grade}}``."""
+    nested: dict[str, dict[str, int]] = {}
+    for number, line in enumerate(lines, start=1):
+        query, _, document, grade = _fields(line, 4, number)
+        _put(nested, query, document, int(_as_number(grade, number)), number)
+    return nested
+
+
+def _fields(line: str, count: int, number: int) -> list[str]:
+    parts = line.split()
+    if len(parts) != count:
+        raise DataError(f"line {number}", f"{len(parts)} fields, but {count} belong there.")
+    return parts
+
+
+def _as_number(text: str, number: int) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise DataError(f"line {number}", f'"{text}" is not a number.') from None
+
+
+def _put(nested: dict[str, dict[str, Any]], query: str, document: str, value: float, number: int) -> None:
+    if document in nested.setdefault(query, {}):
+        raise DataError(f"line {number}", f'document "{document}" stands twice for query "{query}".')
+    nested[query][document] = value
 
 
 def _named(given: str | Measure) -> list[tuple[str, Measure]]:
@@ -114,22 +150,11 @@ def _named(given: str | Measure) -> list[tuple[str, Measure]]:
     if isinstance(given, Measure):
         return [(trec_name(given), given)]
     if given in NICKNAMES:
-        named, left_out = [], []
-        for name in NICKNAMES[given]:
-            try:
-                named += _named(name)
-            except UsageError:
-                left_out.append(name)
-        if left_out:
-            warnings.warn(
-                f'"{given}": left out are {", ".join(left_out)}, which rankbounds does not have.',
-                RankboundsWarning,
-                stacklevel=3,
-            )
-        return named
+        names = (name for name in NICKNAMES[given] if name in supported_measures and name not in _NO_NUMBERS)
+        return [measure for name in names for measure in _named(name)]
     family, dot, values = given.partition(".")
     if family in FAMILIES and (dot or given == family):
-        names = [f"{family}_{value}" for value in (values.split(",") if dot else FAMILIES[family])]
+        names = (f"{family}_{value}" for value in (values.split(",") if dot else FAMILIES[family]))
         return [(name, parse_measure(name)) for name in names]
     measure = parse_measure(given)
     return [(given if trec_name(measure) == given else str(measure), measure)]

@@ -87,6 +87,7 @@ class ContinuingByRelevance(Measure):
 
     has_residual: ClassVar[bool] = True
     tail_adds: ClassVar[bool] = False
+    list_only: ClassVar[bool] = True
 
     def continuation(self, relevant: Floats) -> Floats:
         """The probability of looking past each rank, for lists of relevant (1) and other (0) documents."""

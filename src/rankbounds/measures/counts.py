@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.measure import Measure
+from rankbounds.measures.facts import Total
+from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
 
 
@@ -16,7 +17,7 @@ from rankbounds.rankings.rankings import Rankings
 class Count(Measure):
     """A number of documents, whatever their order."""
 
-    total: ClassVar[Literal["mean", "sum"]] = "sum"
+    total: ClassVar[Total] = "sum"
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
 
@@ -99,3 +100,36 @@ class NumRelRet(Count):
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.relevant(self.rel).sum(axis=-1)
+
+
+@dataclass(frozen=True)
+class NumNonRelRet(Count):
+    """How many documents that were judged and are not relevant were retrieved; over all topics, the sum.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1}}, {"q": {"a": 3, "b": 2, "x": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.NumNonRelRet).value.item(), 4)
+    1.0
+    """
+
+    rel: float = 1.0
+
+    name: ClassVar[str] = "NumNonRelRet"
+    examples: ClassVar[tuple[str, ...]] = ("NumNonRelRet", "NumNonRelRet(rel=2)")
+    trec_names: ClassVar[tuple[str, ...]] = ("num_nonrel_judged_ret",)
+    monotone: ClassVar[bool] = False
+    multilinear: ClassVar[bool] = False
+    list_only: ClassVar[bool] = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        return (rankings.present & (rankings.grade < self.rel)).sum(axis=-1).astype(np.float64)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return (value := self.value(rankings)), value + rankings.num_holes

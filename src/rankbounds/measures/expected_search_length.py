@@ -53,6 +53,11 @@ class ESL(Measure):
     monotone: ClassVar[bool] = True
     lower_is_better: ClassVar[bool] = True
 
+    @property
+    def list_only(self) -> bool:  # type: ignore[override]
+        """In a collection, the search goes on among relevant documents that were not retrieved."""
+        return self.collection is None
+
     def check(self) -> None:
         if self.n < 1 or (self.collection is not None and self.collection < 1):
             raise UsageError("ESL: n and collection must be whole numbers from 1 on.")

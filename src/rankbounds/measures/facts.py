@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal, TypeAlias
 
 Exactness: TypeAlias = Literal["exact", "outer", "unknown"]
+Total: TypeAlias = Literal["mean", "sum", "geometric"]
 
 
 class Facts:
@@ -29,7 +30,7 @@ class Facts:
     trec_defaults: ClassVar[dict[str, str]] = {}
     """What a trec_eval name without these parameters stands for, where that differs from our defaults."""
     needs_cutoff: ClassVar[bool] = False
-    """Without a depth it has no meaning."""
+    """Without a depth it has no meaning. Asked where a measure is used: ``P(rel=2) @ 10`` can be written."""
     always_shown: ClassVar[tuple[str, ...]] = ()
     """Parameters that labels show even where they have their default value."""
 
@@ -52,6 +53,8 @@ class Facts:
     """Unjudged documents are dropped before the value is computed."""
     as_retrieved: ClassVar[bool] = False
     """The value describes the list as it was retrieved, whatever is assumed of unjudged documents."""
+    reads_judgments: ClassVar[bool] = False
+    """The value needs more of a document's judgments than its grade: for which subtopics, from which stratum."""
 
     # What is known of its bounds, and how topics are summed up.
 
@@ -61,5 +64,5 @@ class Facts:
     """Documents beyond the end of the list count as unknown, so that ``high - low`` has named parts."""
     tail_adds: ClassVar[bool] = True
     """What lies beyond the list adds the same to the value, whatever the list holds."""
-    total: ClassVar[Literal["mean", "sum"]] = "mean"
-    """What stands for all topics together."""
+    total: ClassVar[Total] = "mean"
+    """What stands for all topics together; ``geometric``: values are logarithms, and the mean is taken out of them."""

@@ -53,6 +53,7 @@ class RRn(Measure):
     always_shown: ClassVar[tuple[str, ...]] = ("n",)
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     def check(self) -> None:
         if self.n < 1 or self.damping < 0:

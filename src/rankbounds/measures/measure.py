@@ -73,8 +73,6 @@ class Measure(Facts, metaclass=MeasureClass):
         cutoff = self.cutoff
         if cutoff is not None and (not isinstance(cutoff, int | np.integer) or cutoff < 1):
             raise UsageError(f"{self.name}: the depth behind @ must be a whole number from 1 on, not {cutoff}.")
-        if cutoff is None and self.needs_cutoff:
-            raise UsageError(f"{self.name} needs a depth, as in {self.name}@10.")
         if not self.rel > 0:
             raise UsageError(
                 f"{self.name}: rel, the lowest grade that counts as relevant, must be positive, not {self.rel}."

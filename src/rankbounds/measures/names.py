@@ -1,12 +1,14 @@
-"""The names of measures: our own, what else people call them, and trec_eval's. A name belongs to one measure."""
+"""The names of measures: our own, what else people call them, and other tools' names. A name belongs to one measure."""
 
 from __future__ import annotations
 
 import difflib
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rankbounds.errors import UsageError
+from rankbounds.measures.names_elsewhere import ABSENT, FAMILIES, NAMES, NICKNAMES
 
 if TYPE_CHECKING:
     from rankbounds.measures.measure import Measure
@@ -34,20 +36,40 @@ def register(kind: type[Measure]) -> None:
 
 
 def class_named(name: str) -> type[Measure]:
-    """The measure of this name or alias, in upper or lower case."""
+    """The measure of this name or alias, whatever the case."""
     if not is_name(name):
-        raise UsageError(f'There is no measure "{name}".{_suggestion(name)} "rankbounds measures" lists all.')
-    return REGISTRY[_ours()[name.lower()]]
+        raise UsageError(f'{_unknown(name)}{_suggestion(name)} "rankbounds measures" lists all.')
+    return REGISTRY[_ours()[folded(name)]]
 
 
 def is_name(text: str) -> bool:
     """Is this a measure's name or alias, without parameters?"""
-    return text.lower() in _ours()
+    return folded(text) in _ours()
+
+
+def label_elsewhere(name: str) -> str | None:
+    """Our label for a name that another tool has for a measure; None where no tool has it."""
+    return _theirs().get(folded(name))
+
+
+def folded(name: str) -> str:
+    """A name as it is looked up: without case, ``_`` and ``-``."""
+    return name.lower().replace("_", "").replace("-", "")
 
 
 def _ours() -> dict[str, str]:
-    """Names and aliases in lower case, and the name of the measure that each stands for."""
-    return {known.lower(): kind.name for kind in REGISTRY.values() for known in (kind.name, *kind.aliases)}
+    """Names and aliases as they are looked up, and the name of the measure that each stands for."""
+    return _lookup(tuple(REGISTRY.values()))
+
+
+@lru_cache(maxsize=4)
+def _lookup(kinds: tuple[type[Measure], ...]) -> dict[str, str]:
+    return {folded(known): kind.name for kind in kinds for known in (*kind.aliases, kind.name)}
+
+
+@lru_cache(maxsize=1)
+def _theirs() -> dict[str, str]:
+    return {folded(name): label for names in reversed(NAMES.values()) for name, label in names.items()}
 
 
 def _names_of(kind: type[Measure]) -> tuple[str, ...]:
@@ -55,19 +77,34 @@ def _names_of(kind: type[Measure]) -> tuple[str, ...]:
 
 
 def _owner(name: str) -> type[Measure] | None:
-    owners = (kind for kind in REGISTRY.values() if name.lower() in map(str.lower, _names_of(kind)))
-    return next(owners, None)
+    wanted = folded(name)
+    return next((kind for kind in REGISTRY.values() if wanted in _folded_names(kind)), None)
+
+
+@lru_cache(maxsize=512)
+def _folded_names(kind: type[Measure]) -> frozenset[str]:
+    return frozenset(map(folded, _names_of(kind)))
+
+
+def _unknown(name: str) -> str:
+    reason = next((reason for known, reason in ABSENT.items() if folded(known) == folded(name)), None)
+    return f'There is no measure "{name}".' if reason is None else f'There is no measure "{name}" here: it {reason}.'
 
 
 def _suggestion(name: str) -> str:
     """``' Did you mean "P@10"?'`` for a depth without its @, letters swapped, or a word nearly alike; else nothing."""
+    if folded(name) in map(folded, ABSENT):
+        return ""
     word = name.lower()
     ours = _ours()
     depth = re.fullmatch(r"(.*?[a-z*])[_-]?(\d+)", word)
-    if depth and depth[1] in ours and class_named(depth[1]).takes_cutoff():
-        return f' Did you mean "{ours[depth[1]]}@{depth[2]}"?'
-    trec = {known.lower(): known for kind in REGISTRY.values() for known in kind.trec_names if "{" not in known}
-    names = trec | ours
+    if depth and is_name(depth[1]) and class_named(depth[1]).takes_cutoff():
+        return f' Did you mean "{ours[folded(depth[1])]}@{depth[2]}"?'
+    trec = {known for kind in REGISTRY.values() for known in kind.trec_names if "{" not in known}
+    elsewhere = {known for names in NAMES.values() for known, label in names.items() if is_name(label.split("(")[0])}
+    own = [known for kind in REGISTRY.values() for known in (kind.name, *kind.aliases)]
+    names = {folded(known): known for known in (*sorted(elsewhere), *sorted(trec), *FAMILIES, *NICKNAMES, *own)}
+    word = folded(name)
     swapped = [known for known in names if len(word) > 2 and sorted(known) == sorted(word)]
     close = swapped or difflib.get_close_matches(word, list(names), n=1, cutoff=CLOSE)
     return f' Did you mean "{names[close[0]]}"?' if close else ""

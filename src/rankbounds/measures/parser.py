@@ -1,23 +1,34 @@
-"""Measures from text: ``Name(k=v)@depth``, a prime for condensed lists, and trec_eval's names."""
+"""Measures from text: ``Name(k=v)@depth``, a prime for condensed lists, and everybody else's names."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
+from math import sqrt
 from typing import Any, TypeAlias, get_type_hints
 
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
 from rankbounds.measures.measure import Measure
-from rankbounds.measures.names import REGISTRY, class_named
+from rankbounds.measures.names import REGISTRY, class_named, folded, is_name, label_elsewhere
+from rankbounds.measures.names_elsewhere import ABSENT, AT_SIGN, FAMILIES, NICKNAMES, WITH_PARAMETER
 
+_PRIMES = "'\u2019\u2032"
 _GRAMMAR = re.compile(
-    r"""(?P<name>[A-Za-z_][A-Za-z0-9_]*\*?) (?P<prime>['\u2019\u2032])? \s*
-        (?:\( (?P<parameters>[^()]*) \))? (?P<late_prime>['\u2019\u2032])? (?:@(?P<cutoff>[^@\s]+))?""",
+    rf"""(?P<name>[^\W\d][\w-]*\*?) (?P<prime>[{_PRIMES}])? \s*
+        (?:\( (?P<parameters>[^()]*) \))? (?P<late_prime>[{_PRIMES}])? (?:@(?P<cutoff>[^@\s]+))?""",
     re.VERBOSE,
 )
 _BETWEEN_LABELS = re.compile(r",(?![^()]*\))")
+_BETWEEN_PARAMETERS = re.compile(r",(?![^{]*\})")
+_NUMBER = r"[-+]?\d*\.?\d+"
+_CONTINUES = re.compile(rf"{_NUMBER}(=.*)?")
+_DOTTED = re.compile(r"(?P<name>\w+?)\.(?P<values>[-+.\d].*|\w+=.*)")
+_AT = re.compile(r"(?P<name>.+)_at_(?P<depth>\d+)", re.IGNORECASE)
+_LEVEL = re.compile(r"(?P<label>.+)-l(?P<level>\d+)")
+_F = re.compile(r"f(?P<beta>\d*\.?\d+)(?P<depth>@.*)?", re.IGNORECASE)
 MeasureLike: TypeAlias = str | Measure | type[Measure]
 """What stands for a measure; so does another package's measure, which is known by how it prints itself."""
 LARGEST_COUNT = 10**15
@@ -31,7 +42,8 @@ def parse_measure(given: MeasureLike) -> Measure:
     ----------
     given
         A label such as ``"nDCG@10"``, ``"RBP(p=0.8)"`` or ``"AP'"``, in which a name may be an alias (``"MAP"``) and in
-        any case, or trec_eval's name (``"ndcg_cut_10"``). A measure is returned as it is, a class of measures stands
+        any case, or another tool's name: trec_eval's (``"ndcg_cut_10"``), ir_measures' (``"nDCG(dcg='exp-log2')@10"``),
+        ranx' (``"hit_rate@10"``), BEIR's (``"ndcg_at_10"``). A measure is returned as it is, a class of measures stands
         for its defaults, and the measures of other packages are read as they print themselves.
 
     Returns
@@ -43,66 +55,215 @@ def parse_measure(given: MeasureLike) -> Measure:
     >>> import rankbounds as rb
     >>> rb.parse_measure("map_cut_100") == rb.parse_measure("MAP@100") == rb.AP @ 100
     True
-    >>> print(rb.parse_measure(rb.RBP))
-    RBP(p=0.8)
+    >>> print(rb.parse_measure(rb.RBP), rb.parse_measure("hit_rate@10"), rb.parse_measure("nDCG(judged_only=True)@10"))
+    RBP(p=0.8) Success@10 nDCG'@10
     """
-    if isinstance(given, Measure):
-        return given
-    if isinstance(given, type) and issubclass(given, Measure):
-        return given()
-    text = str(given).strip()
-    from_trec = None if text in REGISTRY else _from_trec_name(text)
-    if from_trec is not None:
-        return from_trec
-    match = _GRAMMAR.fullmatch(text)
-    if match is None:
-        raise UsageError(f'"{text}" is not a measure: write a name like AP, P@10, RBP(p=0.8) or nDCG(base=2)@1000.')
-    measure_class = class_named(match["name"])
-    parameters = _parameters(measure_class, match["parameters"] or "")
-    if match["cutoff"] is not None:
-        parameters["cutoff"] = _cutoff(measure_class, match["cutoff"])
-    measure = measure_class(**parameters)
-    if match["prime"] or match["late_prime"]:
-        from rankbounds.measures.condensed import Condensed
-
-        return Condensed(measure)
-    return measure
+    read = _read(given)
+    if len(read) > 1:
+        raise UsageError(f'"{given}" stands for {len(read)} measures ({read[0]}, {read[1]}, ...), and one is wanted.')
+    return read[0]
 
 
 def parse_measures(given: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
     """One measure or several, each once. In a text, commas outside of parentheses stand between measures."""
     several = given if isinstance(given, Iterable) and not isinstance(given, str | type) else [given]
-    parsed = [parse_measure(measure) for text in several for measure in _separated(text)]
+    parsed = [measure for text in several for part in _separated(text) for measure in _read(part)]
     if not parsed:
         raise UsageError("No measure was given.")
     return list(dict.fromkeys(parsed))
 
 
 def _separated(given: MeasureLike) -> list[MeasureLike]:
-    """The labels in a text; anything else is one measure."""
+    """The labels in a text; anything else is one measure. Numbers behind a comma go on with what is before it."""
     if not isinstance(given, str):
         return [given]
-    labels = [label.strip() for label in _BETWEEN_LABELS.split(given)]
-    return [label for label in labels if label] or [given]
+    labels: list[MeasureLike] = []
+    before = ""
+    for label in filter(None, (part.strip() for part in _BETWEEN_LABELS.split(given))):
+        if before and _CONTINUES.fullmatch(label) and _DOTTED.fullmatch(before):
+            before = f"{before},{label}"
+            labels[-1] = before
+        elif label.isdecimal() and "@" in before:
+            labels.append(f"{before.rpartition('@')[0]}@{label}")
+        else:
+            before = label
+            labels.append(label)
+    return labels or [given]
 
 
-def _parameters(measure: type[Measure], text: str) -> dict[str, Any]:
+def _read(given: MeasureLike) -> list[Measure]:
+    if isinstance(given, Measure):
+        return [with_depth(given)]
+    if isinstance(given, type) and issubclass(given, Measure):
+        return [with_depth(given())]
+    text = str(given).strip()
+    if text.lower() in NICKNAMES:
+        return _of_nickname(text.lower())
+    return list(_remembered(text, tuple(REGISTRY.values())))
+
+
+def with_depth(measure: Measure) -> Measure:
+    """The measure, unless it lacks a depth without which it has no meaning."""
+    if measure.needs_cutoff and measure.cutoff is None:
+        raise UsageError(f"{measure.name} needs a depth, as in {measure.name}@10.")
+    return measure
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str, kinds: tuple[type[Measure], ...]) -> tuple[Measure, ...]:  # noqa: ARG001 (may change)
+    if text not in REGISTRY and (from_trec := _from_trec_name(text)) is not None:
+        return (with_depth(from_trec),)
+    family = next((name for name in FAMILIES if name.lower() == text.lower()), None)
+    if family is not None and (not is_name(text) or class_named(text).needs_cutoff):
+        return tuple(_of_family(family, FAMILIES[family]))
+    if f := _F.fullmatch(text):
+        return (_from_label(f"F(beta={f['beta']}){f['depth'] or ''}"),)
+    if dotted := _DOTTED.fullmatch(text):
+        return tuple(_of_dotted(text, dotted["name"], dotted["values"]))
+    return (with_depth(_from_label(text)),)
+
+
+def _of_nickname(nickname: str) -> list[Measure]:
+    """trec_eval's names for several measures; what is no number is left out, and said."""
+    left_out = [name for name in NICKNAMES[nickname] if name in ABSENT and name != "runid"]
+    if left_out:
+        warnings.warn(
+            f'"{nickname}": left out are {", ".join(left_out)}; the command trec_eval prints them.',
+            RankboundsWarning,
+            stacklevel=4,
+        )
+    return [measure for name in NICKNAMES[nickname] if name not in ABSENT for measure in _read(_trec_text(name))]
+
+
+def _trec_text(name: str) -> str:
+    """trec_eval's name so that it means what it does there, also where we have a name like it."""
+    return f"{name}.{','.join(FAMILIES[name])}" if name in FAMILIES else name
+
+
+def _of_family(family: str, values: Iterable[str]) -> list[Measure]:
+    measures = [_from_trec_name(f"{family}_{value}") for value in values]
+    if None in measures:
+        raise UsageError(f'{family}: "{",".join(values)}" are not depths: write them as in {family}.5,10.')
+    return [measure for measure in measures if measure is not None]
+
+
+def _of_dotted(text: str, name: str, values: str) -> list[Measure]:
+    """trec_eval's parameters behind a point (``P.5,10``), and ranx' persistence (``rbp.95``)."""
+    family = next((known for known in FAMILIES if known.lower() == name.lower()), None)
+    if family is not None:
+        return _of_family(family, values.split(","))
+    if name.lower() == "rbp":
+        key, equals, p = values.partition("=")
+        if equals and key == "p":
+            return [_from_label(f"RBP(p={p},graded=true,by_topic=true)")]
+        return [_from_label(f"RBP(p={values if '.' in values else f'0.{values}'})")]
+    if name.lower() == "set_f":
+        return [_from_label(f"SetF(beta={values})")]
+    if name.lower() == "utility":
+        numbers = values.split(",")
+        if len(numbers) != len(UTILITY):
+            raise UsageError(f'"{text}": utility takes {len(UTILITY)} numbers, as in utility.1,-1,0,0.')
+        return [_from_label("Utility({})".format(",".join(map("{}={}".format, UTILITY, numbers))))]
+    if "=" in values:
+        raise UsageError(
+            f'"{text}": gains of grades are given apart from measures: --gain "{values}", or gain= in Python.'
+        )
+    raise UsageError(f'"{text}": {name} takes no parameters behind a point; write a depth as in P.5,10 or P@5.')
+
+
+UTILITY = ("hit", "noise", "miss", "rest")
+"""The parameters of trec_eval's utility, in its order."""
+
+
+def _from_label(text: str) -> Measure:
+    """A measure from a label, in which the name may be another tool's."""
+    if level := _LEVEL.fullmatch(text):
+        return _from_label(level["label"]).at_level(float(level["level"]))
+    if (at := _AT.fullmatch(text)) and not is_name(text):
+        return _from_label(f"{at['name']}@{at['depth']}")
+    match = _GRAMMAR.fullmatch(text)
+    if match is None:
+        raise UsageError(f'"{text}" is not a measure: write a name like AP, P@10, RBP(p=0.8) or nDCG(base=2)@1000.')
+    name, given = match["name"], _given(match["name"], match["parameters"] or "")
+    presets: dict[str, Any] = {}
+    for (base, parameter), other in WITH_PARAMETER.items():
+        if folded(name) == folded(base) and parameter in given:
+            is_flag = parameter not in _types(class_named(other))
+            name = base if is_flag and given.pop(parameter).lower() != "true" else other
+    if not is_name(name):
+        name, presets = _elsewhere(name, given)
+    measure_class = class_named(name)
+    judged_only = _converted(measure_class, "judged_only", given.pop("judged_only", "false"), bool)
+    if name.lower() == "precision" and match["cutoff"] is None and "cutoff" not in given:
+        measure_class = class_named("SetP")  # ranx' name for it
+    parameters = presets | _parameters(measure_class, given)
+    if match["cutoff"] is not None:
+        behind = AT_SIGN.get(measure_class.name, "cutoff")
+        if behind in given:
+            raise UsageError(f'{measure_class.name}: "{behind}" is given twice, in parentheses and behind the @.')
+        parameters[behind] = (
+            _cutoff(measure_class, match["cutoff"])
+            if behind == "cutoff"
+            else _converted(measure_class, behind, match["cutoff"], float)
+        )
+    measure = measure_class(**parameters)
+    if match["prime"] or match["late_prime"] or judged_only:
+        from rankbounds.measures.condensed import Condensed
+
+        return Condensed(measure)
+    return measure
+
+
+def _elsewhere(name: str, given: dict[str, str]) -> tuple[str, dict[str, Any]]:
+    """The name here of a measure that another tool calls so, and the parameters that come with it."""
+    label = label_elsewhere(name)
+    if label is None:
+        return name, {}
+    if folded(name) == "setf" and "beta" in given:  # trec_eval's and ir_measures' weight is the square of ours
+        given["beta"] = _square_root(given["beta"])
+    measure = _GRAMMAR.fullmatch(label)
+    assert measure is not None
+    kind = class_named(measure["name"])
+    return kind.name, _parameters(kind, _given(kind.name, measure["parameters"] or ""))
+
+
+def _square_root(text: str) -> str:
+    try:
+        return repr(sqrt(float(text)))
+    except ValueError:
+        return text
+
+
+def _given(name: str, text: str) -> dict[str, str]:
+    """The parameters in parentheses as text, ir_measures' ones in our words."""
+    given: dict[str, str] = {}
+    for part in filter(None, (piece.strip() for piece in _BETWEEN_PARAMETERS.split(text))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        value = value.strip("'\"")
+        if key == "dcg" and value in ("log2", "exp-log2"):
+            key, value = "gain", "exp" if value == "exp-log2" else "linear"
+        if key == "gains":
+            raise UsageError(
+                f'{name}: gains of grades are given apart from measures: --gain "1=3,2=9", or gain= in Python.'
+            )
+        if key in given:
+            raise UsageError(f'{name}: the parameter "{key}" is given twice.')
+        given[key] = value if equals else ""
+    return given
+
+
+def _parameters(measure: type[Measure], given: dict[str, str]) -> dict[str, Any]:
     types = _types(measure)
     known = [parameter.name for parameter in fields(measure)]
-    chosen: dict[str, Any] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or key not in known:
+    for key, value in given.items():
+        if key not in known or not value:
             hint = did_you_mean(key, known)
             raise UsageError(
                 f'{measure.name} has no parameter "{key}".{hint} It has: {", ".join(known) or "none"}.'
                 if key not in known
                 else f'{measure.name}: the parameter "{key}" needs a value, as in {key}=1.'
             )
-        if key in chosen:
-            raise UsageError(f'{measure.name}: the parameter "{key}" is given twice.')
-        chosen[key] = _converted(measure, key, value, types[key])
-    return chosen
+    return {key: _converted(measure, key, value, types[key]) for key, value in given.items()}
 
 
 @cache
@@ -144,22 +305,24 @@ def _countable(measure: type[Measure], number: int) -> int:
     return number
 
 
+@cache
 def _template_pattern(template: str) -> re.Pattern[str]:
     pieces = re.split(r"\{(\w+)(?::[^}]*)?\}", template)
     return re.compile(
-        "".join(f"(?P<{piece}>[0-9.]+)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
+        "".join(f"(?P<{piece}>[0-9.]+)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces)),
+        re.IGNORECASE,
     )
 
 
 def _from_trec_name(name: str) -> Measure | None:
+    """The measure that trec_eval calls so. Case counts only where the name is one of ours too (``rbp``, ``RBP``)."""
     for measure in REGISTRY.values():
         for template in measure.trec_names:
             match = _template_pattern(template).fullmatch(name)
-            if match:
+            if match and (not is_name(name) or name in measure.trec_names):
                 given = match.groupdict()
                 cutoff = {"cutoff": _cutoff(measure, given.pop("cutoff"))} if "cutoff" in given else {}
-                text = ",".join(f"{key}={value}" for key, value in {**measure.trec_defaults, **given}.items())
-                return measure(**_parameters(measure, text), **cutoff)
+                return measure(**_parameters(measure, {**measure.trec_defaults, **given}), **cutoff)
     return None
 
 

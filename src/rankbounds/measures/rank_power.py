@@ -44,6 +44,7 @@ class RankPower(Measure):
     name: ClassVar[str] = "RankPower"
     examples: ClassVar[tuple[str, ...]] = ("RankPower", "RankPower@3")
     lower_is_better: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     @property
     def promotable(self) -> bool:  # type: ignore[override]

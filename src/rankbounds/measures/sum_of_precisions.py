@@ -59,7 +59,8 @@ def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
     so_far = rankings.relevant_so_far(rel)[..., :depth]
     if not rankings.certain:
         so_far = 1 + so_far - relevant  # a document's own relevance is certain where it counts at all
-    total: Floats = np.einsum("...i,...i,i->...", relevant, so_far, 1 / np.arange(1, depth + 1))
+    # Added one after the other, as trec_eval does: values half way between two printed ones then round alike.
+    total: Floats = np.cumsum(relevant * so_far / np.arange(1, depth + 1), axis=-1)[..., -1]
     return total
 
 

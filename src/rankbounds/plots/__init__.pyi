@@ -9,6 +9,9 @@ from rankbounds.plots.incomplete import change_by_leaving_a_group_out as change_
 from rankbounds.plots.incomplete import residual_by_judging_strategy as residual_by_judging_strategy
 from rankbounds.plots.incomplete import score_by_judgment_rate as score_by_judgment_rate
 from rankbounds.plots.incomplete import score_by_pool_depth as score_by_pool_depth
+from rankbounds.plots.labels import agreement_by_grade as agreement_by_grade
+from rankbounds.plots.labels import bias_by_run as bias_by_run
+from rankbounds.plots.labels import labels_overview as labels_overview
 from rankbounds.plots.persistence import bounds_by_depth as bounds_by_depth
 from rankbounds.plots.persistence import bounds_by_persistence as bounds_by_persistence
 from rankbounds.plots.persistence import contribution_of_ranks as contribution_of_ranks

@@ -12,7 +12,7 @@ from rankbounds.plots.style import fresh_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NAMED = 60
+NAMED = 150
 """Up to so many runs are named at the edge."""
 
 
@@ -49,7 +49,9 @@ def similarity_matrix(similarity: Similarity, measure: str | None = None, ax: Ax
     matrix = similarity.matrix(label)[np.ix_(order, order)]
     shade = axes.imshow(matrix, cmap="viridis", vmin=min(0.0, float(np.nanmin(matrix))), vmax=1.0, aspect="equal")
     shown = range(len(names)) if len(names) <= NAMED else range(0, len(names), -(-len(names) // NAMED))
-    axes.set_yticks(list(shown), [names[place] for place in shown], fontsize=6 if len(names) > 12 else 8)
+    axes.set_yticks(
+        list(shown), [names[place] for place in shown], fontsize=8 if len(names) <= 12 else 6 if len(names) <= 60 else 5
+    )
     axes.set_xticks([])
     axes.yaxis.tick_right()
     axes.spines[:].set_visible(False)

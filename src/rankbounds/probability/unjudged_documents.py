@@ -116,6 +116,8 @@ def open_measures(measures: Any, assumptions: Assumptions) -> list[Measure]:
             raise UsageError(f"{measure} does not depend on what unjudged documents turn out to be.")
         if measure.total == "sum":
             raise UsageError(f"{measure} is a count, not a mean over topics.")
+        if measure.total == "geometric":
+            raise UsageError(f"{measure} has a geometric mean over topics, of which no distribution is known.")
         if assumptions.ties not in ORDERS and not isinstance(measure, RankWeighted):
             raise UsageError(f'{measure} is drawn in one order of tied documents. Use ties="trec".')
     return chosen

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.rankings.tied_groups import TiedGroups
 from rankbounds.rankings.topic_facts import TopicFacts
+
+if TYPE_CHECKING:
+    from rankbounds.rankings.subtopics import ListsBySubtopic
 
 NOT_POOLED, BEYOND = -1, -2
 
@@ -177,6 +180,13 @@ class Rankings:
         assert self.judgment is not None
         padded = np.concatenate((facts.grade, [0.0, np.nan]))  # what BEYOND and NOT_POOLED stand for
         return replace(self, grade=padded[self.judgment], facts=facts, _memory=self._memory_of("groups"))
+
+    def by_subtopic(self) -> ListsBySubtopic:
+        """Each list once for every subtopic of its topic, as that subtopic sees it."""
+        from rankbounds.rankings.subtopics import lists_by_subtopic
+
+        lists: ListsBySubtopic = self.remembered("by subtopic", lambda: lists_by_subtopic(self))
+        return lists
 
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""

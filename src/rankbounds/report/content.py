@@ -26,6 +26,7 @@ from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
+from rankbounds.judging.judged_sample import left_to_judge
 from rankbounds.judging.next_judgments import judge_next
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
@@ -48,8 +49,7 @@ LEAST_WEIGHT = 1e-4
 NEXT_DOCUMENTS = 20
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, a probability."""
-WHOLE_COLUMNS = ("won", "lost", "topics_needed")
-BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + 1) + 4 * len(WHOLE_COLUMNS) + len(wording.TEMPLATES)
+BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + 1) + 4 * len(wording.WHOLE) + len(wording.TEMPLATES)
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,8 @@ class Choices:
     resamples: int = RESAMPLES
     seed: int = 0
     title: str = "Evaluation report"
+    worklist: str | None = None
+    """A table of the documents that are to be judged, where they are not to be chosen."""
 
     def assumptions(self) -> Assumptions:
         """The part of the choices that is settled before a measure sees a ranking."""
@@ -148,7 +150,7 @@ def gather(
         **_lists(scores, observed, evidence, thinning),
         "persistence": _persistence(observed, thinning),
         "agreement": _agreement(scores),
-        "next": _next(evidence, scores, observed, choices),
+        "next": _worklist(choices.worklist, known) if choices.worklist else _next(evidence, scores, observed, choices),
         "identity": _identity(os.fspath(qrels), files, known, scores, choices, compared, checksums),
         "thinned": thinning.notes,
     }
@@ -246,7 +248,7 @@ def _leaderboard(
     numbers = compared.word_numbers
     columns = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else ["probability"])]
     pairs = {name: packed(numbers[name][:, both]) for name in columns}
-    pairs |= {name: packed(numbers[name][:, both], "<u4") for name in WHOLE_COLUMNS}
+    pairs |= {name: packed(numbers[name][:, both], "<u4") for name in wording.WHOLE}
     systems = [row for row in compared.systems if shown[scores.runs.index(row["run"])]]
     keys = ("mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_led")
     content |= {
@@ -357,6 +359,13 @@ def files_of(jobs: Sequence[RunToRead]) -> list[str]:
 def _fit_in_memory(files: Sequence[str]) -> bool:
     """Are the runs small enough to be held all at once? Else they are read one after the other."""
     return sum(Path(file).stat().st_size for file in files if Path(file).is_file()) <= LARGEST_IN_MEMORY
+
+
+def _worklist(path: str, known: Qrels) -> dict[str, Any]:
+    """The documents of a list that nobody has judged yet, in its order."""
+    left, listed = left_to_judge(path, known)
+    words = f"{listed - len(left):,} of the {listed:,} documents that {path} lists are judged."
+    return {"words": words, "documents": left[:NEXT_DOCUMENTS]}
 
 
 def _next(evidence: Evidence | None, scores: Scores, observed: Observed, choices: Choices) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences.completions import CompletedFacts, completed, subtracted
+from rankbounds.evaluation.differences.completions import CompletedFacts, completed, subtracted, value_ends
 from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Documents
 from rankbounds.measures import Measure
@@ -69,17 +69,18 @@ def _greatest_of_ends(
         result = np.empty(a.size)
         for start in range(0, a.size, size := max(1, CELLS // (rankings.width + int(either.max(initial=0)) + 1))):
             part = slice(start, start + size)
-            ends_a, ends_b = (values(side[part], either[part]) for side in (a, b))
-            result[part] = subtracted(np.maximum(*ends_a), np.minimum(*ends_b))
+            highs = [high for _, high in values(a[part], either[part])]
+            lows = [low for low, _ in values(b[part], either[part])]
+            result[part] = subtracted(np.maximum(*highs), np.minimum(*lows))
         return result, np.zeros(a.size, dtype=bool)
 
-    def values(lines: Ints, either: Ints) -> list[Floats]:
+    def values(lines: Ints, either: Ints) -> list[tuple[Floats, Floats]]:
         of_sides = []
         for cells, turned in zip(filled, (0, 1), strict=True):
             worth = turned * (np.arange(int(either.max(initial=0))) < either[:, None]).astype(np.float64)
             facts = CompletedFacts(rankings.facts, int(rankings.topic[0]), worth, graded=False)
             lists = completed(rankings, cells[lines], lines, facts, np.arange(lines.size))
-            of_sides.append(assumptions.value(measure, lists))
+            of_sides.append(value_ends(measure, lists, assumptions))
         return of_sides
 
     return greatest

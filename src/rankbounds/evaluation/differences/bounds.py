@@ -11,30 +11,39 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import first_relevant, ideal_ratios
 from rankbounds.evaluation.differences.apart import greatest_apart
+from rankbounds.evaluation.differences.averaged_precisions import greatest_average
 from rankbounds.evaluation.differences.enumeration import greatest_of_all
 from rankbounds.evaluation.differences.first_relevant import greatest_of_best
 from rankbounds.evaluation.differences.greatest import Found, Greatest
 from rankbounds.evaluation.differences.ideal_ratios import greatest_ratio
 from rankbounds.evaluation.differences.monotone import greatest_when_monotone
+from rankbounds.evaluation.differences.penalties import greatest_preference
 from rankbounds.evaluation.differences.precision_at_r import greatest_at_r
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents, SharedLists
 from rankbounds.evaluation.differences.shares import greatest_share
 from rankbounds.evaluation.differences.weighted_sums import RelevantRetrieved, documents_of_weight, greatest_sum
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
 from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures.average_precision import AP
+from rankbounds.measures.binary_preference import LimitedPenalty
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.counts import NumRel, NumRelRet
 from rankbounds.measures.inferred_average_precision import infAP
 from rankbounds.measures.normalised_discounted_gain import nDCG
 from rankbounds.measures.precision_and_recall import F
+from rankbounds.measures.q_measure import Q
 from rankbounds.measures.r_precision import RPrec
 from rankbounds.measures.recall import Recall
 from rankbounds.measures.reciprocal_rank import RR
+from rankbounds.measures.relative_preference import Bpref_relative, Bpref_relative2
 from rankbounds.measures.success import Success
+from rankbounds.measures.sum_of_precisions import SP
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.threads import in_threads, processors
 
+AVERAGES = (AP, SP, Bpref_relative, Bpref_relative2, Q)
+"""Averages of precisions."""
 ESTIMATES = (infAP,)
 """These guess what judgments would say; there is nothing that they could be bounded by."""
 
@@ -109,7 +118,8 @@ def difference_bounds(
     low, high, scale = np.zeros(first.size), np.zeros(first.size), np.zeros(first.size)
     exact = np.ones(first.size, dtype=bool)
     for of_topic in topic_bounds(lists, measure, assumptions, (first, second), elsewhere=elsewhere):
-        low, high = low + of_topic.low, high + of_topic.high
+        with np.errstate(invalid="ignore"):  # topics whose differences are infinite to either side have no mean
+            low, high = low + of_topic.low, high + of_topic.high
         scale += np.where(np.isfinite(of_topic.size), of_topic.size, 0.0)
         exact &= of_topic.exact
     topics = max(len(lists.topics), 1)
@@ -166,16 +176,20 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
     if measure.as_retrieved or isinstance(measure, NumRel):
         return lambda place, _: _settled(measure, lists.by_topic[place], assumptions)
     if isinstance(measure, ESTIMATES):
-        return lambda place, _: _unknown
+        return lambda *_: _unknown
 
     def documents(choice: Choice = _all, key: object = "all") -> list[Documents]:
         return lists.documents(choice, key)
 
     if isinstance(measure, RankWeighted):
-        held = documents(documents_of_weight(measure, assumptions), (measure, assumptions.ties, "weight"))
+        held = documents(
+            documents_of_weight(measure, assumptions), (measure, assumptions.ties, assumptions.bounds, "weight")
+        )
         return lambda place, _: greatest_sum(measure, lists.by_topic[place], held[place], assumptions)
     if isinstance(measure, nDCG):
-        held = documents(ideal_ratios.documents_that_matter(measure, assumptions), (measure, assumptions.ties))
+        held = documents(
+            ideal_ratios.documents_that_matter(measure, assumptions), (measure, assumptions.ties, assumptions.bounds)
+        )
         return lambda place, more: greatest_ratio(measure, lists.by_topic[place], held[place], assumptions, more)
     if isinstance(measure, Recall | F):
         held = documents()
@@ -187,17 +201,24 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
     if isinstance(measure, RPrec) and _order_is_settled(lists, assumptions):
         return lambda place, more: greatest_at_r(measure, lists.by_topic[place], held[place], more)
 
-    def first_that_answers(place: int, more: int) -> Greatest:
-        """All judgments where that are few, else whatever argument there is."""
-        rankings = lists.by_topic[place]
-        if measure.monotone and measure.list_only:
-            return greatest_when_monotone(measure, rankings, held[place], assumptions)
-        return _either(
-            greatest_of_all(measure, rankings, held[place], assumptions, more),
-            greatest_apart(measure, rankings, held[place], assumptions, more),
-        )
+    settled = _order_is_settled(lists, assumptions)
+    averaged = settled and isinstance(measure, AVERAGES)
 
-    return first_that_answers
+    def several(place: int, more: int) -> Greatest:
+        """All judgments where these are few, else whatever arguments there are."""
+        rankings, of_topic = lists.by_topic[place], held[place]
+        if measure.monotone and measure.list_only and not averaged:
+            return greatest_when_monotone(measure, rankings, of_topic, assumptions)
+        arguments = [greatest_apart(measure, rankings, of_topic, assumptions, more)]
+        if averaged and (average := greatest_average(measure, rankings, of_topic, more)) is not None:
+            arguments.insert(0, average)
+        if settled and isinstance(measure, LimitedPenalty):
+            arguments.insert(0, greatest_preference(measure, rankings, of_topic, more))
+        if not averaged or more or isinstance(measure, Q):
+            arguments.insert(0, greatest_of_all(measure, rankings, of_topic, assumptions, more))
+        return _least_of(*arguments)
+
+    return several
 
 
 def _all(rankings: Rankings) -> Flags:
@@ -225,14 +246,15 @@ def _unknown(a: Ints, b: Ints) -> Found:  # noqa: ARG001
     return np.full(a.size, np.nan), np.zeros(a.size, dtype=bool)
 
 
-def _either(*arguments: Greatest) -> Greatest:
-    """The first answer, and the others' where it has none."""
+def _least_of(*arguments: Greatest) -> Greatest:
+    """The smallest of several bounds; those that come first are asked first, and an exact one settles it."""
 
     def greatest(a: Ints, b: Ints) -> Found:
         result, exact = arguments[0](a, b)
         for argument in arguments[1:]:
-            if (left := np.flatnonzero(np.isnan(result))).size:
-                result[left], exact[left] = argument(a[left], b[left])
+            if (left := np.flatnonzero(~exact)).size:
+                found, attained = argument(a[left], b[left])
+                result[left], exact[left] = np.fmin(result[left], found), attained
         return result, exact
 
     return greatest

@@ -35,13 +35,12 @@ def greatest_of_all(
     documents: Documents,
     assumptions: Assumptions,
     elsewhere: int = 0,
-    work: int = WORK,
 ) -> Greatest:
     """How large the difference of any two of the lists can be, where their unjudged documents are few."""
     choices = worths(measure, rankings.facts)
     cells = cells_to_fill(measure, rankings, assumptions)
     most = 0
-    while choices.size ** (most + 1) * cells.shape[-1] <= work:
+    while choices.size ** (most + 1) * cells.shape[-1] <= WORK:
         most += 1
 
     def greatest(a: Ints, b: Ints) -> Found:

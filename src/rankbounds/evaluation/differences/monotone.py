@@ -5,8 +5,8 @@ is relevant, and one that B alone holds when it is not: both are settled without
 documents that stand in both lists.
 
 Why it is right: of the shared documents, those that stand highest are judged in all possible ways. Where these are all
-there are, the greatest difference found is attained. The others are taken to be relevant in A and not relevant in B, which
-is more than any judgments give: an outer bound, and a close one, since what stands low counts little.
+there are, the greatest difference found is attained. The others are taken to be relevant in A and not relevant in B,
+which is more than any judgments give: an outer bound, and a close one, since what stands low counts little.
 
 For graded measures a document's extremes are enough where the value is linear in what each document is worth, as a
 difference of two such values is; else all its gains are tried.
@@ -38,21 +38,19 @@ AT_MOST = 10
 
 
 def greatest_when_monotone(
-    measure: Measure, rankings: Rankings, documents: Documents, assumptions: Assumptions, work: int = WORK
+    measure: Measure, rankings: Rankings, documents: Documents, assumptions: Assumptions
 ) -> Greatest:
     """How large the difference of any two of the lists can be."""
     choices = worths(measure, rankings.facts)
     if measure.multilinear:
         choices = choices[[0, -1]]
-    worst, best = (choices[-1], choices[0]) if measure.lower_is_better else (choices[0], choices[-1])
+    least, most = (choices[-1], choices[0]) if measure.lower_is_better else (choices[0], choices[-1])
     cells = cells_to_fill(measure, rankings, assumptions)
     width = cells.shape[-1]
     holes = rankings.holes[:, :width]
-    helped, hindered = np.where(holes, best, cells), np.where(holes, worst, cells)
-    if measure.lower_is_better:  # the greater value is that of the worse list
-        helped, hindered = hindered, helped
+    raised, lowered = np.where(holes, most, cells), np.where(holes, least, cells)  # to the greatest and least value
     tried = 0
-    while tried < AT_MOST and choices.size ** (tried + 1) * width <= work:
+    while tried < AT_MOST and choices.size ** (tried + 1) * width <= WORK:
         tried += 1
     listed, ranks = documents.tables
     facts = CompletedFacts(rankings.facts, int(rankings.topic[0]), np.zeros((1, 0)), graded=measure.graded)
@@ -80,8 +78,8 @@ def greatest_when_monotone(
             if number
             else np.zeros((1, 0))
         )
-        _, high = ends(a, helped, rank_a, ways)
-        low, _ = ends(b, hindered, rank_b, ways)
+        _, high = ends(a, raised, rank_a, ways)
+        low, _ = ends(b, lowered, rank_b, ways)
         return subtracted(high, low).max(axis=-1), count <= number
 
     def ends(lines: Ints, start: Floats, ranks_tried: Ints, ways: Floats) -> tuple[Floats, Floats]:

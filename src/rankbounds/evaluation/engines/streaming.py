@@ -63,7 +63,7 @@ def evaluate(
     """
     decided = Assumptions(**assumptions)
     chosen = parse_measures(measures)
-    decided.check(chosen)
+    decided.check(chosen, in_memory=False)
     budget = memory_bytes(memory)
     workers = threads or processors()
 

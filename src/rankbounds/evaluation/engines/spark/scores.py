@@ -6,7 +6,8 @@ import pickle
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from math import exp
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,14 +84,14 @@ class SparkScores:
                 mean = sums[f"value{place}"] / count
                 spread = max(0.0, sums[f"square{place}"] - count * mean**2)
                 low, high = sums[f"low{place}"], sums[f"high{place}"]
-                divisor = 1 if measure.total == "sum" else count
+                total = partial(_total, measure, count)
                 rows.append(
                     {
                         "run": run,
                         "measure": str(measure),
-                        "value": sums[f"value{place}"] / divisor,
-                        "low": None if low is None else low / divisor,
-                        "high": None if high is None else high / divisor,
+                        "value": total(sums[f"value{place}"]),
+                        "low": None if low is None else total(low),
+                        "high": None if high is None else total(high),
                         "variance": spread / (count - 1) if count > 1 else None,
                         "topics": count,
                     }
@@ -187,6 +188,13 @@ def scores_from_rows(
     for warning in [*told_once(said), *map(RankboundsWarning, messages)]:
         warnings.warn(warning, stacklevel=3)
     return scores
+
+
+def _total(measure: Measure, count: int, total: float) -> float:
+    """What stands for all topics, of a sum over so many of them."""
+    if measure.total == "sum":
+        return total
+    return exp(total / count) if measure.total == "geometric" else total / count
 
 
 def _text(row: Any) -> str:

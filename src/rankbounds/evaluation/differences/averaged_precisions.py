@@ -1,0 +1,212 @@
+"""Averages of precisions (AP, its relatives, Q): a document counts for itself and for all relevant ones around it.
+
+What it means: how far A can be ahead of B. A relevant document's precision counts the relevant documents above it. So
+an unjudged one that turns out relevant adds its own precision, raises that of every relevant one below it, and makes R
+larger by one.
+
+The sum of precisions is a quadratic form in what turns out relevant: terms of single documents, known exactly, and for
+each two of them one over the lower one's rank. Few documents (``FEW``) are judged in all possible ways, exactly. Beyond
+that two bounds are taken, each of which holds, and the smaller one counts:
+
+* The term of a document j in A counts all unjudged documents above it, that in B none but those that surely stand above
+  it in A too; what two lists share at like ranks cancels. This is ``LinearTerms``, for any number of documents.
+* Of up to ``SEVERAL``, every two of them: the positive part of what two documents add together, half of it to each.
+
+In Q, precisions are divided by what an ideal ranking has gained too. That is not settled by numbers alone: terms in A
+take the ideal ranking of what is judged, terms in B one with all unjudged documents on top.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
+from rankbounds.evaluation.differences.linear_terms import LinearTerms
+from rankbounds.evaluation.differences.shared_lists import Documents
+from rankbounds.measures import Measure
+from rankbounds.measures.average_precision import AP
+from rankbounds.measures.measure import quotient
+from rankbounds.measures.q_measure import Q
+from rankbounds.measures.relative_preference import Bpref_relative, Bpref_relative2
+from rankbounds.measures.sum_of_precisions import SP
+from rankbounds.rankings.rankings import Rankings
+
+FEW, SEVERAL = 10, 48
+"""Of so many unjudged documents all judgments are tried, and all pairs of documents."""
+
+
+@dataclass(frozen=True, eq=False)
+class Precisions:
+    """The terms of lists: at a relevant rank, a factor times the credit of the relevant documents down to it.
+
+    ``most`` and ``least`` are the factors by rank; ``credit`` is that of judged documents; an unjudged one has between
+    ``low_credit`` and ``high_credit`` when it is relevant. ``itself`` says how much of a document's own credit counts.
+    """
+
+    most: Floats
+    least: Floats
+    credit: Floats
+    low_credit: float
+    high_credit: float
+    known: int
+    itself: float = 1.0
+    averaged: bool = True
+
+    @property
+    def settled(self) -> bool:
+        """Do numbers of relevant documents alone decide?"""
+        return self.low_credit == self.high_credit and self.most is self.least
+
+
+def precisions_of(
+    measure: AP | SP | Bpref_relative | Bpref_relative2 | Q, rankings: Rankings, documents: Documents, elsewhere: int
+) -> Precisions | None:
+    """The terms of this measure; None where every document counts as relevant."""
+    rank = np.arange(1, rankings.width + 1)
+    judged = rankings.assume(0.0)
+    if isinstance(measure, Q):
+        facts, topic = rankings.facts, rankings.topic[:1]
+        if facts.nonrelevant_gain > 0:
+            return None
+        gain = judged.gain()
+        ideal = facts.ideal(topic, rankings.width)[0]
+        ahead = np.full(min(2 * int(documents.held.max(initial=0)) + elsewhere, rankings.width), facts.max_gain)
+        fullest = np.concatenate((ahead, ideal))[: rankings.width]
+        most, least = (1 / (measure.beta * np.cumsum(gains) + rank) for gains in (ideal, fullest))
+        if measure.beta == 0:
+            least = most
+        lowest = measure.beta * float(facts.levels[0]) + 1
+        return Precisions(
+            most,
+            least,
+            np.where(gain > 0, measure.beta * gain + 1, 0.0),
+            lowest,
+            measure.beta * facts.max_gain + 1,
+            int(facts.positive[topic[0]]),
+        )
+    inverse = np.where(rank <= measure.depth(rankings), 1.0 / rank, 0.0)
+    itself = 1.0
+    if isinstance(measure, Bpref_relative):
+        inverse, itself = quotient(np.ones(1), (rank - 1).astype(np.float64)), 0.0
+    relevant = judged.relevant(measure.rel)
+    known = int(rankings.facts.relevant(measure.rel)[rankings.topic[0]])
+    return Precisions(inverse, inverse, relevant, 1.0, 1.0, known, itself, averaged=not isinstance(measure, SP))
+
+
+def greatest_average(measure: Measure, rankings: Rankings, documents: Documents, elsewhere: int = 0) -> Greatest | None:
+    """How large the difference of any two of the lists can be, at most; None where this argument does not hold."""
+    assert isinstance(measure, AP | SP | Bpref_relative | Bpref_relative2 | Q)
+    terms = precisions_of(measure, rankings, documents, elsewhere)
+    if terms is None:
+        return None
+    relevant = terms.credit > 0
+    so_far = np.cumsum(terms.credit, axis=-1)
+    cells = documents.line, documents.rank
+    above: Ints = (np.cumsum(rankings.holes, axis=-1) - rankings.holes)[cells]
+    own, more, base, factor = [], [], [], []
+    for by_rank in (terms.most, terms.least):
+        at_known = np.where(relevant, by_rank, 0.0)
+        below = at_known.sum(axis=-1, keepdims=True) - np.cumsum(at_known, axis=-1)
+        own.append((by_rank * so_far)[cells])  # what is judged above a document
+        more.append((by_rank * terms.itself + below)[cells])  # for each unit of its credit
+        factor.append(by_rank[documents.rank])
+        base.append((at_known * (so_far - (1 - terms.itself) * terms.credit)).sum(axis=-1))
+    low, high = terms.low_credit, terms.high_credit
+    plus = own[0] + high * (more[0] + above * factor[0])
+    minus = own[1] + low * more[1]
+
+    def shared(cell_a: Ints, cell_b: Ints, common: Ints) -> Floats:
+        unit = more[0][cell_a] - more[1][cell_b]
+        mine, other = factor[0][cell_a], factor[1][cell_b]
+        together = above[cell_a] * mine - common * np.minimum(mine, other)
+        net: Floats = own[0][cell_a] - own[1][cell_b] + np.maximum(low * unit, high * unit) + high * together
+        return net
+
+    linear = LinearTerms(documents, base[0], base[1], plus, minus, shared, terms.known, terms.averaged, elsewhere)
+    if not terms.settled or elsewhere:
+        return linear.greatest
+    single = own[0] + more[0]
+    inverse = np.append(terms.most, 0.0)
+
+    def greatest(a: Ints, b: Ints) -> Found:
+        result, exact = np.empty(a.size), np.zeros(a.size, dtype=bool)
+        either = documents.held[a] + documents.held[b]
+        many = either > SEVERAL
+        result[many], _ = linear.greatest(a[many], b[many])
+        rest = np.flatnonzero(~many)
+        for start in range(0, rest.size, size := max(1, CELLS // (1 + SEVERAL) ** 2)):
+            pairs = rest[start : start + size]
+            result[pairs], exact[pairs] = of_several(a[pairs], b[pairs])
+        outer = np.flatnonzero(~many & ~exact)
+        result[outer] = np.minimum(result[outer], linear.greatest(a[outer], b[outer])[0])
+        return result, exact
+
+    rows_of_cells = documents.by_run(single)
+    by_document = np.concatenate((rows_of_cells, np.zeros((rows_of_cells.shape[0], 1))), axis=-1)
+
+    def of_several(a: Ints, b: Ints) -> Found:
+        listed, ranks = documents.tables
+        width = int(np.maximum(documents.held[a], documents.held[b]).max(initial=0))
+        held = np.concatenate((listed[a][:, :width], listed[b][:, :width]), axis=-1)
+        rank_a, rank_b = ranks[a[:, None], held], ranks[b[:, None], held]
+        there = np.ones(held.shape, dtype=bool)
+        there[:, :width] = rank_a[:, :width] > 0
+        there[:, width:] = (rank_b[:, width:] > 0) & (rank_a[:, width:] == 0)
+        order = np.argsort(~there, axis=-1, kind="stable")
+        count = np.count_nonzero(there, axis=-1)
+        order = order[:, : int(count.max(initial=0))]
+        held, rank_a, rank_b, there = (
+            np.take_along_axis(each, order, axis=-1) for each in (held, rank_a, rank_b, there)
+        )
+        alone = np.where(there, by_document[a[:, None], held] - by_document[b[:, None], held], 0.0)
+        both = _together(rank_a, inverse, there) - _together(rank_b, inverse, there)
+        start = base[0][a] - base[1][b]
+        best = np.empty(a.size)
+        exact = count <= FEW
+        for number in np.unique(count[exact]).tolist():
+            alike = np.flatnonzero(count == number)
+            best[alike] = _all_ways(
+                start[alike], alone[alike, :number], both[alike, :number, :number], terms.known, terms.averaged
+            )
+        outer = np.flatnonzero(~exact)
+        worth = alone[outer] + np.maximum(both[outer], 0.0).sum(axis=-1) / 2
+        best[outer] = _best_quotient(start[outer], worth, there[outer], terms.known, terms.averaged)
+        return best, exact
+
+    return greatest
+
+
+def _together(rank: Ints, inverse: Floats, there: Flags) -> Floats:
+    """By pair and two documents, what they add together in a list: the factor at the lower one's rank."""
+    lower = np.maximum(rank[:, :, None], rank[:, None, :])
+    held = (rank > 0) & there
+    both = held[:, :, None] & held[:, None, :] & ~np.eye(rank.shape[1], dtype=bool)
+    return np.where(both, inverse[np.maximum(lower, 1) - 1], 0.0)
+
+
+def _all_ways(start: Floats, alone: Floats, both: Floats, known: int, averaged: bool) -> Floats:
+    """The greatest average over all choices of relevant documents, for pairs with equally many unjudged ones."""
+    number = alone.shape[1]
+    ways = (np.arange(1 << number)[:, None] >> np.arange(number) & 1).astype(np.float64)
+    over = known + ways.sum(axis=-1) if averaged else np.ones(len(ways))
+    result = np.empty(start.size)
+    for first in range(0, start.size, size := max(1, CELLS // (len(ways) * max(number, 1)))):
+        part = slice(first, first + size)
+        together = np.einsum("wi,pij,wj->pw", ways, both[part], ways, optimize=True) / 2 if number else 0.0
+        total = start[part, None] + alone[part] @ ways.T + together
+        result[part] = quotient(total, np.broadcast_to(over, total.shape)).max(axis=-1)
+    return result
+
+
+def _best_quotient(start: Floats, worth: Floats, there: Flags, known: int, averaged: bool) -> Floats:
+    """The greatest average when documents have worths of their own: of any number of them, the worthiest."""
+    if not averaged:
+        return np.asarray(start + np.where(there, np.maximum(worth, 0.0), 0.0).sum(axis=-1))
+    ordered = np.where(there, worth, -np.inf)
+    ordered[:, ::-1].sort(axis=-1)
+    sums = start[:, None] + np.concatenate((np.zeros((start.size, 1)), np.cumsum(ordered, axis=-1)), axis=-1)
+    over = known + np.arange(sums.shape[1], dtype=np.float64)
+    return quotient(sums, np.broadcast_to(over, sums.shape)).max(axis=-1)

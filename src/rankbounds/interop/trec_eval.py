@@ -1,0 +1,351 @@
+"""What trec_eval 10 prints, computed with our measures: its names, its options, its order of lines and of additions.
+
+Numbers are our measures'. What is trec_eval's alone stands here: the names with parameters, the level and depth that
+options set for all measures, what a topic counts that the run lacks, and lines that hold no score.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import nan
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.collection.gains import GainRule, gain_rule
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.run import Run
+from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
+from rankbounds.evaluation.run_notes import some
+from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures.averaged_discounted_gain import RnDCG
+from rankbounds.measures.facts import Total
+from rankbounds.measures.interpolated_precision import interpolated
+from rankbounds.measures.measure import quotient
+from rankbounds.measures.names_elsewhere import ABSENT, FAMILIES, NICKNAMES
+from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.measures.utility import Utility
+from rankbounds.rankings.join import join
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
+
+Column = Callable[[Rankings], Floats]
+PRINTED = (
+    *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
+    *("iprec_at_recall", "P", "relstring", "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg"),
+    *("binG", "G", "dcg", "ideal_dcg", "ndcg", "ndcg_rel", "Rndcg", "ndcg_cut", "map_cut", "relative_P", "success"),
+    *("set_P", "set_relative_P", "set_recall", "set_map", "set_F", "num_nonrel_judged_ret", "yaap", "rbp"),
+    *("rbp_resid", "unj"),
+)
+"""The names that there are, in the order in which they are printed, whatever the order in which they are asked for."""
+OF_ALL_TOPICS = ("runid", "num_q", "gm_map", "gm_bpref")
+"""Printed for all topics together only."""
+TAKES_GAINS = ("ndcg", "dcg", "ideal_dcg", "ndcg_rel", "Rndcg", "G", "rbp")
+"""Measures whose parameters are the gains of grades: ``ndcg.1=3,2=9``."""
+POINTS = tuple(tenth / 10 for tenth in range(11))
+LENGTH_OF_RELSTRING, PERSISTENCE = 10, 0.9
+
+
+@dataclass(frozen=True)
+class Options:
+    """trec_eval's options, under the names that it has for them."""
+
+    level_for_rel: int = 1
+    max_retrieved_per_topic: int | None = None
+    judged_docs_only: bool = False
+    complete_rel_info: bool = False
+    number_docs_in_coll: int = 0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line for each topic and one for all of them: its name, the measure, and how its values are summed up."""
+
+    base: str
+    name: str
+    column: Column
+    gains: GainRule
+    total: Total
+
+    @property
+    def whole(self) -> bool:
+        """Is it printed as a whole number?"""
+        return self.total == "sum"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What is printed: by topic, in trec_eval's order, and by entry; and what stands for all topics."""
+
+    topics: list[str]
+    entries: list[Entry]
+    value: Floats
+    summary: list[float]
+    relstrings: list[str]
+    missing: list[str]
+    """Judged topics that the run lacks."""
+
+
+def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) -> Evaluation:
+    """Score the run for the names asked for, each with its parameters."""
+    entries = [entry for base in PRINTED if base in asked for entry in _entries(base, asked[base], options)]
+    judgments = _as_trec_eval_reads(qrels)
+    facts = TopicFacts(judgments)
+    rules = {entry.gains for entry in entries if entry.gains.table}
+    facts_by_rule = {GainRule(): facts} | {rule: TopicFacts(judgments, rule) for rule in rules}
+    joined = join(run, facts, topics="shared")
+    lacking = set(joined.missing)
+    missing = [number for number, name in enumerate(facts.query_ids) if name in lacking]
+    value = np.full((len(facts.query_ids), len(entries)), nan)
+    strings = [""] * len(facts.query_ids)
+    length = int(_number(asked.get("relstring") or LENGTH_OF_RELSTRING, "relstring"))
+    for rankings in _lists(joined.batches, facts, missing if options.complete_rel_info else [], options):
+        with_gains = {rule: replace(rankings, facts=own, _memory={}) for rule, own in facts_by_rule.items()}
+        for place, entry in enumerate(entries):
+            value[rankings.topic, place] = entry.column(with_gains[entry.gains])
+        if "relstring" in asked:
+            for row, number in enumerate(rankings.topic.tolist()):
+                strings[number] = _relstring(rankings, row, length)
+    for number in missing:
+        value[number, [_taken_back(entry.name) for entry in entries]] = 0.0
+        strings[number] = strings[number] if asked.get("relstring") else ""
+    left_out = set() if options.complete_rel_info else set(missing)
+    topics = sorted(set(range(len(facts.query_ids))) - left_out, key=lambda number: _bytes(facts.query_ids[number]))
+    return Evaluation(
+        [facts.query_ids[number] for number in topics],
+        entries,
+        value[topics],
+        [_summed(entry, value[topics, place], facts, options) for place, entry in enumerate(entries)],
+        [strings[number] for number in topics],
+        joined.missing,
+    )
+
+
+def lines(
+    qrels: Qrels,
+    run: Run,
+    measures: Sequence[str] = (),
+    options: Options | None = None,
+    *,
+    per_topic: bool = False,
+    summary: bool = True,
+) -> Iterator[str]:
+    """The lines that trec_eval prints."""
+    options = options or Options()
+    asked = _asked(measures or ["official"])
+    scored = evaluation(qrels, run, asked, options)
+    if scored.missing and not options.complete_rel_info:
+        warnings.warn(
+            f"{run.name} lacks {len(scored.missing)} of the judged topics ({some(scored.missing)}): they are left out. "
+            "trec_eval 10 ends with an error here; with -c they count as 0.",
+            RankboundsWarning,
+            stacklevel=2,
+        )
+    if per_topic:
+        shown = [base for base in PRINTED if base in asked and base not in OF_ALL_TOPICS]
+        places = {base: [place for place, entry in enumerate(scored.entries) if entry.base == base] for base in shown}
+        for topic, row, string in zip(scored.topics, scored.value.tolist(), scored.relstrings, strict=True):
+            for base in shown:
+                if base == "relstring":
+                    yield f"{_name(base, asked[base]):<22}\t{topic}\t'{string}'\n"
+                yield from (_line(scored.entries[place], topic, row[place]) for place in places[base])
+    if summary:
+        if "runid" in asked:
+            yield f"{'runid':<22}\tall\t{run.name}\n"
+        for entry, value in zip(scored.entries, scored.summary, strict=True):
+            yield _line(entry, "all", value)
+
+
+def _line(entry: Entry, topic: str, value: float) -> str:
+    return f"{entry.name:<22}\t{topic}\t{value:.0f}\n" if entry.whole else f"{entry.name:<22}\t{topic}\t{value:6.4f}\n"
+
+
+def _asked(measures: Sequence[str]) -> dict[str, str]:
+    """The names asked for, each with its parameters; those given first count."""
+    asked: dict[str, str] = {}
+    for text in measures:
+        name, point, parameters = text.partition(".")
+        if name in NICKNAMES:
+            asked = dict.fromkeys(NICKNAMES[name], "") | asked
+        elif name not in PRINTED:
+            reason = f": it {ABSENT[name]}" if name in ABSENT else ""
+            hint = "" if reason else did_you_mean(name, [*PRINTED, *NICKNAMES])
+            raise UsageError(f'trec_eval has no measure "{name}" that could be printed here{reason}.{hint}')
+        elif point and not parameters:
+            raise UsageError(f'"{text}": parameters are missing behind the point.')
+        else:
+            asked[name] = asked.get(name) or parameters
+    return asked
+
+
+def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
+    """The lines of one of trec_eval's names."""
+    linear, name = GainRule(), _name(base, parameters)
+    if base in ("runid", "relstring"):
+        return
+    if base in FAMILIES:
+        for value in _values(base, parameters):
+            measure = parse_measure(f"{base}_{value}")
+            label = f"{base}_{measure.cutoff}" if measure.cutoff else f"{base}_{float(value):.2f}"
+            yield Entry(base, label, _at_level(measure, options), linear, measure.total)
+    elif base in ("rbp", "rbp_resid"):
+        pairs = parameters.split(",") if parameters else []
+        p = next((_number(pair[2:], base) for pair in pairs if pair.startswith("p=")), PERSISTENCE)
+        rbp = RBP(p=p, graded=True, by_topic=True)
+        gains = _gains(base, ",".join(pair for pair in pairs if not pair.startswith("p=")))
+        yield Entry(base, name, rbp.value if base == "rbp" else _residual(rbp), gains, "mean")
+    elif base == "11pt_avg":
+        points = tuple(_number(part, base) for part in parameters.split(",")) if parameters else POINTS
+        yield Entry(base, name, _mean_of_points(points, options.level_for_rel), linear, "mean")
+    elif base == "utility":
+        yield Entry(base, name, _at_level(_utility(parameters, options), options), linear, "mean")
+    elif base == "set_F":
+        weight = _number(parameters or 1.0, base)
+        yield Entry(base, name, _weighted_mean(weight, options.level_for_rel), linear, "mean")
+    elif parameters and base not in TAKES_GAINS:
+        raise UsageError(f'"{base}.{parameters}": {base} takes no parameters.')
+    else:
+        measure = parse_measure(base)
+        yield Entry(base, name, _at_level(measure, options), _gains(base, parameters), measure.total)
+
+
+def _name(base: str, parameters: str) -> str:
+    return f"{base}_{parameters}" if parameters else base
+
+
+def _values(base: str, parameters: str) -> list[str]:
+    """Depths (of which trec_eval reads the whole part) or points, in rising order."""
+    if not parameters:
+        return list(FAMILIES[base])
+    numbers = sorted(_number(part, base) for part in parameters.split(","))
+    if base not in ("iprec_at_recall", "Rprec_mult"):
+        numbers = [float(int(number)) for number in numbers]
+    if len(set(numbers)) < len(numbers):
+        raise UsageError(f'"{base}.{parameters}": a depth is given twice.')
+    return [f"{number:g}" if number != int(number) else str(int(number)) for number in numbers]
+
+
+def _number(text: str | float, base: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f'{base}: "{text}" is not a number.') from None
+
+
+def _gains(base: str, pairs: str) -> GainRule:
+    if pairs and "=" not in pairs:
+        raise UsageError(f'"{base}.{pairs}": gains are given as in {base}.1=3,2=9.')
+    return gain_rule(pairs or None)
+
+
+def _utility(parameters: str, options: Options) -> Measure:
+    weights = [_number(part, "utility") for part in parameters.split(",")] if parameters else [1.0, -1.0, 0.0, 0.0]
+    if len(weights) != 4:
+        raise UsageError(f'"utility.{parameters}": write four numbers, as in utility.1,-1,0,0.')
+    if weights[3] and not options.number_docs_in_coll:
+        raise UsageError(
+            f'"utility.{parameters}": the last number needs -N, the number of documents in the collection.'
+        )
+    hit, noise, miss, rest = weights
+    return Utility(hit, noise, miss, rest, options.number_docs_in_coll)
+
+
+def _at_level(measure: Measure, options: Options) -> Column:
+    level = float(options.level_for_rel)
+    if isinstance(measure, RnDCG):  # grades are gains there, but a topic without a relevant document has 0
+        return lambda rankings: np.where(rankings.num_relevant(level) > 0, measure.value(rankings), 0.0)
+    return measure.at_level(level).value
+
+
+def _mean_of_points(points: tuple[float, ...], level: int) -> Column:
+    def mean(rankings: Rankings) -> Floats:
+        # From the highest recall down, as trec_eval adds.
+        return np.cumsum(interpolated(rankings, float(level), points)[::-1], axis=0)[-1] / len(points)
+
+    return mean
+
+
+def _weighted_mean(weight: float, level: int) -> Column:
+    """F as trec_eval computes it, from precision and recall: its values round as they do there."""
+
+    def mean(rankings: Rankings) -> Floats:
+        number = rankings.relevant(float(level)).sum(axis=-1)
+        precision, recall = quotient(number, rankings.length), quotient(number, rankings.num_relevant(float(level)))
+        return quotient((weight + 1) * precision * recall, weight * precision + recall)
+
+    return mean
+
+
+def _residual(rbp: RBP) -> Column:
+    """What unjudged documents and those beyond the list could add; 0 where every document of the list is judged."""
+
+    def residual(rankings: Rankings) -> Floats:
+        unjudged = rankings.holes @ rbp.weights(rankings.width)
+        return np.where(rankings.num_holes > 0, unjudged + rbp.tail(rankings.length), 0.0)
+
+    return residual
+
+
+def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
+    """Whole grades, and every negative one for a document that was pooled and not judged."""
+    grade = np.trunc(qrels.grade)
+    return Qrels(qrels.pairs, np.where(qrels.grade < 0, float(POOLED_NOT_JUDGED), grade))
+
+
+def _lists(batches: Iterator[Rankings], facts: TopicFacts, missing: list[int], options: Options) -> Iterator[Rankings]:
+    """The lists as the options leave them; a topic that the run lacks has one document, which nobody judged."""
+    for rankings in batches:
+        yield _cut(rankings, options)
+    if missing and options.complete_rel_info:
+        one = np.full(len(missing), 1)
+        yield _cut(Rankings(np.full((len(missing), 1), nan), one, np.array(missing), facts), options)
+
+
+def _cut(rankings: Rankings, options: Options) -> Rankings:
+    depth = options.max_retrieved_per_topic
+    if depth is not None and depth < rankings.width:
+        rankings = replace(
+            rankings,
+            grade=rankings.grade[:, :depth],
+            length=np.minimum(rankings.length, depth),
+            tied=None,
+            judgment=None if rankings.judgment is None else rankings.judgment[:, :depth],
+            _memory={},
+        )
+    return rankings.condensed() if options.judged_docs_only else rankings
+
+
+def _taken_back(name: str) -> bool:
+    """Does trec_eval set this to 0 for a topic that the run lacks, where its one document would count?"""
+    return name in ("num_ret", "utility", "rbp_resid") or name.startswith("unj")
+
+
+def _summed(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:
+    """Added up topic by topic, as trec_eval does: means half way between two printed numbers then round alike."""
+    if entry.base == "num_rel" and options.complete_rel_info:  # whatever the level is
+        return float(facts.relevant(1.0).sum())
+    total = float(np.cumsum(values)[-1])
+    if entry.total == "sum":
+        return total
+    return float(np.exp(total / values.size)) if entry.total == "geometric" else total / values.size
+
+
+def _relstring(rankings: Rankings, row: int, length: int) -> str:
+    """The grades of the first documents, a character each: - for one not pooled, . for one pooled and not judged."""
+    shown = slice(0, max(0, min(length, int(rankings.length[row]))))
+    characters = [
+        ("." if pooled else "-") if hole else (">" if grade > 9 else f"{grade:.0f}")
+        for hole, pooled, grade in zip(
+            rankings.holes[row, shown].tolist(),
+            rankings.pooled_holes[row, shown].tolist(),
+            rankings.grade[row, shown].tolist(),
+            strict=True,
+        )
+    ]
+    return "".join(characters)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,282 @@
+"""Which documents people should judge, so that labels can be audited: a random sample with known probabilities.
+
+A document's probability of being drawn grows with its weight in what is asked and with how unsure its label is, which
+makes the audit's interval short for the number of judgments; and it is known, which makes the interval honest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.judging.expected_scores import Steps, check_measure, expected_scores, is_weighted_sum
+from rankbounds.judging.labelled_pool import LabelledPool
+from rankbounds.measures import Measure, parse_measure
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.tables import Table, number
+
+FIELDS = ("query_id", "doc_id", "probability")
+SURE = 1 - 1e-9
+"""From here on a probability counts as 1."""
+TOP_SHARE = 0.3
+"""Of the relevant documents, the share that is expected to have the highest grade, where grades count."""
+EVEN_SHARE = 0.25
+"""Of the budget, the share that goes to all documents alike where weights are guesses."""
+ROUNDING = 1e-12
+"""Of the mean square of its weights, what their variance over runs may be and still be rounding."""
+SHOWN = 10
+"""How many documents a sample prints."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Documents to be judged, each with the probability with which it was drawn."""
+
+    query_ids: list[str]
+    doc_ids: list[str]
+    probability: Floats
+    pool: int
+    """How many documents have a label."""
+    counting: int
+    """How many of them have any weight in what is asked."""
+    question: str
+    seed: int
+
+    def __len__(self) -> int:
+        return len(self.doc_ids)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each document: ``query_id, doc_id, probability``."""
+        columns = (self.query_ids, self.doc_ids, self.probability.tolist())
+        return [dict(zip(FIELDS, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def to_judge(self) -> Qrels:
+        """The documents as a pool: judgments of grade -1, to be filled in."""
+        return Qrels.from_columns(self.query_ids, self.doc_ids, [POOLED_NOT_JUDGED] * len(self), source="sample")
+
+    def notes(self) -> list[str]:
+        """What a reader must know, in sentences."""
+        certain = int(np.count_nonzero(self.probability >= SURE))
+        told = (
+            f"{len(self):,} of {self.pool:,} labelled documents, drawn for {self.question} (seed {self.seed}); "
+            f"{self.counting:,} have a weight in that, and {certain:,} were certain to be drawn."
+        )
+        if self.counting <= len(self):
+            told += " All that have a weight are in the sample, so that the audit will be exact."
+        return [told]
+
+    def table(self) -> Table:
+        """The first documents, for people."""
+        rows = [[row["query_id"], row["doc_id"], number(row["probability"])] for row in self.rows()[:SHOWN]]
+        if len(self) > SHOWN:
+            rows.append(["...", f"{len(self) - SHOWN:,} more", ""])
+        return Table(FIELDS, rows, frozenset({0, 1}))
+
+    def __repr__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def draw_sample(
+    labels: Any,
+    runs: Any,
+    measure: Any = "RBP(p=0.8)",
+    *,
+    budget: int,
+    compare: tuple[str, str] | str | None = None,
+    seed: int = 0,
+    ties: str = "trec",
+    gain: Any = None,
+    score_precision: str = "double",
+    lenient: bool = False,
+) -> Sample:
+    """Draw the documents that people should judge so that labels can be audited.
+
+    Parameters
+    ----------
+    labels
+        Labels of many documents, such as a language model's; in any form that ``evaluate`` takes judgments in.
+    runs
+        As in ``evaluate``.
+    measure
+        What is to be audited: a weighted sum over ranks (RBP, P, DCG), nDCG, AP or Recall.
+    budget
+        How many documents to draw: exactly so many.
+    compare
+        What is asked: the difference of two runs (their names), the differences of all pairs (``"all"``), or (None) the
+        score of every run.
+    seed
+        Of the random numbers: the same seed draws the same documents.
+    ties, gain, score_precision, lenient
+        As in ``evaluate``; ties in one fixed order.
+
+    Returns
+    -------
+    Sample
+        ``rows()`` are dicts ``query_id, doc_id, probability``; add ``relevance`` to each, and ``audit`` takes them.
+
+    Notes
+    -----
+    A probability is proportional to the document's weight in the question times how unsure its label is, and at most 1.
+    The weight of a pair is the difference of the two runs' weights; of several runs or pairs it is the root of the mean
+    square. For nDCG, AP and Recall it is how fast the expected score moves with the document. How unsure a label is
+    before anybody judged is a mild prior: a document of the lowest label is relevant with probability 0.15, one of the
+    highest with 0.65, which only matters for how short the interval gets. The documents are drawn systematically in
+    random order, so that probabilities are exact and the budget is met. Where the budget goes beyond the documents that
+    have a weight, it is filled up with others that the runs hold, then with the rest.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> labels = {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}
+    >>> runs = {"one": {"q": ["a", "b", "c"]}, "two": {"q": ["a", "c", "d"]}}
+    >>> sample = rb.draw_sample(labels, runs, "P@2", budget=2, compare=("one", "two"), seed=1)
+    >>> sample.rows()
+    [{'query_id': 'q', 'doc_id': 'b', 'probability': 1.0}, {'query_id': 'q', 'doc_id': 'c', 'probability': 1.0}]
+
+    """
+    chosen = check_measure(parse_measure(measure))
+    pool = LabelledPool.of(labels, runs, Assumptions(ties, gain=gain, score_precision=score_precision), lenient=lenient)
+    check_budget(budget, pool)
+    pool = runs_of_question(pool, compare)
+    sizes = sizes_of_question(chosen, pool, differences=compare is not None)
+    probability = inclusion_probabilities([*sizes, np.ones(len(pool))], budget)
+    drawn = systematic_sample(probability, np.random.default_rng(seed))
+    pairs = pool.labels.pairs.take(drawn)
+    return Sample(
+        [pairs.topics[topic] for topic in pairs.topic.tolist()],
+        pairs.docs.to_list(),
+        probability[drawn],
+        len(pool),
+        int(np.count_nonzero(sizes[0])),
+        f"{asked(compare, pool)} in {chosen}",
+        seed,
+    )
+
+
+def check_budget(budget: int, pool: LabelledPool) -> None:
+    """Reject a budget that cannot be met."""
+    if budget < 1:
+        raise UsageError(f"The budget must be at least 1, not {budget}.")
+    if budget > len(pool):
+        raise UsageError(
+            f"The budget of {budget:,} documents is larger than the pool: {pool.source} has labels of {len(pool):,}."
+        )
+
+
+def asked(compare: tuple[str, str] | str | None, pool: LabelledPool) -> str:
+    """What is asked, in words."""
+    if compare is None:
+        return f"the score of {pool.names[0] if len(pool.names) == 1 else f'{len(pool.names)} runs'}"
+    return f"the difference of {'all pairs of runs' if isinstance(compare, str) else ' and '.join(compare)}"
+
+
+def runs_of_question(pool: LabelledPool, compare: tuple[str, str] | str | None) -> LabelledPool:
+    """The pool with those runs alone that the question is about."""
+    if compare is None:
+        return pool
+    if isinstance(compare, str):
+        if compare != "all":
+            raise UsageError(f'compare is a pair of names, or "all", not "{compare}".')
+        if len(pool.names) < 2:
+            raise UsageError("Two runs at least are compared.")
+        return pool
+    if len(compare) != 2 or compare[0] == compare[1]:
+        raise UsageError(f"Two different runs are compared, not {' and '.join(compare) or 'none'}.")
+    return pool.restricted(compare)
+
+
+def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool) -> tuple[Floats, Floats]:
+    """What each document's judgment is worth to what is asked, and to the scores of the runs that it is about.
+
+    Weight times how unsure the label is: the root mean square over runs, or over pairs of runs.
+    """
+    steps, chance = prior_steps(measure, pool)
+    total, squares = np.zeros(chance.shape), np.zeros(chance.shape)
+    for _, slope in expected_scores(measure, pool, steps, chance):
+        total += slope
+        squares += slope**2
+    unsure = chance * (1 - chance)
+    mean_square = squares / len(pool.names)
+    of_scores = _size(measure, mean_square * unsure)
+    if not differences:
+        return of_scores, of_scores
+    spread = mean_square - (total / len(pool.names)) ** 2
+    return _size(measure, np.where(spread > ROUNDING * mean_square, spread, 0.0) * unsure), of_scores
+
+
+def _size(measure: Measure, square: Floats) -> Floats:
+    """The size of each document from its square (a row for each level).
+
+    Slopes of measures that are no weighted sums are themselves guesses before anybody judged: a part of the budget goes
+    to documents by no weight, so that none that turns out to matter was next to impossible to draw.
+    """
+    size = np.sqrt(square.sum(axis=0))
+    if is_weighted_sum(measure):
+        return size
+    return size + EVEN_SHARE / (1 - EVEN_SHARE) * size.mean()
+
+
+def prior_steps(measure: Measure, pool: LabelledPool) -> tuple[Steps, Floats]:
+    """The levels that documents may reach, and how probably so before anybody judged."""
+    facts = TopicFacts(pool.labels, pool.assumptions.gain)
+    top = max(float(pool.labels.grade.max()), measure.rel)
+    if not measure.graded:
+        return Steps(np.array([top]), facts), pool.prior[None, :]
+    return Steps(np.array([top / 2, top]), facts), np.stack((pool.prior, TOP_SHARE * pool.prior))
+
+
+def inclusion_probabilities(sizes: list[Floats], budget: int) -> Floats:
+    """Probabilities proportional to sizes, at most 1, that sum to the budget.
+
+    Where there are more to draw than documents of the first sizes, all of these are drawn, and others by the next.
+    """
+    probability = np.zeros(sizes[0].size)
+    for size in sizes:
+        free = (probability == 0) & (size > 0)
+        left = budget - round(float(probability.sum()))
+        if left <= 0:
+            break
+        if left >= np.count_nonzero(free):
+            probability[free] = 1.0
+        else:
+            probability[free] = _proportional(size[free], left)
+    return probability
+
+
+def _proportional(size: Floats, budget: int) -> Floats:
+    """As many of the largest at 1 as needed for the others, in proportion, to be below 1."""
+    order = np.argsort(-size, kind="stable")
+    falling = size[order]
+    rest = np.cumsum(falling[::-1])[::-1]
+    number_certain = int(np.argmax(falling * (budget - np.arange(size.size)) < rest * SURE))
+    probability = np.ones(size.size)
+    others = order[number_certain:]
+    probability[others] = size[others] * ((budget - number_certain) / rest[number_certain])
+    return probability
+
+
+def systematic_sample(probability: Floats, rng: np.random.Generator) -> Ints:
+    """Documents drawn with exactly these probabilities, as many as they sum to, in their order.
+
+    They are laid end to end in random order, each as long as its probability, and every whole step from a random start
+    on hits one.
+    """
+    certain: Flags = probability >= SURE
+    others = rng.permutation(np.flatnonzero((probability > 0) & ~certain))
+    ends = np.cumsum(probability[others])
+    drawn = np.flatnonzero(certain)
+    if ends.size:
+        number_drawn = round(float(ends[-1]))
+        ends *= number_drawn / ends[-1]
+        hit = np.searchsorted(ends, rng.random() + np.arange(number_drawn), side="right")
+        drawn = np.concatenate((drawn, others[np.minimum(hit, others.size - 1)]))
+    return np.sort(drawn)

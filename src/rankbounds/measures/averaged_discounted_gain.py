@@ -1,0 +1,132 @@
+"""Normalised discounted gain averaged over several ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.discounted_gain import discounts
+from rankbounds.measures.facts import Exactness
+from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.rankings.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class AveragedDCG(Measure):
+    """nDCG at several ranks, averaged; no bounds are known."""
+
+    promotable: ClassVar[bool] = False
+    exactness: ClassVar[Exactness] = "unknown"
+    graded = True
+
+    def bounds(self, rankings: Rankings) -> Bounds | None:  # noqa: ARG002
+        return None
+
+
+@dataclass(frozen=True)
+class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
+    """nDCG at the ranks of the documents with gain, averaged over all such documents of the topic.
+
+    A document that is not retrieved counts with the discounted gain of the whole list over that of the ideal ranking.
+
+    Source: as in trec_eval (ndcg_rel), which calls it experimental.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.nDCG_rel).value.item(), 4)
+    0.6301
+    """
+
+    name: ClassVar[str] = "nDCG_rel"
+    examples: ClassVar[tuple[str, ...]] = ("nDCG_rel",)
+    trec_names: ClassVar[tuple[str, ...]] = ("ndcg_rel",)
+
+    def value(self, rankings: Rankings) -> Floats:
+        gain, ideal = rankings.gain(), _ideal(rankings)
+        gained, possible = _discounted_sums(rankings, gain, ideal)
+        last = slice(0, rankings.width)
+        at_gains = np.where(gain > 0, quotient(gained[..., last], possible[..., last]), 0.0).sum(axis=-1)
+        number = np.count_nonzero(ideal > 0, axis=-1)
+        missed = number - np.count_nonzero(gain > 0, axis=-1)
+        return quotient(at_gains + missed * quotient(gained[..., -1], possible[..., -1]), number)
+
+
+@dataclass(frozen=True)
+class RnDCG(AveragedDCG):
+    """nDCG averaged over the ranks where the ideal ranking goes on to a lower gain, and the end of the list.
+
+    As R-precision reads to the rank where a perfect list would end, this reads to the ranks where it would end with
+    documents of the highest gain, the second highest, and so on. The end of the list counts once more where the list
+    is longer than that by more than one document.
+
+    Source: as in trec_eval (Rndcg), which calls it experimental.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.RnDCG).value.item(), 4)
+    0.44
+    """
+
+    name: ClassVar[str] = "RnDCG"
+    examples: ClassVar[tuple[str, ...]] = ("RnDCG",)
+    trec_names: ClassVar[tuple[str, ...]] = ("Rndcg",)
+
+    def value(self, rankings: Rankings) -> Floats:
+        ideal = _ideal(rankings)
+        share = quotient(*_discounted_sums(rankings, rankings.gain(), ideal))
+        falls = ideal[..., 1:] < ideal[..., :-1]
+        past_the_end = rankings.length > np.count_nonzero(ideal > 0, axis=-1) + 1
+        total = np.where(falls, share[..., :-1], 0.0).sum(axis=-1) + past_the_end * share[..., -1]
+        return quotient(total, np.count_nonzero(falls, axis=-1) + past_the_end)
+
+
+@dataclass(frozen=True)
+class IdealDCG(Measure):
+    """The discounted gain of the ideal ranking: what nDCG divides by.
+
+    It says nothing of the list, only how much the topic has to offer.
+
+    Source: as in trec_eval (ideal_dcg).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.IdealDCG).value.item(), 4)
+    2.6309
+    """
+
+    name: ClassVar[str] = "IdealDCG"
+    examples: ClassVar[tuple[str, ...]] = ("IdealDCG",)
+    trec_names: ClassVar[tuple[str, ...]] = ("ideal_dcg",)
+    graded = True
+    monotone: ClassVar[bool] = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        ideal = _ideal(rankings)
+        total: Floats = ideal @ discounts(None, ideal.shape[-1])
+        return total
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return self.value(rankings)
+
+
+def _ideal(rankings: Rankings) -> Floats:
+    """The ideal gains of every list, one rank longer than the list and than the gains."""
+    most = int((rankings.facts.count_from_level[0][rankings.topic] + rankings.num_holes).max(initial=1))
+    return rankings.ideal(max(rankings.width, most) + 1)
+
+
+def _discounted_sums(rankings: Rankings, gain: Floats, ideal: Floats) -> tuple[Floats, Floats]:
+    """At every rank of the ideal ranking, the discounted gain of the list down to it, and its own."""
+    weights = discounts(None, ideal.shape[-1])
+    gained = np.zeros(ideal.shape)
+    gained[..., : rankings.width] = gain
+    return np.cumsum(gained * weights, axis=-1), np.cumsum(ideal * weights, axis=-1)

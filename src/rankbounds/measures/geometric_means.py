@@ -1,0 +1,110 @@
+"""Measures whose mean over topics is a geometric one, so that the topics that fail count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.average_precision import AP
+from rankbounds.measures.binary_preference import Bpref
+from rankbounds.measures.facts import Total
+from rankbounds.measures.measure import Bounds, Measure
+from rankbounds.rankings.rankings import Rankings
+
+LEAST = 0.00001
+"""What a topic counts at least, as in trec_eval: one topic at 0 would make the mean 0."""
+
+
+@dataclass(frozen=True)
+class Logarithm(Measure):
+    """The logarithm of another measure, which is at least ``LEAST``."""
+
+    total: ClassVar[Total] = "geometric"
+
+    def inner(self) -> Measure:
+        """The measure that this is the logarithm of."""
+        raise NotImplementedError
+
+    def value(self, rankings: Rankings) -> Floats:
+        return _logarithm(self.inner().value(rankings))
+
+    def bounds(self, rankings: Rankings) -> Bounds | None:
+        return _logarithms(self.inner().bounds(rankings))
+
+    def joint_bounds(self, rankings: Rankings) -> Bounds | None:
+        return _logarithms(self.inner().joint_bounds(rankings))
+
+
+def _logarithm(value: Floats) -> Floats:
+    logarithm: Floats = np.log(np.maximum(value, LEAST))
+    return logarithm
+
+
+def _logarithms(bounds: Bounds | None) -> Bounds | None:
+    return None if bounds is None else (_logarithm(bounds[0]), _logarithm(bounds[1]))
+
+
+@dataclass(frozen=True)
+class GMAP(Logarithm):
+    """Average precision with a geometric mean over topics: it rewards systems that fail on no topic.
+
+    For one topic the value is the natural logarithm of AP, which counts as at least 0.00001; over all topics, e to the
+    mean of the logarithms: doubling AP on a hard topic weighs as much as doubling it on an easy one. Runs are compared
+    by differences of plain means, and not by this.
+
+    Source: Robertson, On GMAP, CIKM 2006; as in trec_eval (gm_map), which prints the mean alone.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 3}, "r": {"c": 2, "b": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.GMAP).mean().value.item(), 4)
+    0.7071
+    """
+
+    rel: float = 1.0
+
+    name: ClassVar[str] = "GMAP"
+    examples: ClassVar[tuple[str, ...]] = ("GMAP", "GMAP(rel=2)")
+    trec_names: ClassVar[tuple[str, ...]] = ("gm_map",)
+
+    def inner(self) -> Measure:
+        return AP(rel=self.rel)
+
+
+@dataclass(frozen=True)
+class GMBpref(Logarithm):
+    """bpref with a geometric mean over topics; for one topic the natural logarithm of bpref, as GMAP is of AP.
+
+    Source: as in trec_eval (gm_bpref), which prints the mean alone.
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 3, "b": 2}}
+    >>> round(rb.evaluate(qrels, run, rb.GMBpref).mean().value.item(), 4)
+    1.0
+    """
+
+    rel: float = 1.0
+
+    name: ClassVar[str] = "GMBpref"
+    examples: ClassVar[tuple[str, ...]] = ("GMBpref", "GMBpref(rel=2)")
+    trec_names: ClassVar[tuple[str, ...]] = ("gm_bpref",)
+    judged_only: ClassVar[bool] = True
+
+    def inner(self) -> Measure:
+        return Bpref(rel=self.rel)

@@ -1,0 +1,147 @@
+"""What other tools call measures, and what each name stands for here: the data, and no code.
+
+A measure's own file has its name, its aliases and trec_eval's names for it (``trec_names``). This file has the rest:
+names of other tools, trec_eval's names for several measures, names that mean different things in different tools, and
+those for which there is nothing here. Case, ``_`` and ``-`` make no difference when a name is looked up.
+
+Where two tools give one name different meanings, our own names come first, then trec_eval's, then those of the tools in
+the order of ``NAMES``; ``DIFFERENT`` says what the others mean and how to ask for it.
+"""
+
+from __future__ import annotations
+
+NAMES: dict[str, dict[str, str]] = {
+    "ir_measures": {
+        "BPref": "Bpref",
+        "SetR": "Recall",
+        "SetF": "F",
+        "SetRelP": "RelP",
+        "MAP_IA": "AP_IA",
+        "\u03b1_DCG": "alpha_DCG",
+        "\u03b1_nDCG": "alpha_nDCG",
+        "StRecall": "StRec",
+        "Compat": "Compatibility",
+    },
+    "ranx": {
+        "hit_rate": "Success",
+        "f1": "F",
+        "r-precision": "RPrec",
+        "ndcg_burges": "nDCG(gain=exp)",
+        "dcg_burges": "DCG(gain=exp)",
+        "average_precision": "AP",
+        "reciprocal_rank": "RR",
+        "rank_biased_precision": "RBP",
+    },
+    "BEIR and MTEB": {
+        "R_cap": "RelP",
+        "hit": "Success",
+        "mean_average_precision": "AP",
+        "top_k_accuracy": "Success",
+    },
+    "Elasticsearch and OpenSearch": {
+        "mean_reciprocal_rank": "RR",
+        "expected_reciprocal_rank": "ERR",
+        "coverage": "Judged",
+    },
+}
+"""For each tool, in the order that decides: its name, and the label that the name stands for."""
+
+DEPTHS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
+FAMILIES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("P", "recall", "map_cut", "ndcg_cut", "relative_P"), DEPTHS),
+    "success": ("1", "5", "10"),
+    "unj": ("5", "10", "20"),
+    "iprec_at_recall": tuple(f"{tenth / 10:.2f}" for tenth in range(11)),
+    "Rprec_mult": tuple(f"{tenth / 5:.2f}" for tenth in range(1, 11)),
+}
+"""trec_eval's names for a measure at several depths (or points), and those that it takes where none are given."""
+
+_COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
+_OFFICIAL = (*_COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
+NICKNAMES: dict[str, tuple[str, ...]] = {
+    "official": _OFFICIAL,
+    "set": (*_COUNTS, "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    "all_trec": (
+        *_OFFICIAL,
+        *("relstring", "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg", "binG", "G", "ndcg"),
+        *("ndcg_rel", "Rndcg", "ndcg_cut", "map_cut", "relative_P", "success", "set_P", "set_relative_P", "set_recall"),
+        *("set_map", "set_F", "num_nonrel_judged_ret", "rbp", "rbp_resid", "unj"),
+    ),
+}
+"""trec_eval's names for several measures, in the order in which it prints them."""
+
+AT_SIGN = {"IPrec": "recall"}
+"""What stands behind the @ where that is no depth: ``IPrec@0.1``."""
+
+WITH_PARAMETER = {("SetP", "relative"): "RelP", ("NumRet", "rel"): "NumRelRet"}
+"""ir_measures' names that are another measure here where a parameter is given."""
+
+DIFFERENT: tuple[tuple[str, str, str, str], ...] = (
+    ("RBP", "trec_eval", "rbp", "p = 0.9, and grades divided by the topic's largest; written in small letters"),
+    ("RBP", "ir_measures", "RBP(graded=true)", "without rel= it takes grades, divided by the collection's largest"),
+    ("ERR", "ir_measures", "ERR(max_grade=4)", "takes 4 for the largest grade, whatever the judgments hold"),
+    ("IPrec", "trec_eval 9, ir_measures", "", "recall r of R documents is reached with floor(r R + 0.9) of them"),
+    ("Judged", "ir_measures", "Judged", "counts documents with grade -1 (pooled, not judged) as judged"),
+    (
+        "nDCG",
+        "ranx",
+        "nDCG",
+        "ties stand in the order that sorting leaves them in; with a level (-l2), lower grades gain 0",
+    ),
+    ("nDCG", "scikit-learn", "", "the ideal ranking holds the scored documents only"),
+    (
+        "DCG",
+        "Elasticsearch and OpenSearch",
+        "DCG(gain=exp)",
+        "gains are 2^grade - 1, and the depth is 10 if none is given",
+    ),
+    (
+        "P",
+        "Elasticsearch and OpenSearch",
+        "P@10",
+        "the depth is 10 if none is given, and a shorter list is divided by its length",
+    ),
+    ("P", "ranx", "SetP", "without a depth, the whole list"),
+    ("P", "trec_eval", "P.5,10,15,20,30,100,200,500,1000", "without a depth, these nine"),
+    ("Recall", "trec_eval", "recall.5,10,15,20,30,100,200,500,1000", "without a depth, these nine"),
+    ("Success", "trec_eval", "success.1,5,10", "without a depth, these three"),
+    (
+        "F",
+        "trec_eval, ir_measures",
+        "set_F.X",
+        "X (beta in ir_measures) is the square of our beta; at 1 they are the same",
+    ),
+    (
+        "Hits",
+        "papers on knowledge graphs",
+        "Success",
+        "there Hits@10 is the share of questions with a hit; ranx counts the hits",
+    ),
+    ("Unjudged", "BEIR", "", "its Hole@k counts documents that no topic's judgments know, so that it is lower"),
+)
+"""Our name, the tool that means something else by it, how to ask for that here (empty: there is no way), and why."""
+
+_PREFERENCES = "compares pairs of preferences, which are not read here"
+_BY_JUDGE = "averages over several judges' judgments; give each judge's judgments as a file of its own"
+_CWL = "is one of the C/W/L family that is missing; INST, RBP and SDCG are there, with residuals"
+ABSENT: dict[str, str] = {
+    "runid": "is the run's name, no number; the command trec_eval prints it",
+    "relstring": "is text, no number; the command trec_eval prints it",
+    "rbp_resid": "is what RBP(p=0.9) prints behind its value (high - low); the command trec_eval prints it alone",
+    **dict.fromkeys(("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"), _BY_JUDGE),
+    **dict.fromkeys(
+        (
+            *("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret", "prefs_simp", "prefs_pair"),
+            *("prefs_avgjg", "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret"),
+            *("prefs_avgjg_Rnonrel_ret", "prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
+        ),
+        _PREFERENCES,
+    ),
+    **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), _CWL),
+    "Accuracy": "is Success@k where top-k accuracy is meant, as in BEIR; the chance that a relevant document stands "
+    "above another, which ir_measures calls so, is not here",
+    "Hole": "counts documents that no topic's judgments know; Unjudged@10 counts those not judged for the topic",
+}
+"""Names for which there is nothing here, and what to know about them."""
+
+__all__ = ["ABSENT", "AT_SIGN", "DIFFERENT", "FAMILIES", "NAMES", "NICKNAMES", "WITH_PARAMETER"]

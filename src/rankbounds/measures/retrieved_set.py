@@ -1,0 +1,127 @@
+"""What a list holds, in whatever order: set precision, relative precision, set precision times recall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.measures.measure import Bounds, Measure, Share, count_to_depth, quotient
+from rankbounds.measures.recall import found_and_open
+from rankbounds.rankings.rankings import Rankings
+
+
+@dataclass(frozen=True)
+class SetP(Share):
+    """The share of the documents retrieved that are relevant, however many there are and in whatever order.
+
+    For systems that return a set. P@k divides by k even where the list is shorter.
+
+    Source: as in trec_eval (set_P).
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.SetP).value.item(), 4)
+    0.6667
+    """
+
+    rel: float = 1.0
+
+    name: ClassVar[str] = "SetP"
+    examples: ClassVar[tuple[str, ...]] = ("SetP", "SetP(rel=2)")
+    trec_names: ClassVar[tuple[str, ...]] = ("set_P",)
+    monotone: ClassVar[bool] = True
+    multilinear: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
+
+    def divisor(self, rankings: Rankings) -> Floats:
+        return rankings.length.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class RelP(Share):
+    """Precision among the first k documents divided by the highest that any list could have (without a depth: among
+    those retrieved).
+
+    Precision where the topic has at least k relevant documents, recall where it has fewer: 1 can always be reached.
+
+    Source: as in trec_eval (relative_P, set_relative_P); BEIR calls it capped recall (R_cap).
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+    cutoff : int | None, default None
+        The depth, written behind the @; None: the whole list.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.RelP @ 2).value.item(), 4)
+    0.5
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name: ClassVar[str] = "RelP"
+    examples: ClassVar[tuple[str, ...]] = ("RelP", "RelP@2", "RelP@10", "RelP(rel=2)@3")
+    trec_names: ClassVar[tuple[str, ...]] = ("relative_P_{cutoff}", "set_relative_P")
+
+    def divisor(self, rankings: Rankings) -> Floats:
+        return np.minimum(rankings.num_relevant(self.rel), self._most(rankings))
+
+    def _most(self, rankings: Rankings) -> Floats:
+        return (rankings.length if self.cutoff is None else np.full(rankings.length.size, self.cutoff)).astype(float)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        found, known, within, below = found_and_open(self, rankings)
+        most = self._most(rankings)
+        low = quotient(found, np.minimum(known + below, most))
+        return low, quotient(found + within, np.minimum(known + within, most))
+
+
+@dataclass(frozen=True)
+class SetAP(Measure):
+    """Set precision times recall: average precision for a list without an order.
+
+    Every relevant document retrieved counts with the precision of the whole list, every other with 0.
+
+    Source: as in trec_eval (set_map).
+
+    Parameters
+    ----------
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.SetAP).value.item(), 4)
+    0.4444
+    """
+
+    rel: float = 1.0
+
+    name: ClassVar[str] = "SetAP"
+    examples: ClassVar[tuple[str, ...]] = ("SetAP", "SetAP(rel=2)")
+    trec_names: ClassVar[tuple[str, ...]] = ("set_map",)
+    monotone: ClassVar[bool] = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        count = count_to_depth(self, rankings)
+        return quotient(count * count, rankings.length * rankings.num_relevant(self.rel))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return self.value(rankings)

@@ -1,0 +1,176 @@
+"""Figures of labels in question beside trusted ones: agreement by grade, bias by run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankbounds.comparison.judges import Judges
+from rankbounds.errors import UsageError
+from rankbounds.plots.style import COLOURS, fresh_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKERS = "osD^vPX*"
+
+
+def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
+    """For each trusted grade, the share of documents that each set of labels calls relevant, with intervals.
+
+    Labels that agree fully are at 0 for grades that do not count as relevant, at 1 for those that do (the grey steps).
+
+    Parameters
+    ----------
+    judges
+        As from ``judges``.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> people = {str(topic): {"a": 2, "b": 1, "c": 0} for topic in range(4)}
+    >>> model = {str(topic): {"a": 2, "b": topic % 2, "c": 0} for topic in range(4)}
+    >>> axes = rb.plots.agreement_by_grade(rb.judges(people, {"model": model}))
+    >>> axes.get_legend_handles_labels()[1]
+    ['full agreement', 'model']
+
+    """
+    axes = fresh_axes(ax, figsize=(5.4, 3.4))
+    trusted = sorted({row["trusted"] for row in judges.by_grade})
+    place = {grade: number for number, grade in enumerate(trusted)}
+    spread = np.linspace(-0.18, 0.18, len(judges.labels)) if len(judges.labels) > 1 else np.zeros(1)
+    for number, name in enumerate(judges.labels):
+        rows = [row for row in judges.by_grade if row["labels"] == name and row["relevant"] is not None]
+        across = np.array([place[row["trusted"]] for row in rows]) + spread[number]
+        share = np.array([row["relevant"] for row in rows])
+        low, high = (
+            np.array([row["relevant"] if row[end] is None else row[end] for row in rows])
+            for end in ("ci_low", "ci_high")
+        )
+        axes.errorbar(
+            across, share, yerr=[np.maximum(share - low, 0), np.maximum(high - share, 0)],
+            color=COLOURS[number % len(COLOURS)], marker=MARKERS[number % len(MARKERS)],
+            markersize=4, linewidth=1.1, elinewidth=1, capsize=2, label=name,
+        )  # fmt: skip
+    ideal = [float(grade >= judges.settings["rel"]) for grade in trusted]
+    axes.step(range(len(trusted)), ideal, where="mid", color="0.7", linewidth=1.4, zorder=0, label="full agreement")
+    axes.set_xticks(range(len(trusted)), [f"{grade:g}" for grade in trusted])
+    axes.set(
+        xlabel=f"grade by {judges.settings['trusted']} (relevant from {judges.settings['rel']:g})",
+        ylabel="called relevant (share)",
+        ylim=(-0.03, 1.03),
+    )
+    axes.legend(frameon=False, fontsize=7)
+    return axes
+
+
+def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = None) -> Axes:
+    """Every run's score by each set of labels less the trusted one, best run by the trusted labels first.
+
+    Runs that labels favour or punish significantly more than the others are filled marks; a dashed line is the mean
+    bias of all runs.
+
+    Parameters
+    ----------
+    judges
+        As from ``judges``, with runs.
+    measure
+        Its label; without it the first.
+    ax
+        Where to draw; without it on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> people = {str(topic): {"a": 1, "b": 0} for topic in range(4)}
+    >>> model = {str(topic): {"a": 1, "b": topic % 2} for topic in range(4)}
+    >>> runs = {"one": {topic: ["a"] for topic in people}, "two": {topic: ["b"] for topic in people}}
+    >>> axes = rb.plots.bias_by_run(rb.judges(people, {"model": model}, runs, "P@1"))
+    >>> [label.get_text() for label in axes.get_xticklabels()], axes.get_ylabel()
+    (['one', 'two'], 'bias of P@1')
+
+    """
+    if not judges.systems:
+        raise UsageError("A bias by run needs runs.")
+    label = judges.measures[0] if measure is None else str(measure)
+    if label not in judges.measures:
+        raise UsageError(f"These labels were not compared by {label}, but by {', '.join(judges.measures)}.")
+    runs = list(dict.fromkeys(row["run"] for row in judges.systems if row["measure"] == label))
+    axes = fresh_axes(ax, figsize=(max(5.0, 0.13 * len(runs) + 1.8), 4.0))
+    spread = np.linspace(-0.25, 0.25, len(judges.labels)) if len(judges.labels) > 1 else np.zeros(1)
+    for number, name in enumerate(judges.labels):
+        rows = [row for row in judges.systems if row["measure"] == label and row["labels"] == name]
+        colour: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)]}
+        across = np.arange(len(rows)) + spread[number]
+        bias, low, high = (
+            np.array([row[key] for row in rows], dtype=np.float64) for key in ("bias", "ci_low", "ci_high")
+        )
+        flagged = np.array([row["flag"] is not None for row in rows])
+        axes.vlines(across, low, high, linewidth=0.6, alpha=0.45, **colour)
+        marker = MARKERS[number % len(MARKERS)]
+        axes.plot(
+            across, bias, marker, markersize=3.2, markerfacecolor="white", markeredgewidth=0.8, label=name, **colour
+        )
+        axes.plot(across[flagged], bias[flagged], marker, markersize=4.6, **colour)
+        axes.axhline(bias.mean(), linestyle="--", linewidth=0.8, alpha=0.8, **colour)
+    axes.axhline(0, color="0.4", linewidth=0.8)
+    axes.set_xticks(range(len(runs)), runs, rotation=90, fontsize=7 if len(runs) <= 30 else 5)
+    confidence = f"{judges.settings['confidence']:.0%}"
+    axes.set(
+        xlabel=f"runs, best by {judges.settings['trusted']} first; lines: {confidence} over topics, filled: liked or "
+        "disliked more than others",
+        ylabel=f"bias of {label}",
+        xlim=(-0.6, len(runs) - 0.4),
+    )
+    axes.xaxis.label.set_fontsize(8)
+    axes.legend(frameon=False, fontsize=7, ncols=min(4, len(judges.labels)), loc="upper left")
+    return axes
+
+
+def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
+    """Agreement by grade and, where there are runs, bias by run, on one new figure.
+
+    Parameters
+    ----------
+    judges
+        As from ``judges``.
+    measure
+        Of the bias; without it the first.
+
+    Returns
+    -------
+    matplotlib Axes
+        The first of the two.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> people = {str(topic): {"a": 1, "b": 0} for topic in range(4)}
+    >>> model = {str(topic): {"a": 1, "b": topic % 2} for topic in range(4)}
+    >>> runs = {"one": {topic: ["a"] for topic in people}, "two": {topic: ["b"] for topic in people}}
+    >>> axes = rb.plots.labels_overview(rb.judges(people, {"model": model}, runs, "P@1"))
+    >>> len(axes.get_figure().axes)
+    2
+
+    """
+    first = fresh_axes(None, figsize=(11.0, 4.2) if judges.systems else (5.4, 3.4))
+    if not judges.systems:
+        return agreement_by_grade(judges, first)
+    figure: Any = first.get_figure()
+    first.remove()
+    left, right = figure.subplots(1, 2, width_ratios=(1, 2))
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    bias_by_run(judges, measure, right)
+    return agreement_by_grade(judges, left)

@@ -1,0 +1,482 @@
+"""Audited labels: right in the limit, unbiased, with intervals that cover; and every mistake told in a sentence."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+
+import numpy as np
+import polars
+import pytest
+from scipy.optimize import minimize
+
+import rankbounds as rb
+from rankbounds.collection.qrels import Qrels
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.judging.audit import CalibratedPool, design_variance
+from rankbounds.judging.expected_scores import Steps, counts_reaching, expected_scores
+from rankbounds.judging.judged_sample import JudgedSample
+from rankbounds.judging.label_calibration import Features, crossfitted, folds
+from rankbounds.judging.labelled_pool import LabelledPool
+from rankbounds.measures import parse_measure
+from rankbounds.rankings.topic_facts import TopicFacts
+
+MEASURES = ["RBP(p=0.8,rel=2)", "RBP(p=0.9,graded=true)", "P@5", "DCG@10", "nDCG@5", "AP(rel=2)", "Recall(rel=2)@5"]
+
+
+def collection(seed, topics=6, docs=15, runs=3):
+    """People's judgments, labels that resemble them, and runs that hold a document without either."""
+    rng = np.random.default_rng(seed)
+    people, labels = {}, {}
+    systems: dict = {f"run{number}": {} for number in range(runs)}
+    for topic in (f"q{number}" for number in range(topics)):
+        names = [f"d{doc}" for doc in range(docs)]
+        grade = rng.integers(0, 4, docs)
+        people[topic] = dict(zip(names, grade.tolist(), strict=True))
+        labels[topic] = dict(zip(names, np.clip(grade + rng.integers(-1, 2, docs), 0, 3).tolist(), strict=True))
+        for ranked in systems.values():
+            order = rng.permutation([*names, "unlabelled"])[: docs - 2]
+            ranked[topic] = {doc: float(docs - place) for place, doc in enumerate(order.tolist())}
+    return people, labels, systems
+
+
+def judged(sample, people):
+    return [row | {"relevance": people[row["query_id"]][row["doc_id"]]} for row in sample.rows()]
+
+
+class TestEverythingJudged:
+    @pytest.mark.parametrize("measure", MEASURES)
+    def test_the_estimate_is_the_score_with_these_judgments(self, measure):
+        people, labels, runs = collection(1)
+        everything = [
+            {"query_id": topic, "doc_id": doc, "probability": 1.0, "relevance": grade}
+            for topic, docs in people.items()
+            for doc, grade in docs.items()
+        ]
+        rows = rb.audit(labels, everything, runs, measure).rows()
+        truth = rb.evaluate(people, runs, measure).value.mean(axis=1)[:, 0]
+        by_labels = rb.evaluate(labels, runs, measure).value.mean(axis=1)[:, 0]
+        assert [row["estimate"] for row in rows] == pytest.approx(truth)
+        assert [row["by_labels"] for row in rows] == pytest.approx(by_labels)
+        assert [row["sd"] for row in rows] == pytest.approx([0] * 3, abs=1e-9)
+        assert [row["judged"] for row in rows] == [90] * 3
+
+
+def pool_of(labels, runs):
+    return LabelledPool.of(labels, runs, Assumptions())
+
+
+class TestExpectedScores:
+    """Against the mean over all judgments that documents may get, each with its probability."""
+
+    @pytest.mark.filterwarnings("ignore:.*no relevant document")
+    @pytest.mark.parametrize("measure", ["AP", "AP@3", "Recall@2", "RBP(p=0.7)", "P@3"])
+    def test_binary(self, measure):
+        rng = np.random.default_rng(3)
+        docs = [f"d{number}" for number in range(7)]
+        labels = {"q": dict.fromkeys(docs, 1)}
+        run = {"q": [docs[number] for number in (3, 0, 6, 1, 5)][:3] + ["x", docs[1], docs[5]]}
+        chance = rng.random(7)
+        chance[:2] = 0.0, 1.0
+        pool = pool_of(labels, run)
+        steps = Steps(np.array([1.0]), TopicFacts(pool.labels))
+        ((value,), slope) = next(expected_scores(parse_measure(measure), pool, steps, chance[None, :]))
+
+        def mean(given):
+            total = 0.0
+            for grades in itertools.product((0, 1), repeat=7):
+                weight = np.prod([c if grade else 1 - c for c, grade in zip(given, grades, strict=True)])
+                if weight:
+                    qrels = {"q": dict(zip(docs, grades, strict=True))}
+                    total += weight * rb.evaluate(qrels, run, measure, bounds="none").value.item()
+            return total
+
+        assert value == pytest.approx(mean(chance))
+        for doc in (0, 1, 3, 4):
+            surely, surely_not = chance.copy(), chance.copy()
+            surely[doc], surely_not[doc] = 1.0, 0.0
+            assert slope[0, doc] == pytest.approx(mean(surely) - mean(surely_not), abs=1e-9)
+
+    def test_numbers_that_reach_a_level(self):
+        rng = np.random.default_rng(5)
+        topic, chance = np.array([0, 1, 0, 0, 1]), rng.random(5)
+        found = counts_reaching(topic, chance, 3, 2)
+        expected = np.zeros((3, 3))
+        expected[2, 0] = 1
+        for number in (0, 1):
+            mine = chance[topic == number]
+            for reached in itertools.product((0, 1), repeat=mine.size):
+                weight = np.prod(np.where(reached, mine, 1 - mine))
+                expected[number, min(2, sum(reached))] += weight
+        assert found == pytest.approx(expected)
+
+    def test_ndcg_is_exact_where_everything_is_certain(self):
+        people, _, runs = collection(2)
+        pool = pool_of(people, runs)
+        steps = Steps.of(pool.labels.grade, TopicFacts(pool.labels), [parse_measure("nDCG@5")])
+        certain = steps.reached(pool.labels.grade)
+        found = [value for value, _ in expected_scores(parse_measure("nDCG@5"), pool, steps, certain)]
+        assert np.stack(found) == pytest.approx(rb.evaluate(people, runs, "nDCG@5").value[:, :, 0])
+
+
+class TestCalibration:
+    def test_coefficients_are_the_most_plausible_ones(self):
+        """Against a general optimiser."""
+        people, labels, runs = collection(4)
+        pool = pool_of(labels, runs)
+        features = Features.of(pool)
+        rows = np.arange(0, 60, 2)
+        outcome = (np.random.default_rng(0).random(rows.size) < 0.4).astype(float)
+        matrix = features.design(rows)
+        sds = np.array([3.0] * (1 + features.labels) + [0.3] * (1 + features.topics))
+
+        def implausibility(coefficient):
+            logit = matrix @ coefficient
+            return -(outcome @ logit - np.logaddexp(0, logit).sum()) + 0.5 * np.square(coefficient / sds).sum()
+
+        expected = minimize(implausibility, np.zeros(matrix.shape[1]), tol=1e-10).x
+        assert features.fit(rows, outcome, 0.3).coefficient == pytest.approx(expected, abs=1e-3)
+
+    def test_no_judgment_has_a_say_in_its_own_calibration(self):
+        _, labels, runs = collection(4)
+        pool = pool_of(labels, runs)
+        rows = np.arange(0, 90, 3)
+        reached = (np.random.default_rng(1).random((1, rows.size)) < 0.5).astype(float)
+        before = crossfitted(pool, rows, reached)
+        turned = reached.copy()
+        turned[0, 4] = 1 - turned[0, 4]
+        sds = {features.fit(rows, r[0]).other_sd for features in [Features.of(pool)] for r in (reached, turned)}
+        after = crossfitted(pool, rows, turned)
+        mine = folds(len(pool)) == folds(len(pool))[rows[4]]
+        if len(sds) == 1:
+            assert after[0, mine] == pytest.approx(before[0, mine])
+        assert np.abs(after - before).max() > 1e-3
+
+
+class TestWeightedSum:
+    def test_estimate_and_variance_by_the_formulas(self):
+        """Sum of w*f + sum over the sample of w*(h - f)/pi, one document after the other."""
+        people, labels, runs = collection(8)
+        sample = judged(rb.draw_sample(labels, runs, "RBP(p=0.8,rel=2)", budget=40, seed=2), people)
+        rows = rb.audit(labels, sample, runs, "RBP(p=0.8,rel=2)").rows()
+        pool = pool_of(labels, runs)
+        measure = parse_measure("RBP(p=0.8,rel=2)")
+        calibrated = CalibratedPool.of(pool, JudgedSample.of(sample, pool), [measure])
+        chance = dict(zip(((q, d) for q, docs in labels.items() for d in docs), calibrated.calibrated[0], strict=True))
+        for name, row in zip(runs, rows, strict=True):
+            weight = {
+                (topic, doc): 0.2 * 0.8**place / len(labels)
+                for topic, docs in runs[name].items()
+                for place, doc in enumerate(sorted(docs, key=docs.get, reverse=True))
+            }
+            total = sum(weight.get(pair, 0) * chance[pair] for pair in chance)
+            terms = []
+            for one in sample:
+                pair = one["query_id"], one["doc_id"]
+                terms.append((weight.get(pair, 0) * ((one["relevance"] >= 2) - chance[pair]), one["probability"]))
+            total += sum(term / probability for term, probability in terms)
+            assert row["estimate"] == pytest.approx(total)
+            free = [(term / pi, (1 - pi)) for term, pi in terms if pi < 1]
+            size = len(free)
+            middle = sum(c * z for z, c in free) / sum(c for _, c in free)
+            variance = size / (size - 1) * sum(c * (z - middle) ** 2 for z, c in free)
+            assert row["sd"] == pytest.approx(variance**0.5)
+            assert row["method"] == "design"
+
+    def test_unbiased_whatever_the_labels_are(self):
+        """The mean over samples is the truth, for labels that say the opposite and labels that say nothing."""
+        people, _, runs = collection(9)
+        inverted = {topic: {doc: 3 - grade for doc, grade in docs.items()} for topic, docs in people.items()}
+        alike = {topic: dict.fromkeys(docs, 1) for topic, docs in people.items()}
+        truth = rb.evaluate(people, runs, "P(rel=2)@5").value.mean(axis=1)[:, 0]
+        for labels in (inverted, alike):
+            estimates = [
+                [row["estimate"] for row in rb.audit(labels, judged(sample, people), runs, "P(rel=2)@5").rows()]
+                for seed in range(60)
+                for sample in [rb.draw_sample(labels, runs, "P(rel=2)@5", budget=30, seed=seed)]
+            ]
+            error = np.mean(estimates, axis=0) - truth
+            assert (np.abs(error) < 4 * np.std(estimates, axis=0) / np.sqrt(60) + 1e-3).all()
+
+    def test_the_variance_of_a_simple_random_sample(self):
+        """With equal probabilities it is the textbook's: N^2 (1 - n/N) s^2 / n."""
+        terms = np.random.default_rng(2).normal(size=(1, 20))
+        variance, _ = design_variance(terms, np.full(20, 0.25))
+        assert variance[0] == pytest.approx(80**2 * 0.75 * terms.var(ddof=1) / 20)
+
+
+class TestRows:
+    def test_pairs_are_differences_of_runs(self):
+        people, labels, runs = collection(10)
+        sample = judged(rb.draw_sample(labels, runs, "AP(rel=2)", budget=40, compare="all", seed=1), people)
+        single = {row["run"]: row for row in rb.audit(labels, sample, runs, "AP(rel=2)").rows()}
+        pairs = rb.audit(labels, sample, runs, "AP(rel=2)", difference=True).rows()
+        assert [(row["run_a"], row["run_b"]) for row in pairs] == list(itertools.combinations(runs, 2))
+        for row in pairs:
+            for key in ("by_labels", "estimate"):
+                assert row[key] == pytest.approx(single[row["run_a"]][key] - single[row["run_b"]][key])
+            assert row["ci_low"] < row["estimate"] < row["ci_high"]
+            assert row["method"] == "linearised"
+
+    def test_a_sample_in_any_form_and_order(self, tmp_path):
+        people, labels, runs = collection(11)
+        rows = judged(rb.draw_sample(labels, runs, budget=30, seed=1), people)
+        expected = rb.audit(labels, rows, runs).rows()
+        polars.DataFrame(rows).write_csv(tmp_path / "sample.csv")
+        polars.DataFrame(rows).write_parquet(tmp_path / "sample.parquet")
+        (tmp_path / "sample.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        forms = [
+            polars.DataFrame(rows),
+            rows[::-1],
+            *(tmp_path / f"sample.{end}" for end in ("csv", "jsonl", "parquet")),
+        ]
+        for form in forms:
+            for row, same in zip(rb.audit(labels, form, runs).rows(), expected, strict=True):
+                assert row == pytest.approx(same)
+        judgments = rb.Qrels.from_columns(
+            *zip(*[(r["query_id"], r["doc_id"], r["relevance"]) for r in rows], strict=True)
+        )
+        bare = [{key: row[key] for key in ("query_id", "doc_id", "probability")} for row in rows]
+        assert rb.audit(labels, bare, runs, judgments=judgments).rows() == expected
+
+    def test_topics_as_a_sample_make_intervals_wider(self):
+        people, labels, runs = collection(12, topics=8)
+        sample = judged(rb.draw_sample(labels, runs, budget=60, seed=1), people)
+        alone, both = (rb.audit(labels, sample, runs, sources=sources).rows() for sources in ("judgments", "both"))
+        for row, wider in zip(alone, both, strict=True):
+            assert row["estimate"] == wider["estimate"]
+            assert row["sd"] <= wider["sd"]
+        audit = rb.audit(labels, sample, runs, sources="both")
+        topics = audit.estimates[0].topics[0]
+        assert both[0]["sd"] == pytest.approx(max(alone[0]["sd"], topics.std(ddof=1) / np.sqrt(8)))
+
+
+class TestScales:
+    def test_two_valued_labels_under_a_higher_rel(self):
+        people, labels, runs = collection(13)
+        binary = {topic: {doc: int(grade >= 2) for doc, grade in docs.items()} for topic, docs in labels.items()}
+        sample = judged(rb.draw_sample(binary, runs, "AP(rel=2)", budget=40, seed=1), people)
+        audit = rb.audit(binary, sample, runs, "AP(rel=2)")
+        expected = rb.evaluate(binary, runs, "AP").value.mean(axis=1)[:, 0]
+        assert [row["by_labels"] for row in audit.rows()] == pytest.approx(expected)
+        assert any("0 to 1" in note and "0 to 3" in note for note in audit.notes())
+
+    def test_labels_that_never_reach_rel_are_not_guessed(self):
+        people, labels, runs = collection(14)
+        low = {topic: {doc: grade / 3 for doc, grade in docs.items()} for topic, docs in labels.items()}
+        sample = judged(rb.draw_sample(low, runs, "AP(rel=2)", budget=40, seed=1), people)
+        unknown = rb.audit(low, sample, runs, "AP(rel=2)")
+        assert all(np.isnan(row["by_labels"]) for row in unknown.rows())
+        assert any("label_rel" in note for note in unknown.notes())
+        known = rb.audit(low, sample, runs, "AP(rel=2)", label_rel=2 / 3)
+        expected = rb.evaluate(labels, runs, "AP(rel=2)").value.mean(axis=1)[:, 0]
+        assert [row["by_labels"] for row in known.rows()] == pytest.approx(expected)
+
+    def test_estimates_do_not_depend_on_the_scale_of_the_labels(self):
+        people, labels, runs = collection(15)
+        other = {topic: {doc: 10 * grade + 5 for doc, grade in docs.items()} for topic, docs in labels.items()}
+        sample = rb.draw_sample(labels, runs, "nDCG@5", budget=40, seed=1)
+        same = rb.draw_sample(other, runs, "nDCG@5", budget=40, seed=1).rows()
+        assert same == [pytest.approx(row) for row in sample.rows()]
+        one, two = (rb.audit(given, judged(sample, people), runs, "nDCG@5").rows() for given in (labels, other))
+        assert [row["estimate"] for row in one] == pytest.approx([row["estimate"] for row in two])
+
+
+def test_a_sample_for_another_question_is_told():
+    people, labels, runs = collection(16, topics=20)
+    pair = judged(rb.draw_sample(labels, runs, "P@3", budget=60, compare=("run0", "run1"), seed=1), people)
+    good = rb.audit(labels, pair, {name: runs[name] for name in ("run0", "run1")}, "P@3", difference=True)
+    bad = rb.audit(labels, pair, {"run2": runs["run2"]}, "P@3")
+    assert not any("another question" in note for note in good.notes())
+    assert any("another question" in note for note in bad.notes())
+
+
+PEOPLE, MODEL, SYSTEMS = collection(17)
+ROWS = judged(rb.draw_sample(MODEL, SYSTEMS, budget=20, seed=1), PEOPLE)
+
+
+def changed(row=3, **values):
+    rows = [dict(one) for one in ROWS]
+    rows[row].update(values)
+    return rows
+
+
+BAD = {
+    "without probabilities": ([{k: v for k, v in row.items() if k != "probability"} for row in ROWS], "probability"),
+    "without judgments": ([{k: v for k, v in row.items() if k != "relevance"} for row in ROWS], "relevance"),
+    "not all judged": (changed(relevance=None), "1 of 20 documents of the sample have no relevance"),
+    "a document that the labels lack": (changed(doc_id="nobody"), "the labels (judgments) lack it"),
+    "a topic that the labels lack": (changed(query_id="nobody"), "the labels (judgments) lack it"),
+    "probability 0": (changed(probability=0.0), "above 0 and up to 1"),
+    "probability above 1": (changed(probability=1.5), "above 0 and up to 1"),
+    "probability that is no number": (changed(probability="often"), "not a finite number"),
+    "judged outside the sample": (changed(probability=None), "has no probability: it is not of the sample"),
+    "relevance that is no number": (changed(relevance="yes"), "not a finite number"),
+    "twice": ([*ROWS, ROWS[0]], "Keep one row"),
+    "empty": ([], "empty"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_samples_are_told_in_a_sentence(kind, tmp_path, command):
+    rows, message = BAD[kind]
+    with pytest.raises(rb.DataError) as told:
+        rb.audit(MODEL, rows, SYSTEMS)
+    assert message in str(told.value)
+    if not rows:
+        return
+    file = tmp_path / "sample.csv"
+    with file.open("w", newline="") as out:
+        writer = csv.DictWriter(out, ["query_id", "doc_id", *[k for k in ("probability", "relevance") if k in rows[0]]])
+        writer.writeheader()
+        writer.writerows(rows)
+    written(tmp_path)
+    code, _, err = command("audit", tmp_path / "labels", file, tmp_path / "run0")
+    assert (code, err.count("\n")) == (3, 1)
+    assert "sample.csv" in err
+
+
+def test_judgments_of_other_documents_are_told():
+    judgments = rb.Qrels.from_columns(["q0", "q0"], ["d0", "unlabelled"], [1, 0])
+    with pytest.raises(rb.DataError, match="not in the sample"):
+        rb.audit(MODEL, ROWS, SYSTEMS, judgments=judgments)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"measures": "RR"}, "cannot be audited"),
+        ({"measures": "RBP(p=0.8,graded=true,by_topic=true)"}, "largest grade"),
+        ({"sources": "topics"}, "sources"),
+        ({"confidence": 1.0}, "between 0 and 1"),
+        ({"runs": {"run0": SYSTEMS["run0"]}, "difference": True}, "Two runs"),
+        ({"gain": "0=1,1=2"}, "grade 0"),
+    ],
+)
+def test_what_cannot_be_audited_is_told(change, message):
+    asked = {"labels": MODEL, "sample": ROWS, "runs": SYSTEMS, "measures": "nDCG@5"} | change
+    with pytest.raises(rb.RankboundsError, match=message):
+        rb.audit(**asked)
+
+
+def written(folder):
+    """The collection as files."""
+    rb.Qrels.from_columns(*zip(*[(q, d, g) for q, docs in MODEL.items() for d, g in docs.items()], strict=True)).write(
+        folder / "labels"
+    )
+    for name, topics in SYSTEMS.items():
+        lines = [f"{q} Q0 {d} 1 {score} {name}\n" for q, docs in topics.items() for d, score in docs.items()]
+        (folder / name).write_text("".join(lines))
+
+
+class TestCommand:
+    @pytest.fixture
+    def files(self, tmp_path):
+        written(tmp_path)
+        polars.DataFrame(ROWS).write_csv(tmp_path / "judged.csv")
+        return [tmp_path / "labels", tmp_path / "judged.csv", *(tmp_path / name for name in SYSTEMS)]
+
+    def test_json(self, command, files):
+        code, out, _ = command("audit", *files, "-m", "AP(rel=2)", "--format", "json")
+        assert code == 0
+        assert json.loads(out) == [pytest.approx(row) for row in rb.audit(MODEL, ROWS, SYSTEMS, "AP(rel=2)").rows()]
+        keys = ["measure", "by_labels", "estimate", "sd", "ci_low", "ci_high", "judged", "method"]
+        assert [list(row) for row in json.loads(out)] == [["run", *keys]] * 3
+        _, out, _ = command("audit", *files, "--difference", "--format", "json")
+        assert [list(row) for row in json.loads(out)] == [["run_a", "run_b", *keys]] * 3
+
+    def test_table_and_notes(self, command, files):
+        code, out, err = command("audit", *files, "-m", "nDCG@5", "--sources", "both")
+        assert code == 0
+        assert out.splitlines()[0].split()[:5] == ["run", "measure", "by", "labels", "estimate"]
+        assert "other topics" in err
+        assert "linearisation" in err
+
+    def test_plan_before_anybody_judged_and_from_a_pilot(self, command, files):
+        labels, sample, *runs = files
+        code, out, err = command("audit", labels, *runs, "--plan", "0.1", "--format", "json")
+        assert code == 0
+        (prior,) = json.loads(out)
+        assert prior == rb.plan_audit(MODEL, SYSTEMS, half_width=0.1).rows()[0]
+        assert prior["basis"] == "prior"
+        assert "0.15" in err
+        code, out, _ = command("audit", labels, sample, *runs, "--plan", "0.1", "--compare", "all", "--format", "json")
+        (pilot,) = json.loads(out)
+        assert pilot == rb.plan_audit(MODEL, SYSTEMS, half_width=0.1, sample=ROWS, compare="all").rows()[0]
+        assert pilot["basis"] == "pilot"
+
+    @pytest.mark.parametrize("more", [["--compare", "run0", "run1"], ["--plan", "0"], ["--plan", "-1"]])
+    def test_misuse(self, command, files, more):
+        code, _, err = command("audit", *files, *more)
+        assert (code, err.count("\n")) == (2, 1)
+
+    def test_no_run(self, command, files):
+        code, _, err = command("audit", *files[:2])
+        assert (code, err.count("\n")) == (2, 1)
+        assert "LABELS, SAMPLE and runs" in err
+
+
+class TestPlan:
+    def test_a_narrower_interval_needs_more_judgments_up_to_all(self):
+        needed = [
+            rb.plan_audit(MODEL, SYSTEMS, "nDCG@5", half_width=half_width).rows()[0]["judgments"]
+            for half_width in (0.3, 0.1, 0.03, 1e-9)
+        ]
+        assert needed == sorted(needed)
+        assert needed[0] < needed[-1] == 90
+
+    def test_the_plan_is_what_an_audit_then_has(self):
+        """With the pilot that the plan comes from, half-widths are about those that were planned."""
+        people, labels, runs = collection(18, topics=25, docs=20)
+        pilot = judged(rb.draw_sample(labels, runs, "RBP(p=0.8,rel=2)", budget=150, seed=1), people)
+        plan = rb.plan_audit(labels, runs, "RBP(p=0.8,rel=2)", half_width=0.04, sample=pilot)
+        budget = plan.rows()[0]["judgments"]
+        sample = judged(rb.draw_sample(labels, runs, "RBP(p=0.8,rel=2)", budget=budget, seed=2), people)
+        rows = rb.audit(labels, sample, runs, "RBP(p=0.8,rel=2)").rows()
+        half_width = np.sqrt(np.mean([((row["ci_high"] - row["ci_low"]) / 2) ** 2 for row in rows]))
+        assert half_width == pytest.approx(0.04, rel=0.2)
+
+
+def coverage(labels, people, runs, measure, budget, draws):
+    """How often intervals of random pairs cover, and their mean half-width."""
+    rng = np.random.default_rng(0)
+    truth = dict(
+        zip([run.name for run in runs], rb.evaluate(people, runs, measure).value.mean(axis=1)[:, 0], strict=True)
+    )
+    grades = people.to_dict()
+    covered, half_width = [], []
+    for seed in range(draws):
+        pair = [runs[number] for number in rng.choice(len(runs), 2, replace=False)]
+        names = (pair[0].name, pair[1].name)
+        sample = rb.draw_sample(labels, pair, measure, budget=budget, compare=names, seed=seed)
+        (row,) = rb.audit(labels, judged(sample, grades), pair, measure, difference=True).rows()
+        covered.append(row["ci_low"] - 1e-12 <= truth[names[0]] - truth[names[1]] <= row["ci_high"] + 1e-12)
+        half_width.append((row["ci_high"] - row["ci_low"]) / 2)
+    return np.mean(covered), np.mean(half_width)
+
+
+@pytest.fixture(scope="module")
+def real(unpacked):
+    folder = unpacked("dl21-half.tar.xz") / "dl21-half"
+    return folder, rb.read_qrels(folder / "human.qrels"), rb.read_runs(str(folder / "runs" / "*"))
+
+
+class TestRealLabels:
+    """benchmarks/label_audit.py has the table of 2,000 draws; here few enough to take seconds."""
+
+    def test_intervals_of_a_weighted_sum_cover(self, real):
+        folder, people, runs = real
+        found, half_width = coverage(
+            rb.read_qrels(folder / "umbrela-gpt4.qrels"), people, runs, "RBP(p=0.8,rel=2)", 300, 60
+        )
+        assert found >= 0.88
+        assert half_width < 0.035
+
+    def test_a_perfect_judge_leaves_nothing_open_and_an_inverted_one_neither(self, real):
+        _, people, runs = real
+        inverted = Qrels(people.pairs, 3 - people.grade)
+        for labels in (people, inverted):
+            found, half_width = coverage(labels, people, runs, "RBP(p=0.8,rel=2)", 300, 10)
+            assert found >= 0.7
+            assert half_width < 0.002

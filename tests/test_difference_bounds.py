@@ -1,0 +1,364 @@
+"""Bounds of differences against every way to judge the unjudged documents of two lists, scored by plain definitions."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import plain
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.comparison import Evidence
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.differences import (
+    SharedLists,
+    averaged_precisions,
+    difference_bounds,
+    enumeration,
+    monotone,
+)
+from rankbounds.evaluation.differences.bounds import TopicBounds, topic_bounds
+from rankbounds.measures import REGISTRY, parse_measure
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+DOCS = [f"d{number}" for number in range(9)]
+GRADES = (0, 1, 2)
+EXACT = (
+    "nDCG", "nDCG@2", "nDCG@4", "nDCG(gain=exp)@3", "nDCG(base=2)", "Recall", "Recall@2", "F", "F@3", "F(beta=2)",
+    "P@3", "RR", "RR@2", "Success@2", "DCG", "DCG@3", "SDCG@3", "RBP(p=0.8)", "RBP(p=0.5)@3", "RPrec", "NumRelRet",
+    "NumRel", "NumRet", "RBP(p=0.9,graded=true)",
+)  # fmt: skip
+"""Exact whatever the number of unjudged documents."""
+UNKNOWN = {"infAP"}
+"""Guesses of what judging would say."""
+AS_RETRIEVED = {"Judged", "Unjudged", "NumRet"}
+ALL = tuple(
+    dict.fromkeys(
+        label
+        for kind in REGISTRY.values()
+        if kind.name not in AS_RETRIEVED | UNKNOWN
+        for label in (*kind.examples, *EXACT)
+        if getattr(parse_measure(label), "rel", 1) <= 2 and "by_topic" not in label and "'" not in label
+    )
+)
+
+
+class Case:
+    """Two lists of one topic, and the grades of its judged documents."""
+
+    def __init__(self, rng: np.random.Generator, grades: tuple[int, ...], holes: int, width: int = 6) -> None:
+        self.lists = [list(map(str, rng.permutation(DOCS)[: rng.integers(0, width + 1)])) for _ in range(2)]
+        retrieved = sorted({*self.lists[0], *self.lists[1]})
+        self.holes = list(map(str, rng.permutation(retrieved)[: rng.integers(0, holes + 1)]))
+        known = [doc for doc in DOCS if doc not in self.holes and (doc in retrieved or rng.random() < 0.5)]
+        self.judged = {doc: int(rng.choice(grades)) for doc in known} or {"other": 0}
+        self.grades = grades
+
+    def completions(self, elsewhere: int = 0) -> Iterator[dict[str, int]]:
+        unknown = [*self.holes, *(f"e{number}" for number in range(elsewhere))]
+        for way in itertools.product(self.grades, repeat=len(unknown)):
+            yield self.judged | dict(zip(unknown, way, strict=True))
+
+    def scores(self, measure, judged, side, table=None) -> tuple[float, float]:
+        """The value, and the greatest one when what lies beyond the list turns out well."""
+        topic = plain.Topic(
+            [judged[doc] for doc in self.lists[side]], list(judged.values()), largest(self.grades, table), table or {}
+        )
+        return plain.value(topic, measure), plain.greatest(topic, measure)
+
+    def extremes(self, measure, elsewhere=0, table=None) -> tuple[float, float]:
+        low, high = math.inf, -math.inf
+        for judged in self.completions(elsewhere):
+            (a_low, a_high), (b_low, b_high) = (self.scores(measure, judged, side, table) for side in range(2))
+            low, high = min(low, less(a_low, b_high)), max(high, less(a_high, b_low))
+        return low, high
+
+
+def largest(grades, table=None):
+    return float(max(1, *(table or {}).values(), *((table or {}).get(grade, grade) for grade in grades)))
+
+
+def less(one, other):
+    return 0.0 if one == other else one - other
+
+
+def cases(seed, number, grades=GRADES, holes=4):
+    rng = np.random.default_rng(seed)
+    return [Case(rng, grades, holes) for _ in range(number)]
+
+
+def collection(several, tied=None):
+    """All cases as the topics of one collection; a last topic has a document of each grade."""
+    qrels = {str(at): case.judged for at, case in enumerate(several)}
+    qrels["scale"] = {f"s{grade}": grade for grade in several[0].grades}
+    runs = {
+        name: {
+            str(at): {doc: -(rank // 2 if tied else rank) for rank, doc in enumerate(case.lists[side])}
+            for at, case in enumerate(several)
+        }
+        for side, name in enumerate("AB")
+    }
+    return qrels, runs
+
+
+def found_by_topic(several, measure, assumptions=None, *, elsewhere=0, tied=None) -> list[TopicBounds]:
+    assumptions = assumptions or Assumptions()
+    lists: SharedLists = Evidence.read(*collection(several, tied), assumptions).shared_lists()
+    more = np.full(len(several) + 1, elsewhere)
+    pair = (np.array([0]), np.array([1]))
+    return list(topic_bounds(lists, measure, assumptions, pair, elsewhere=more))[: len(several)]
+
+
+def holds(bounds, low, high):
+    slack = 1e-9
+    return bounds.low[0] <= low + slack and bounds.high[0] >= high - slack
+
+
+def attained(bounds, low, high):
+    return bool(np.isclose(bounds.low[0], low, atol=1e-9)) and bool(np.isclose(bounds.high[0], high, atol=1e-9))
+
+
+def grades_for(measure):
+    return GRADES if measure.graded else (0, int(max(1, measure.rel)))
+
+
+@pytest.mark.parametrize("label", ALL)
+def test_no_judgments_leave_the_bounds_and_some_attain_those_called_exact(label):
+    measure = parse_measure(label)
+    several = cases(len(label), 25, grades_for(measure), holes=3 if measure.graded else 5)
+    exact = 0
+    for case, bounds in zip(several, found_by_topic(several, measure), strict=True):
+        low, high = case.extremes(measure)
+        assert holds(bounds, low, high), (case.__dict__, low, high, bounds)
+        if bounds.exact[0]:
+            exact += 1
+            assert attained(bounds, low, high), (case.__dict__, low, high, bounds)
+    few_enough = not measure.judged_only  # a value that leaves documents out may lie outside
+    assert exact == len(several) if few_enough else exact > len(several) / 2
+
+
+@pytest.fixture
+def without_enumeration(monkeypatch):
+    """As if there were too many documents to try all judgments."""
+    monkeypatch.setattr(enumeration, "WORK", 0)
+    monkeypatch.setattr(monotone, "WORK", 0)
+    monkeypatch.setattr(averaged_precisions, "FEW", -1)
+
+
+@pytest.mark.usefixtures("without_enumeration")
+@pytest.mark.parametrize("several_documents", [0, 48])
+@pytest.mark.parametrize("label", ALL)
+def test_bounds_of_many_documents_hold_too(label, several_documents, monkeypatch):
+    monkeypatch.setattr(averaged_precisions, "SEVERAL", several_documents)
+    measure = parse_measure(label)
+    several = cases(len(label) + 1, 20, grades_for(measure), holes=3 if measure.graded else 5)
+    for case, bounds in zip(several, found_by_topic(several, measure), strict=True):
+        low, high = case.extremes(measure)
+        assert holds(bounds, low, high), (case.__dict__, low, high, bounds)
+        assert not bounds.exact[0] or attained(bounds, low, high)
+        assert label not in EXACT or bounds.exact[0]
+
+
+@pytest.mark.usefixtures("without_enumeration")
+@pytest.mark.parametrize("label", ["AP", "AP@3", "SP", "Q(beta=0)", "Bpref_relative2"])
+def test_bounds_of_many_documents_are_closer_than_those_of_two_runs_apart(label):
+    measure = parse_measure(label)
+    several = cases(5, 60, grades_for(measure), holes=4)
+    close = apart = 0.0
+    for case, bounds in zip(several, found_by_topic(several, measure), strict=True):
+        sides = [[case.scores(measure, judged, side) for judged in case.completions()] for side in range(2)]
+        lows, highs = ([pick(values) for values in sides] for pick in (lambda v: min(v)[0], lambda v: max(v)[1]))
+        close += bounds.high[0] - bounds.low[0]
+        apart += (highs[0] - lows[1]) - (lows[0] - highs[1])
+    true = sum(high - low for low, high in (case.extremes(measure) for case in several))
+    assert true <= close < true + (apart - true) / 3
+
+
+@pytest.mark.parametrize("label", ["nDCG@3", "nDCG", "Recall@2", "F@3", "AP", "RPrec", "Q", "RR", "DCG@3", "Bpref"])
+@pytest.mark.parametrize("work", [0, 1 << 17])
+def test_documents_that_neither_list_holds(label, work, monkeypatch):
+    monkeypatch.setattr(enumeration, "WORK", work)
+    measure = parse_measure(label)
+    several = cases(9, 15, grades_for(measure), holes=2)
+    for case, bounds in zip(several, found_by_topic(several, measure, elsewhere=2), strict=True):
+        low, high = case.extremes(measure, elsewhere=2)
+        assert holds(bounds, low, high), (case.__dict__, low, high, bounds)
+        assert not bounds.exact[0] or attained(bounds, low, high)
+
+
+@pytest.mark.parametrize("label", ["nDCG@3", "nDCG", "DCG@3", "ERR", "Q", "RBP(p=0.8,graded=true)"])
+@pytest.mark.parametrize("table", [{1: 3, 2: 4}, {0: 0.5, 1: 1, 2: 5}, {1: 0.25, 2: 0.5}])
+def test_gain_tables(label, table):
+    measure = parse_measure(label)
+    several = cases(4, 15, holes=3)
+    # A gain that no grade has (1, where the table stays below) is one that a document may have.
+    full = table if max(table.values()) >= 1 else table | {3: 1.0}
+    for case in several:
+        case.grades = (*GRADES, 3) if full != table else GRADES
+    shown = [Case.__new__(Case) for _ in several]
+    for copy, case in zip(shown, several, strict=True):
+        copy.__dict__.update(case.__dict__, grades=GRADES)
+    for case, bounds in zip(several, found_by_topic(shown, measure, Assumptions(gain=table)), strict=True):
+        low, high = case.extremes(measure, table=full)
+        assert holds(bounds, low, high), (case.__dict__, low, high, bounds)
+        if bounds.exact[0]:
+            assert attained(bounds, low, high)
+
+
+def tied_orders(ranking):
+    """All orders of a list whose documents are tied two by two."""
+    groups = [ranking[at : at + 2] for at in range(0, len(ranking), 2)]
+    for order in itertools.product(*(itertools.permutations(group) for group in groups)):
+        yield [doc for group in order for doc in group]
+
+
+@pytest.mark.parametrize("work", [0, 1 << 17])
+@pytest.mark.parametrize(
+    "label",
+    ["nDCG@3", "nDCG", "DCG@3", "Recall@3", "P@3", "F@3", "AP", "RR", "Success@3", "RPrec", "ERR", "SP", "RRn(n=2)"],
+)
+def test_orders_of_tied_documents(label, work, monkeypatch):
+    """Over all orders too (``bounds="both"``), for the mean over orders, and for the best order."""
+    monkeypatch.setattr(enumeration, "WORK", work)
+    monkeypatch.setattr(monotone, "WORK", work)
+    measure = parse_measure(label)
+    several = cases(3, 12, grades_for(measure), holes=2)
+    ways = {
+        "both": Assumptions(bounds="both"),
+        "expected": Assumptions(ties="expected"),
+        "best": Assumptions(ties="best"),
+    }
+    found = {name: found_by_topic(several, measure, assumed, tied=True) for name, assumed in ways.items()}
+    for at, case in enumerate(several):
+        ends = dict.fromkeys(ways, (math.inf, -math.inf))
+        for judged in case.completions():
+            values = []
+            for side in range(2):
+                grades = [[judged[doc] for doc in order] for order in tied_orders(case.lists[side])]
+                scored = [
+                    plain.value(plain.Topic(order, list(judged.values()), largest(case.grades)), measure)
+                    for order in grades
+                ]
+                values.append((min(scored), sum(scored) / len(scored), max(scored)))
+            a, b = values
+            spans = {"both": (a[0] - b[2], a[2] - b[0]), "expected": (a[1] - b[1],) * 2, "best": (a[2] - b[2],) * 2}
+            for name, (least, most) in spans.items():
+                ends[name] = min(ends[name][0], least), max(ends[name][1], most)
+        for name, (low, high) in ends.items():
+            bounds = found[name][at]
+            if not np.isnan(bounds.low[0]):
+                assert holds(bounds, low, high), (name, case.__dict__, low, high, bounds)
+                assert not bounds.exact[0] or attained(bounds, low, high), (name, case.__dict__, low, high, bounds)
+
+
+@pytest.mark.parametrize("label", ["nDCG@3", "AP", "RBP(p=0.8)", "Bpref", "AP'", "RR"])
+@pytest.mark.parametrize("rule", ["nonrelevant", "relevant", "condensed"])
+def test_what_is_printed_lies_within(label, rule):
+    measure = parse_measure(label)
+    several = cases(8, 30, holes=4)
+    assumptions = Assumptions(unjudged=rule)
+    values = rb.evaluate(*collection(several), measure, unjudged=rule).value[:, : len(several), 0]
+    plain_measure = parse_measure(label.replace("'", ""))
+    for at, (case, bounds) in enumerate(zip(several, found_by_topic(several, measure, assumptions), strict=True)):
+        observed = values[0, at] - values[1, at]
+        assert bounds.low[0] - 1e-12 <= observed <= bounds.high[0] + 1e-12
+        if plain_measure.graded:
+            assert holds(bounds, *case.extremes(plain_measure))
+
+
+@pytest.mark.parametrize("label", ALL)
+def test_mirrors_and_what_nothing_can_change(label):
+    measure = parse_measure(label)
+    several = cases(6, 12, grades_for(measure))
+    qrels, runs = collection(several)
+    assumptions = Assumptions()
+
+    def bounds(judgments, lists):
+        return difference_bounds(Evidence.read(judgments, lists, assumptions).shared_lists(), measure, assumptions)
+
+    there, back = bounds(qrels, runs), bounds(qrels, {"B": runs["B"], "A": runs["A"]})
+    np.testing.assert_array_equal(there.low, -back.high)
+    np.testing.assert_array_equal(there.high, -back.low)
+    run = Evidence.read(qrels, {"A": runs["A"]}).runs[0]
+    itself = Evidence(Evidence.read(qrels, runs).qrels, [run, run], assumptions).shared_lists()
+    found = difference_bounds(itself, measure, assumptions)
+    assert (found.low.tolist(), found.high.tolist(), found.words) == ([0], [0], ["exact"])
+    full = {
+        topic: grades | {doc: 0 for lists in runs.values() for doc in lists.get(topic, {}) if doc not in grades}
+        for topic, grades in qrels.items()
+    }
+    if not measure.has_residual:
+        found = bounds(full, runs)
+        values = rb.evaluate(full, runs, measure).value[..., 0]
+        with np.errstate(invalid="ignore"):
+            expected = float(np.where(values[0] == values[1], 0.0, values[0] - values[1]).mean())
+        np.testing.assert_allclose([found.low[0], found.high[0]], expected, atol=1e-12)
+        assert found.words == [None if np.isnan(expected) else "exact"]
+
+
+def test_estimates_have_no_bounds():
+    found = difference_bounds(
+        Evidence.read(*collection(cases(1, 3))).shared_lists(), parse_measure("infAP"), Assumptions()
+    )
+    assert (found.words, np.isnan(found.low).all()) == ([None], True)
+
+
+def test_many_pairs_have_the_bounds_that_they_have_alone():
+    simulated = rb.simulate(runs=5, topics=6, pooled_runs=2, seed=2)
+    evidence = Evidence.read(simulated.pooled, simulated.runs)
+    for label in ("nDCG@10", "nDCG", "AP", "Recall@20", "RR", "RPrec", "ERR@10", "P@10", "Q"):
+        measure = parse_measure(label)
+        together = difference_bounds(evidence.shared_lists(), measure, Assumptions())
+        for pair, (a, b) in enumerate(itertools.combinations(range(5), 2)):
+            lists = Evidence.read(simulated.pooled, [simulated.runs[a], simulated.runs[b]]).shared_lists()
+            alone = difference_bounds(lists, measure, Assumptions())
+            if label != "Q":  # whose ideal ranking is bounded for all runs of a topic at once
+                assert alone.low[0] == pytest.approx(together.low[pair], abs=1e-12)
+                assert alone.high[0] == pytest.approx(together.high[pair], abs=1e-12)
+            assert alone.words[0] == together.words[pair]
+            truth = rb.evaluate(simulated.complete, [simulated.runs[a], simulated.runs[b]], label).mean().value[:, 0, 0]
+            assert together.low[pair] - 1e-9 <= truth[0] - truth[1] <= together.high[pair] + 1e-9
+
+
+def pair_files(tmp_path, judged, a, b):
+    topics = (1, 2, 3)
+    (tmp_path / "qrels").write_text("".join(f"{t} 0 {doc} {grade}\n" for t in topics for doc, grade in judged.items()))
+    for name, ranking in (("a", a), ("b", b)):
+        lines = [f"{t} Q0 {doc} {rank} {-rank} {name}\n" for t in topics for rank, doc in enumerate(ranking, 1)]
+        (tmp_path / name).write_text("".join(lines))
+    return [str(tmp_path / name) for name in ("qrels", "a", "b")]
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR", "Recall@10", "Bpref", "Q"])
+def test_compare_says_whether_bounds_are_exact(measure, tmp_path, capsys):
+    files = pair_files(tmp_path, {"r": 1, "n": 0}, ["r", "x", "n"], ["n", "x", "r"])
+    assert main(["compare", *files, "-m", measure, "--test", "t", "--format", "json"]) == 0
+    (pair,) = json.loads(capsys.readouterr().out)["pairs"]
+    assert pair["certain"] == "exact"
+    assert pair["certain_low"] <= pair["difference"] <= pair["certain_high"]
+    assert main(["compare", *files, "-m", "infAP", "--test", "t", "--format", "json"]) == 0
+    (pair,) = json.loads(capsys.readouterr().out)["pairs"]
+    assert (pair["certain"], pair["certain_low"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "measure", "choice"),
+    [
+        (["r", "n"], ["n", "r"], "nDCG@10", 2),  # nothing is unjudged
+        (["r", "n", "x"], ["n", "r"], "nDCG@10", 3),  # no judgment turns it
+        (["r", "n"], ["x", "n"], "nDCG@1", 4),  # one does
+        (["r", *(f"x{n}" for n in range(30))], [*(f"y{n}" for n in range(30)), "r"], "AP", 6),  # perhaps
+        (["r", "n"], ["n", "r"], "infAP", 7),  # a guess has no bounds
+    ],
+)
+def test_the_sentence_on_unjudged_documents_claims_no_more_than_is_known(a, b, measure, choice):
+    qrels = {str(topic): {"r": 1, "n": 0} for topic in range(3)}
+    runs = {name: dict.fromkeys(qrels, lists) for name, lists in (("a", a), ("b", b))}
+    compared = Evidence.read(qrels, runs).compare(measure)
+    assert compared.word_choices["holes"][0, 0] == choice
+    assert any(sentence.startswith("Could unjudged documents overturn it?") for sentence in compared.sentences())

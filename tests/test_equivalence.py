@@ -1,0 +1,236 @@
+"""Equivalence within a margin, held against statsmodels; and when a test cannot succeed, against all outcomes."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rankbounds as rb
+from rankbounds.commands.demo import DATA
+from rankbounds.comparison import Evidence
+from rankbounds.comparison.equivalence import equivalent, not_inferior
+from rankbounds.comparison.headroom import topics_that_must_differ
+from rankbounds.comparison.significance import TESTS, Resampling, p_values
+
+FILES = [DATA / "qrels.txt", DATA / "runs" / "bm25-expanded.txt", DATA / "runs" / "dense.txt"]
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return rb.evaluate(FILES[0], FILES[1:], ["nDCG@10", "AP"])
+
+
+class TestTwoOneSidedTests:
+    def test_p_values_are_those_of_statsmodels(self):
+        weightstats = pytest.importorskip("statsmodels.stats.weightstats", reason="pip install statsmodels")
+        rng = np.random.default_rng(3)
+        for topics in (2, 3, 10, 50):
+            one = rng.uniform(size=(20, topics))
+            other = one + rng.normal(0.02, 0.1, size=one.shape)
+            for margin in (0.001, 0.05, 0.3):
+                expected = [weightstats.ttost_paired(a, b, -margin, margin)[0] for a, b in zip(one, other, strict=True)]
+                assert equivalent(one - other, margin) == pytest.approx(expected, abs=1e-12)
+
+    def test_compare_tells_what_statsmodels_does(self, scores):
+        weightstats = pytest.importorskip("statsmodels.stats.weightstats", reason="pip install statsmodels")
+        for margin in (0.05, 0.15):
+            found = rb.compare(scores, test="tost", margin=margin)
+            for at, row in enumerate(found.pairs):
+                expected = weightstats.ttost_paired(*scores.value[:, :, at], -margin, margin)[0]
+                assert row["p_value"] == row["p_adjusted"] == row["p_equivalent"] == pytest.approx(expected)
+                assert row["verdict"] == ("equivalent" if expected < 0.05 else "equivalence not shown")
+
+    def test_equivalent_where_the_interval_lies_within_the_margin(self):
+        """At the level alpha, that of 1 - 2 alpha."""
+        rng = np.random.default_rng(8)
+        differences = rng.normal(0.01, 0.05, size=(200, 12))
+        margin, mean, error = 0.04, differences.mean(axis=-1), stats.sem(differences, axis=-1)
+        half = stats.t.ppf(0.95, 11) * error
+        inside = (mean - half > -margin) & (mean + half < margin)
+        assert ((equivalent(differences, margin) < 0.05) == inside).all()
+        assert 0 < inside.sum() < inside.size
+
+    @pytest.mark.parametrize("test", TESTS)
+    def test_swapped_runs_are_as_equivalent(self, test):
+        differences = np.random.default_rng(1).normal(0.02, 0.1, size=(30, 11))
+        there, back = (equivalent(sign * differences, 0.05, test, Resampling(999)) for sign in (1, -1))
+        tolerance = 0.05 if test == "bootstrap" else 1e-12  # other topics are drawn to the other side
+        assert there == pytest.approx(back, abs=tolerance)
+
+    @pytest.mark.parametrize("test", TESTS)
+    def test_a_wider_margin_is_never_harder_to_show(self, test):
+        differences = np.random.default_rng(2).normal(0.0, 0.1, size=(30, 9))
+        found = np.stack([not_inferior(differences, margin, test) for margin in (0.0, 0.02, 0.05, 0.2)])
+        if test in ("t", "sign", "bootstrap"):
+            slack = 0.02 if test == "bootstrap" else 1e-12
+            assert (np.diff(found, axis=0) <= slack).all()
+        assert (found[-1] <= found[0]).all()
+
+    def test_a_difference_of_the_margin_but_for_rounding_is_the_margin(self):
+        differences = np.array([[0.6 - 0.4, 0.4 - 0.2, 0.2 - 0.0]])
+        assert not_inferior(-differences, 0.2, "sign").tolist() == [1.0]
+        assert equivalent(differences, 0.2, "t").tolist() == [0.5]
+
+    @pytest.mark.parametrize("test", ["t", "randomization", "wilcoxon", "sign"])
+    def test_wrong_answers_are_as_rare_as_promised(self, test):
+        """Of runs whose true loss is the margin, or difference, no more than alpha pass."""
+        changes = np.random.default_rng(6).normal(-0.05, 0.1, size=(3000, 12))
+        rare = 0.05 + 3 * (0.05 * 0.95 / 3000) ** 0.5
+        assert 0.01 < (not_inferior(changes, 0.05, test) < 0.05).mean() < rare
+        assert (equivalent(changes, 0.05, test) < 0.05).mean() < rare
+        no_worse = changes + 0.05
+        assert 0.01 < (p_values(no_worse, test, "less") < 0.05).mean() < rare
+
+    def test_any_margin_can_be_computed_with(self):
+        differences = np.random.default_rng(6).normal(size=(3, 8))
+        for test in TESTS:
+            for margin in (1e-300, 1e100):
+                assert np.isfinite(equivalent(differences, margin, test)).all()
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            ({"test": "tost"}, "needs a margin"),
+            ({"test": "tost", "margin": 0}, "needs a margin"),
+            ({"test": "tost", "margin": -0.1}, "A margin is a number from 0 on"),
+            ({"test": "tost", "margin": float("nan")}, "A margin is a number from 0 on"),
+            ({"test": "tost", "margin": 0.1, "alternative": "less"}, "two sides"),
+            ({"test": "tost", "margin": 0.1, "correction": "tukey"}, "take holm"),
+        ],
+    )
+    def test_what_does_not_go_together(self, scores, options, told):
+        with pytest.raises(rb.UsageError, match=told):
+            rb.compare(scores, **options)
+
+    def test_words_and_tables(self, scores, command):
+        with_margin = rb.compare(scores, margin=0.15)
+        plain = rb.compare(scores)
+        for measure in ("nDCG@10", "AP"):
+            added = [
+                sentence for sentence in with_margin.sentences(measure) if sentence not in plain.sentences(measure)
+            ]
+            assert [sentence.partition("?")[0] for sentence in added] == ["Are they equivalent"]
+        assert [row["p_equivalent"] for row in plain.pairs] == [None, None]
+        assert [row["p_value"] for row in plain.pairs] == [row["p_value"] for row in with_margin.pairs]
+        code, out, _ = command(
+            "compare", *FILES, DATA / "runs" / "bm25.txt", "-m", "AP", "--test", "tost", "--margin", 0.2
+        )
+        assert code == 0
+        assert "group" not in out  # letters say which runs no test tells apart
+        assert "p: two one-sided t tests, margin 0.2 of each pair alone; p corrected:" in out
+
+
+def every_outcome(differing, topics):
+    """All differences with so many topics that differ, of three sizes and both signs."""
+    for signed in itertools.product((-3.0, -2.0, -1.0, 1.0, 2.0, 3.0), repeat=differing):
+        yield [*signed, *[0.0] * (topics - differing)]
+
+
+class TestSmallestPValue:
+    @pytest.mark.parametrize("test", ["randomization", "t", "wilcoxon", "sign"])
+    @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+    @pytest.mark.parametrize("topics", [2, 3, 5, 9])
+    def test_no_outcome_has_a_smaller_one_and_one_has_it(self, test, alternative, topics):
+        for differing in range(min(topics, 4) + 1):
+            outcomes = np.array(list(every_outcome(differing, topics)))
+            least = p_values(outcomes, test, alternative).min()
+            assert rb.smallest_p_value(differing, topics, test, alternative=alternative) == pytest.approx(
+                least, abs=1e-12
+            )
+
+    @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
+    def test_random_outcomes_do_not_go_below(self, test):
+        rng = np.random.default_rng(4)
+        for topics, differing in ((60, 7), (60, 55), (30, 29), (12, 12)):
+            outcomes = np.zeros((2000, topics))
+            outcomes[:, :differing] = np.abs(rng.normal(1, 0.2, size=(2000, differing)).round(1))
+            outcomes[:, :differing] += 0.1
+            found = p_values(outcomes, test)
+            assert (found >= rb.smallest_p_value(differing, topics, test) - 1e-12).all()
+
+    def test_sampled_tests_know_how_many_resamples_they_have(self):
+        assert rb.smallest_p_value(20, 20, "randomization", resamples=99) == pytest.approx(0.01)
+        assert rb.smallest_p_value(20, 20, "bootstrap", resamples=99) == pytest.approx(0.01)
+        assert topics_that_must_differ(20, "randomization", 0.01, resamples=99) == 0
+        differences = np.ones((1, 20))
+        assert p_values(differences, "bootstrap", resampling=Resampling(99)) == pytest.approx(0.01)
+        assert p_values(differences, "randomization", resampling=Resampling(99)) == pytest.approx(0.01)
+
+    @pytest.mark.parametrize("topics", [5, 16, 50])
+    @pytest.mark.parametrize("alpha", [0.05, 0.01, 0.001])
+    def test_as_many_as_must_differ_are_just_enough(self, topics, alpha):
+        for test in ("randomization", "t", "wilcoxon", "sign"):
+            must = topics_that_must_differ(topics, test, alpha)
+            enough, short = (float(rb.smallest_p_value(count, topics, test)) for count in (must, must - 1))
+            assert enough < alpha <= short
+        exact = next(n for n in itertools.count(1) if Fraction(2, 2**n) < Fraction(str(alpha)))
+        assert topics_that_must_differ(topics, "sign", alpha) == exact
+
+    def test_names_that_do_not_exist(self):
+        with pytest.raises(rb.UsageError, match="no test"):
+            rb.smallest_p_value(3, 5, "tee")
+        with pytest.raises(rb.UsageError, match="negative"):
+            rb.smallest_p_value(-1, 5)
+
+
+def lists(differing, topics, *, unjudged=False):
+    """Two runs that differ on the first topics; and on the last one, if a document that nobody judged is relevant."""
+    good, bad = {"r": 3, "n": 2}, {"n": 3, "r": 2}
+    one = {str(topic): dict(good) for topic in range(topics)}
+    two = {str(topic): dict(bad if topic < differing else good) for topic in range(topics)}
+    if unjudged:
+        one[str(topics - 1)], two[str(topics - 1)] = dict(bad), {"?": 3, "r": 2}
+    return {str(topic): {"r": 1, "n": 0} for topic in range(topics)}, {"one": one, "two": two}
+
+
+def headroom(qrels, runs, measure="P@1", **options):
+    found = rb.compare(rb.evaluate(qrels, runs, measure), **options).sentences()
+    return [sentence for sentence in found if sentence.startswith("Can the test succeed?")]
+
+
+class TestHeadroomInWords:
+    def test_said_only_where_the_test_cannot_succeed(self):
+        assert headroom(*lists(6, 50)) == []
+        assert headroom(*lists(5, 50)) != []
+        assert headroom(*lists(4, 50), test="t") == []
+        assert headroom(*lists(3, 50), test="t") != []
+        assert headroom(*lists(0, 50)) == []  # there is nothing to test
+        assert headroom(*lists(5, 5), alpha=0.1) == []
+
+    def test_what_can_still_differ_is_counted(self):
+        (settled,) = headroom(*lists(3, 50))
+        assert "at most 3 of 50 topics can differ, and at least 6 must for p < 0.05" in settled
+        (as_judged,) = headroom(*lists(5, 50, unjudged=True))
+        assert "Not as judged: 5 of 50 topics differ, and at least 6 must" in as_judged
+        (settled,) = headroom(*lists(4, 50, unjudged=True))
+        assert "at most 5 of 50 topics can differ, and at least 6 must" in settled
+
+    def test_few_topics_and_few_resamples(self):
+        (few,) = headroom(*lists(4, 4))
+        assert "at most 4 of 4 topics can differ, and at least 6 must" in few
+        (few,) = headroom(*lists(20, 20), resamples=9)
+        assert "with 9 resamples no p is below 0.05" in few
+
+    def test_not_said_of_shuffles_of_many_runs(self):
+        qrels, runs = lists(3, 20)
+        assert headroom(qrels, {**runs, "three": runs["two"]}) == []
+        assert headroom(qrels, {**runs, "three": runs["two"]}, correction="holm") != []
+
+    def test_lists_at_hand_tell_what_can_differ_by_any_measure(self):
+        """Shared unjudged documents at the same ranks make no difference; scores alone cannot know that."""
+        qrels, runs = lists(3, 50)
+        for run in runs.values():
+            run["49"] = {"?": 3, "r": 2, "n": 1}
+        for measure in ("nDCG@3", "AP", "P@1"):
+            found = Evidence.read(qrels, runs).compare(measure)
+            (sentence,) = [told for told in found.sentences() if told.startswith("Can the test succeed?")]
+            assert "at most 3 of 50 topics can differ" in sentence
+            (outcome,) = rb.gate(found, f"{measure} worse").outcomes
+            assert outcome.answer == "undecided"
+            assert "3 of 50 can differ, and at least 5 must for p < 0.05 with one side" in outcome.decide
+        (alone,) = headroom(qrels, runs, "nDCG@3")
+        assert "Not as judged: 3 of 50 topics differ" in alone

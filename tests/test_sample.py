@@ -1,0 +1,166 @@
+"""Samples for judging: probabilities that are kept, budgets that are met, and what they are proportional to."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankbounds as rb
+from rankbounds.judging.sample import inclusion_probabilities, systematic_sample
+
+RNG = np.random.default_rng(7)
+LABELS = {f"q{topic}": {f"d{doc}": int(RNG.integers(0, 4)) for doc in range(12)} for topic in range(4)}
+RUNS = {
+    f"run{number}": {
+        topic: {doc: float(score) for doc, score in zip(docs, RNG.permutation(len(docs)), strict=True)}
+        for topic, docs in LABELS.items()
+    }
+    for number in range(3)
+}
+
+
+def plain_probabilities(size, budget):
+    """Proportional to size, and again for the others as long as some would be above 1."""
+    certain = set()
+    while True:
+        free = [number for number in range(len(size)) if number not in certain]
+        total = sum(size[number] for number in free)
+        chance = {number: size[number] * (budget - len(certain)) / total for number in free}
+        above = {number for number in free if chance[number] >= 1}
+        if not above:
+            return [1.0 if number in certain else chance[number] for number in range(len(size))]
+        certain |= above
+
+
+@given(st.lists(st.floats(0.001, 1000), min_size=2, max_size=30), st.data())
+def test_probabilities_are_proportional_to_size_and_at_most_one(size, data):
+    budget = data.draw(st.integers(1, len(size) - 1))
+    found = inclusion_probabilities([np.array(size)], budget)
+    assert found == pytest.approx(plain_probabilities(size, budget), rel=1e-6)
+    assert found.sum() == pytest.approx(budget)
+
+
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=40), st.integers(0, 10_000), st.data())
+def test_the_budget_is_met_exactly(size, seed, data):
+    budget = data.draw(st.integers(1, len(size)))
+    probability = inclusion_probabilities([np.array(size), np.ones(len(size))], budget)
+    drawn = systematic_sample(probability, np.random.default_rng(seed))
+    assert drawn.size == budget == np.unique(drawn).size
+    assert (probability[drawn] > 0).all()
+
+
+def test_documents_are_drawn_as_often_as_their_probability_says():
+    probability = inclusion_probabilities([np.array([5.0, 3.0, 2.0, 1.0, 1.0, 0.5, 0.2, 0.0])], 3)
+    rng, count, draws = np.random.default_rng(1), np.zeros(8), 20_000
+    for _ in range(draws):
+        count[systematic_sample(probability, rng)] += 1
+    assert np.abs(count / draws - probability).max() < 4 * 0.5 / np.sqrt(draws)
+
+
+def test_a_seed_draws_the_same_documents_and_another_seed_others():
+    one, again, other = (rb.draw_sample(LABELS, RUNS, budget=12, seed=seed).rows() for seed in (1, 1, 2))
+    assert one == again != other
+    assert [list(row) for row in one] == [["query_id", "doc_id", "probability"]] * 12
+
+
+def test_weights_of_a_pair_are_the_difference_of_the_runs():
+    """With labels that are all alike, RBP's probabilities are proportional to the net weights."""
+    labels = {topic: dict.fromkeys(docs, 1) for topic, docs in LABELS.items()}
+    drawn = rb.draw_sample(labels, RUNS, "RBP(p=0.8)", budget=3, compare=("run0", "run1"), seed=3).rows()
+
+    def weight(run, topic, doc):
+        ranking = sorted(RUNS[run][topic], key=RUNS[run][topic].get, reverse=True)
+        return 0.2 * 0.8 ** ranking.index(doc)
+
+    net = {
+        (topic, doc): abs(weight("run0", topic, doc) - weight("run1", topic, doc))
+        for topic, docs in labels.items()
+        for doc in docs
+    }
+    expected = dict(zip(net, plain_probabilities(list(net.values()), 3), strict=True))
+    for row in drawn:
+        assert row["probability"] == pytest.approx(expected[row["query_id"], row["doc_id"]])
+
+
+def test_unsure_labels_are_more_probable_than_sure_ones():
+    labels = {"q": {"a": 0, "b": 3}}
+    runs = {"one": {"q": ["a"]}, "two": {"q": ["b"]}}
+    probability = {
+        row["doc_id"]: row["probability"]
+        for seed in range(8)
+        for row in rb.draw_sample(labels, runs, "P@1", budget=1, seed=seed).rows()
+    }
+    assert 0 < probability["a"] < 0.5 < probability["b"]
+    assert sum(probability.values()) == pytest.approx(1)
+
+
+def test_documents_without_weight_fill_up_a_budget():
+    runs = {"one": {"q": ["a", "b"]}, "two": {"q": ["a", "c"]}}
+    labels = {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}
+    drawn = {size: rb.draw_sample(labels, runs, "P@2", budget=size, compare=("one", "two")) for size in (2, 3, 4)}
+    assert {row["doc_id"] for row in drawn[2].rows()} == {"b", "c"}
+    assert {row["doc_id"] for row in drawn[3].rows()} == {"a", "b", "c"}  # before one that no run has
+    assert {row["doc_id"] for row in drawn[4].rows()} == {"a", "b", "c", "d"}
+    assert drawn[4].counting == 2
+
+
+@pytest.mark.parametrize("measure", ["RBP(p=0.8,rel=2)", "P@5", "DCG@10", "nDCG@5", "AP(rel=2)", "Recall@5"])
+@pytest.mark.parametrize("compare", [None, "all", ("run0", "run2")])
+def test_every_measure_and_question_draws_its_budget(measure, compare):
+    drawn = rb.draw_sample(LABELS, RUNS, measure, budget=15, compare=compare, seed=5)
+    assert len(drawn) == 15
+    assert ((drawn.probability > 0) & (drawn.probability <= 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"budget": 0}, "at least 1"),
+        ({"budget": 49}, "larger than the pool"),
+        ({"compare": ("run0", "runX")}, 'no run "runX"'),
+        ({"compare": ("run0", "run0")}, "Two different runs"),
+        ({"compare": "some"}, '"all"'),
+        ({"measure": "RR"}, "cannot be audited"),
+        ({"ties": "expected"}, "one order"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told_in_a_sentence(change, message):
+    with pytest.raises(rb.UsageError, match=message):
+        rb.draw_sample(LABELS, RUNS, **{"measure": "RBP(p=0.8)", "budget": 10} | change)
+
+
+@pytest.fixture
+def files(tmp_path):
+    rb.Qrels.from_columns(*zip(*[(q, d, g) for q, docs in LABELS.items() for d, g in docs.items()], strict=True)).write(
+        tmp_path / "labels"
+    )
+    for name, topics in RUNS.items():
+        lines = [f"{q} Q0 {d} 1 {score} {name}\n" for q, docs in topics.items() for d, score in docs.items()]
+        (tmp_path / name).write_text("".join(lines))
+    return tmp_path
+
+
+def test_command(command, files):
+    asked = ("sample", files / "labels", *(files / name for name in RUNS), "--budget", 10, "--seed", 4)
+    code, out, err = command(*asked)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    expected = rb.draw_sample(LABELS, RUNS, budget=10, seed=4).rows()
+    assert code == 0
+    assert [(row["query_id"], row["doc_id"], float(row["probability"])) for row in rows] == [
+        tuple(row.values()) for row in expected
+    ]
+    assert {row["relevance"] for row in rows} == {""}
+    assert err.startswith("rankbounds: 10 of 48 labelled documents")
+    code, out, _ = command(*asked, "--compare", "run0", "run1", "--format", "json", "-m", "nDCG@5")
+    assert [row["relevance"] for row in json.loads(out)] == [None] * 10
+    code, out, _ = command(*asked, "--format", "trec")
+    assert [line.split()[3] for line in out.splitlines()] == ["-1"] * 10
+    code, _, err = command(*asked, "--compare", "run0", "run1", "run2")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "two names" in err

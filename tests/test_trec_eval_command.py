@@ -1,0 +1,169 @@
+"""``rankbounds trec_eval`` against what trec_eval printed: its own test outputs, and the golden collection's."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.interop import trec_eval
+
+GOLDEN = Path(__file__).parent / "golden"
+PARAMETERS = (
+    *(
+        "-miprec_at_recall..10,.20,.25,.75,.50",
+        "-m",
+        "P.5,7,3",
+        "-m",
+        "recall.20,2000",
+        "-m",
+        "Rprec_mult.5.0,0.2,0.35",
+    ),
+    *("-mutility.2,-1,0,0", "-m", "11pt_avg..25,.5,.75", "-mndcg.1=3,2=9,4=4.5", "-mndcg_cut.10,20,23.4"),
+    "-msuccess.2,5,20",
+)
+
+
+@pytest.fixture
+def printed(capfdbinary):
+    """What the command prints, and its code."""
+
+    def run(*arguments: object) -> tuple[int, str]:
+        code = main(["trec_eval", *map(str, arguments)])
+        return code, capfdbinary.readouterr().out.decode()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("output", "arguments", "qrels", "run"),
+    [
+        ("out.test", (), "qrels.test", "results.test"),
+        ("out.test", (), "qrels.test.with-comments", "results.test"),
+        ("out.comment.test", (), "qrels.comment.test", "results.comment.test"),
+        ("out.test.a", ("-m", "all_trec"), "qrels.test", "results.test"),
+        ("out.test.aq", ("-m", "all_trec", "-q"), "qrels.test", "results.test"),
+        ("out.test.aqc", ("-m", "all_trec", "-q", "-c", "--lenient"), "qrels.test", "results.trunc"),
+        ("out.test.aqcM", ("-m", "all_trec", "-q", "-c", "-M100", "--lenient"), "qrels.test", "results.trunc"),
+        ("out.test.aql", ("-m", "all_trec", "-mrelstring.20", "-q", "-l2"), "qrels.rel_level", "results.test"),
+        ("out.test.meas_params", ("-q", *PARAMETERS), "qrels.test", "results.test"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_trec_evals_own_outputs_byte_for_byte(unpacked, printed, output, arguments, qrels, run):
+    folder = unpacked("trec_eval-test.tar.xz") / "test"
+    assert printed(*arguments, folder / qrels, folder / run) == (0, (folder / output).read_text())
+
+
+def golden(name: str) -> dict[str, dict[tuple[str, str], str]]:
+    """By run: the measure, the topic and what trec_eval printed."""
+    with (GOLDEN / "trec_eval" / f"{name}.tsv").open(encoding="utf-8", newline="") as lines:
+        next(lines)
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    values: dict[str, dict[tuple[str, str], str]] = {}
+    for row in rows:
+        run, measure = row.pop("run"), row.pop("measure")
+        values.setdefault(run, {}).update({(measure, topic): value for topic, value in row.items() if value})
+    return values
+
+
+CASES = {
+    "graded": ("-q -c -m all_trec", "graded"),
+    "binary": ("-q -c -m all_trec", "binary"),
+    "graded-level-2": ("-q -c -l 2 -m all_trec", "graded"),
+    "graded-first-10": ("-q -c -M 10 -m all_trec", "graded"),
+    "graded-judged-only": ("-q -c -J -m all_trec", "graded"),
+    "graded-shared": ("-m all_trec", "graded"),
+    "negatives": ("-q -c -m official -m infAP -m ndcg -m unj", "negatives"),
+}
+UNSET = {"graded", "graded-level-2", "graded-first-10", "graded-judged-only", "graded-shared"}
+"""Where grades are not 0 and 1: trec_eval's rbp is computed from numbers that it never sets."""
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_the_golden_collection_line_by_line(printed, case):
+    arguments, qrels = CASES[case]
+    for run, expected in golden(case).items():
+        code, out = printed(*arguments.split(), GOLDEN / f"{qrels}.qrels", GOLDEN / f"{run}.run")
+        assert code == 0
+        found = {(measure.strip(), topic): value for measure, topic, value in map(split, out.splitlines())}
+        compared = 0
+        for (measure, topic), value in expected.items():
+            if value.endswith("nan") or (measure == "rbp" and case in UNSET):
+                continue
+            compared += 1
+            assert found[measure, topic] == value, (run, measure, topic)
+        assert compared > 40
+
+
+def split(line: str) -> list[str]:
+    return line.split("\t")
+
+
+QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n3 0 z 1\n"
+RUN = "1 Q0 b 1 3 tag\n1 Q0 a 2 2 tag\n1 Q0 x 3 1 tag\n2 Q0 a 1 1 tag\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    return tmp_path / "qrels", tmp_path / "run"
+
+
+def test_topics_that_the_run_lacks(files, printed):
+    assert printed("-m", "num_q", *files)[1] == "num_q                 \tall\t2\n"
+    judgments, run = rb.read_qrels(files[0]), rb.read_run(files[1])
+    with pytest.warns(rb.RankboundsWarning, match="tag lacks 1 of the judged topics"):
+        list(trec_eval.lines(judgments, run, ["map"]))
+    assert printed("-c", "-m", "num_q", "-m", "map", *files)[1].split() == ["num_q", "all", "3", "map", "all", "0.4167"]
+
+
+def test_lines_stand_in_trec_evals_order_whatever_was_asked_for_first(files, printed):
+    _, out = printed("-c", "-q", "-n", "-m", "unj.1", "-m", "gm_map", "-m", "relstring.2", "-m", "map", *files)
+    assert [tuple(part.strip() for part in line.split("\t")) for line in out.splitlines()[:3]] == [
+        ("map", "1", "0.2500"),
+        ("relstring_2", "1", "'01'"),
+        ("unj_1", "1", "0.0000"),
+    ]
+    assert "all" not in out
+    assert "gm_map" not in out
+
+
+def test_the_first_parameters_of_a_name_count(files, printed):
+    _, out = printed("-c", "-m", "official", "-m", "P.2", "-m", "P.3", *files)
+    assert [line.split()[0] for line in out.splitlines() if line.startswith("P_")] == ["P_2"]
+
+
+def test_other_formats(files, printed):
+    _, out = printed("-c", "-m", "map", "--format", "json", *files)
+    assert json.loads(out) == [{"measure": "map", "query_id": "all", "value": "0.4167"}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-m", "mapp"], 'Did you mean "map"'),
+        (["-m", "prefs_simp"], "compares pairs of preferences"),
+        (["-m", "P."], "parameters are missing"),
+        (["-m", "P.x"], '"x" is not a number'),
+        (["-m", "P.5,5"], "given twice"),
+        (["-m", "P.0"], "from 1 on"),
+        (["-m", "map.5"], "takes no parameters"),
+        (["-m", "ndcg.5"], "gains are given as in"),
+        (["-m", "utility.1,2"], "four numbers"),
+        (["-m", "utility.1,0,0,1"], "-N"),
+        (["-l", "0"], "must be 1 or more"),
+        (["-M", "0"], "must be 1 or more"),
+    ],
+)
+def test_what_cannot_be_asked_for(files, arguments, told, capfd):
+    assert main(["trec_eval", "-c", *arguments, *map(str, files)]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert told in err
