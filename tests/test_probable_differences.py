@@ -28,7 +28,7 @@ from rankbounds.rankings.topic_facts import TopicFacts
 EXAMPLES = [
     measure
     for measure in (rb.parse_measure(name) for kind in REGISTRY.values() for name in kind.examples)
-    if measure.total == "mean" and not measure.as_retrieved
+    if measure.total == "mean" and not measure.as_retrieved and not measure.reads_judgments
 ]
 
 

@@ -26,6 +26,7 @@ from rankbounds.comparison import settling
 from rankbounds.comparison.settling import ALL, SettlingPlan, judge_next
 from rankbounds.errors import UsageError
 from rankbounds.judging.next_judgments import FIELDS, STRATEGIES, JudgingPlan
+from rankbounds.measures import parse_measure
 from rankbounds.tables import Table, number, render_rows
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "trec", "markdown", "latex", "html")
@@ -107,10 +108,10 @@ def rendered(plan: JudgingPlan | SettlingPlan, kind: str, *, raw: bool = False) 
 
 def summary(plan: JudgingPlan | SettlingPlan, options: argparse.Namespace) -> list[str]:
     """What these judgments would do, in sentences."""
-    if not len(plan):
-        return ["Every document that counts is judged: no judgment would change anything."]
-    if isinstance(plan, SettlingPlan):
+    if isinstance(plan, SettlingPlan) and (len(plan) or (all(plan.settled) and plan.pairs)):
         return _about_settling(plan, options)
+    if isinstance(plan, SettlingPlan) or not len(plan):
+        return ["Every document that counts is judged: no judgment would change anything."]
     shares = plan.number_of_topics * plan.number_of_runs
     before, after = plan.residual_before / shares, float(plan.residual_after[-1]) / shares
     return [
@@ -120,19 +121,24 @@ def summary(plan: JudgingPlan | SettlingPlan, options: argparse.Namespace) -> li
 
 
 def _about_settling(plan: SettlingPlan, options: argparse.Namespace) -> list[str]:
-    sentences = [f"{plan.number_unjudged:,} unjudged documents.", *plan.remarks]
+    measure = str(parse_measure(options.measure))
+    first = f"{plan.number_unjudged:,} unjudged documents"
     if len(plan.pairs) == 1:
         (one, other), better = plan.pairs[0], plan.better[0]
-        ahead, probability = (one, better) if better >= 0.5 else (other, 1 - better)
-        sentences[0] += (
-            f" {ahead} is probably the better one of {one} and {other} by {options.measure} ({probability:.2f})."
-        )
+        ahead, behind, probability = (one, other, better) if better >= 0.5 else (other, one, 1 - better)
+        if plan.settled[0]:
+            first += f"; whatever they turn out to be, {ahead} is better than {behind} by {measure}"
+        else:
+            first += f"; {ahead} is better than {behind} by {measure} with probability {probability:.2f}"
     elif plan.pairs:
-        sentences[0] += (
-            f" {plan.pairs[0][0]} leads as judged by {options.measure}; it is compared with {len(plan.pairs)} runs."
+        settled = sum(plan.settled)
+        first += f"; as judged, {plan.pairs[0][0]} leads by {measure}. "
+        first += (
+            f"Whatever they turn out to be, it is settled how it compares with {settled} of {len(plan.pairs)} others"
         )
+    sentences = [f"{first}.", *plan.remarks]
     needed = plan.needed
-    if needed is None:
+    if needed is None or all(plan.settled):
         return sentences
     until = "settled" if needed.until == settling.SETTLED else f"decided with probability {needed.until}"
     drawn = f"{needed.simulations} simulated rounds, seed {options.seed}"

@@ -29,13 +29,12 @@ from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, RankWeighted, parse_measures
-from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.model_choice import ChosenModels
 from rankbounds.probability.models import Constant
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, joined_run
+from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, follows_grades, joined_run
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
@@ -324,7 +323,7 @@ class Evidence:
 
     def _probabilities_of(self, measures: tuple[Measure, ...]) -> Probabilities:
         found = Probabilities({}, {}, frozenset())
-        measures = tuple(measure for measure in measures if not measure.as_retrieved and measure.total == "mean")
+        measures = tuple(filter(follows_grades, measures))
         if not measures or not self._follows_unjudged or len(self.runs) > PROBABLE_RUNS or not self._few_rows:
             return found
         models = self._models()
@@ -402,7 +401,7 @@ class Evidence:
         """The documents whose judgments are expected to settle most between two runs; None where that is not known."""
         if self.assumptions.ties not in ORDERS or not self._follows_unjudged or not self._few_rows:
             return None
-        if measure.as_retrieved or isinstance(measure, Condensed) or measure.total != "mean":
+        if not follows_grades(measure):
             return None
         from rankbounds.comparison.settling import Question
 

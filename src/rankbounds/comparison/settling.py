@@ -101,6 +101,8 @@ class SettlingPlan:
     """Whom it is about; nothing where documents are valued for all runs' scores."""
     better: tuple[float, ...]
     """For each pair, how likely the first run is the better one."""
+    settled: tuple[bool, ...]
+    """For each pair, is it settled whatever the unjudged documents turn out to be?"""
     number_unjudged: int
     needed: Needed | None = None
     remarks: tuple[str, ...] = ()
@@ -385,7 +387,8 @@ class Question:
         Where a probability below 1 is to be reached, a document's value is its part of the standard deviation.
         """
         names = [run.name for run in self.collection.runs]
-        standing = []
+        standing: list[float] = []
+        settled: list[bool] = []
         if pairs is None:
             effects = [self.effects((run,))[0] for run in range(len(names))]
             effect = np.sum(effects, axis=0) if len(self.collection) else np.zeros(0)
@@ -395,7 +398,8 @@ class Question:
             low, high = self.bounds(pairs)
             for pair, least, most in zip(pairs, low.tolist(), high.tolist(), strict=True):
                 standing.append(self.standing(pair)[2])
-                if len(pairs) > 1 and (least > 0 or most < 0):
+                settled.append(least > 0 or most < 0)
+                if len(pairs) > 1 and settled[-1]:
                     continue
                 one = self.effect_on(pair)
                 if level < 1:
@@ -412,6 +416,7 @@ class Question:
             np.asarray(merit(effect[order], self.measure)),
             () if pairs is None else tuple((names[a], names[b]) for a, b in pairs),
             tuple(standing),
+            tuple(settled),
             len(self.collection),
             remarks=tuple(self.models.remarks()),
         )
@@ -520,6 +525,8 @@ def _regraded(rankings: Rankings, grade_of_row: Floats, facts: TopicFacts) -> Ra
 
 def _better(mean: float, sd: float) -> float:
     """How likely a normal difference is positive; even odds for none that can be told from 0."""
+    if not math.isfinite(mean):  # of searches that may never end
+        return 0.5
     if sd == 0:
         return 0.5 if mean == 0 else float(mean > 0)
     return 0.5 * math.erfc(-mean / sd / math.sqrt(2))

@@ -108,10 +108,20 @@ def joined_run(run: Run, facts: TopicFacts, assumptions: Assumptions) -> Joined:
     )
 
 
+def follows_grades(measure: Measure) -> bool:
+    """Is the mean over topics settled by the grades that unjudged documents turn out to have?"""
+    known = measure.as_retrieved or measure.reads_judgments or isinstance(measure, Condensed)
+    return not known and measure.total == "mean"
+
+
 def open_measures(measures: Any, assumptions: Assumptions) -> list[Measure]:
     """The measures, if what unjudged documents turn out to be can make their means uncertain."""
     chosen = parse_measures(measures)
     for measure in chosen:
+        if measure.reads_judgments:
+            raise UsageError(
+                f"{measure} reads more of the judgments than grades: a probability of relevance is not enough."
+            )
         if measure.as_retrieved or isinstance(measure, Condensed):
             raise UsageError(f"{measure} does not depend on what unjudged documents turn out to be.")
         if measure.total == "sum":
