@@ -365,8 +365,8 @@ def both_ways(tmp_path):
 
 
 NAMING = {
-    "evaluate", "compare", "contributions", "crossings", "uncertainty", "differences", "check", "judges", "replicates",
-    "sampling-errors",
+    "evaluate", "compare", "contributions", "crossings", "uncertainty", "sampling-errors", "differences", "check",
+    "judges", "replicates",
 }  # fmt: skip
 """What names the runs in its answer."""
 READING = ("--from", "csv", "--columns", "query_id=topic_name")

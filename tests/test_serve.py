@@ -500,3 +500,21 @@ def test_documents_that_went_away_are_told(live):
     assert (status, "Start it again" in text) == (409, True)
     os.unlink(live.documents.path)
     assert ask(live, "POST", "/document", {"doc_id": "d1"}, **{"X-Token": live.token})[0] == 409
+
+
+@pytest.mark.filterwarnings("ignore:.*:rankbounds.errors.RankboundsWarning")
+def test_a_sample_is_a_worklist(collection, tmp_path):
+    """What is left of it is offered for judging, in its order, and nothing else."""
+    labels, runs = str(collection / "qrels.txt"), str(collection / "runs")
+    assert main(["sample", labels, runs, "--budget", "12", "-o", str(tmp_path / "sample.csv")]) == 0
+    again = ["sample", labels, runs, "--budget", "12", "--format", "trec", "-o", str(tmp_path / "judged.qrels")]
+    assert main(again) == 0
+    listed = [(row["query_id"], row["doc_id"]) for row in rb.draw_sample(labels, runs, budget=12).rows()]
+    choices = Choices(measures=["RBP(p=0.8)"], worklist=str(tmp_path / "sample.csv"))
+    live = serving.Live(str(tmp_path / "judged.qrels"), [runs], choices)
+    data = data_of(live.page())
+    assert [tuple(row[:2]) for row in data["next"]["documents"]] == listed[: len(data["next"]["documents"])]
+    live.judgments.add(*listed[0], 1.0)
+    after = data_of(live.page())
+    assert [tuple(row[:2]) for row in after["next"]["documents"]][0] == listed[1]
+    assert after["next"]["words"].startswith("1 of the 12 documents")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Reading, RunToRead
@@ -16,6 +17,10 @@ from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.threads import processors
+
+if TYPE_CHECKING:
+    from rankbounds.measures import Measure
+    from rankbounds.probability.trusted_labels import TrustedFirst
 
 RUNS_HELP = "runs: files, patterns in quotes, or folders; name=FILE gives a run a name; - is stdin"
 
@@ -68,6 +73,16 @@ def add_reading(parser: argparse.ArgumentParser, *, judgments: bool = True, leni
     )
     if lenient:
         add_lenient(parser)
+
+
+def add_calibrate(parser: argparse.ArgumentParser) -> None:
+    """What labels of other sources than the first are."""
+    parser.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="with --labels human,llm: labels of other sources than the first are no truth, but probabilities of what "
+        "the first would say, calibrated where both judged",
+    )
 
 
 def add_lenient(parser: argparse.ArgumentParser) -> None:
@@ -136,3 +151,17 @@ def collection_from(options: argparse.Namespace, *, repeated: bool = False) -> t
     """The judgments and the runs that the options name, every file read once."""
     judgments = judgments_from(options)
     return judgments, reading_from(options).runs(runs_from(options, repeated=repeated))
+
+
+def trusted_from(options: argparse.Namespace, measures: Sequence[Measure]) -> TrustedFirst | None:
+    """The labels that the options name, the trusted source's as truth and others calibrated; None if not asked for."""
+    if not options.calibrate:
+        return None
+    from rankbounds.probability.trusted_labels import TrustedFirst, level_of
+
+    names = [name.strip() for name in (options.labels or "").split(",") if name.strip()]
+    if len(set(names)) < 2:
+        raise UsageError("--calibrate goes with two sources or more, the trusted one first: --labels human,llm.")
+    level = level_of(measures)
+    reading = reading_from(options)
+    return TrustedFirst.of({name: replace(reading, labels=name).judgments(options.qrels) for name in names}, level)

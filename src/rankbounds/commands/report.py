@@ -29,6 +29,12 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     """Everything that changes what a report says."""
     add_measures(parser)
     parser.add_argument("--title", default="Evaluation report", help="the page's heading")
+    parser.add_argument(
+        "--worklist",
+        metavar="FILE",
+        help='under "What to judge next", the documents of this table (of "rankbounds sample" or "judge-next") that '
+        "nobody has judged yet",
+    )
     add_tests(parser)
     add_assumptions(parser)
 

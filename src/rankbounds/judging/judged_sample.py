@@ -17,6 +17,7 @@ from rankbounds.judging.labelled_pool import LabelledPool
 
 PROBABILITIES = named_columns.ColumnNames(value=("probability",), what="sample")
 GRADES = named_columns.ColumnNames(value=("relevance", "grade", "rating", "rel"), what="sample")
+WORKLIST = named_columns.ColumnNames(value=("probability", "weight"), what="worklist")
 REMEDY = "A sample is a table with the columns query_id, doc_id, probability (as drawn) and relevance (as judged)."
 
 
@@ -71,6 +72,18 @@ class JudgedSample:
                 "Judge them all: to leave some out would bend the result.",
             )
         return cls(in_pool, probability, np.maximum(judged.grade, 0.0), judged)
+
+
+def left_to_judge(path: str, qrels: Qrels) -> tuple[list[tuple[str, str, float]], int]:
+    """Of the documents that a table lists, those without a judgment, with their probability or weight; and all."""
+    pairs, number = _columns(path, WORKLIST).checked()
+    pairs.reject_repeats("Keep one row for each document.")
+    here, there = qrels.pairs.index.find(pairs, qrels.pairs.index.topics_of(pairs))
+    judged = np.zeros(len(pairs), dtype=bool)
+    judged[here] = qrels.grade[there] != POOLED_NOT_JUDGED
+    left = np.flatnonzero(~judged)
+    topics = [pairs.topics[topic] for topic in pairs.topic[left].tolist()]
+    return list(zip(topics, pairs.docs.take(left).to_list(), number[left].tolist(), strict=True)), len(pairs)
 
 
 def is_sample(path: str) -> bool:

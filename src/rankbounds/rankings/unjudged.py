@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
+
+from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.rankings.rankings import Rankings
 
@@ -33,3 +36,22 @@ class UnjudgedRule:
         if self.name == "condensed":
             return rankings.condensed()
         return rankings.assume({"nonrelevant": 0.0, "relevant": 1.0}.get(self.name, self.q or 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedRule(UnjudgedRule):
+    """Unjudged documents that another source labelled count by the probability that it stands for, others as ``q``.
+
+    Labelled documents are pooled ones among the judgments (relevance -1); ``chance`` has a number for every judgment.
+    """
+
+    name: str = "expected"
+    q: float | None = 0.0
+    chance: Floats = field(default_factory=lambda: np.zeros(0))
+
+    def __call__(self, rankings: Rankings) -> Rankings:
+        """The rankings with each labelled document's own probability."""
+        if rankings.judgment is None:
+            return super().__call__(rankings)
+        others = np.full(2, self.q or 0.0)  # what NOT_POOLED and BEYOND stand for; beyond the end nothing is read
+        return rankings.assume(np.concatenate((self.chance, others))[rankings.judgment])

@@ -26,6 +26,7 @@ from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
+from rankbounds.judging.judged_sample import left_to_judge
 from rankbounds.judging.next_judgments import judge_next
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
@@ -75,6 +76,8 @@ class Choices:
     resamples: int = RESAMPLES
     seed: int = 0
     title: str = "Evaluation report"
+    worklist: str | None = None
+    """A table of the documents that are to be judged, where they are not to be chosen."""
 
     def assumptions(self) -> Assumptions:
         """The part of the choices that is settled before a measure sees a ranking."""
@@ -147,7 +150,9 @@ def gather(
         **_lists(scores, observed, evidence, thinning),
         "persistence": _persistence(observed, thinning),
         "agreement": _agreement(scores),
-        "next": _next(evidence, scores, observed, choices),
+        "next": _worklist(choices.worklist, known)
+        if choices.worklist
+        else _next(evidence, scores, observed, choices),
         "identity": _identity(os.fspath(qrels), files, known, scores, choices, compared, checksums),
         "thinned": thinning.notes,
     }
@@ -356,6 +361,13 @@ def files_of(jobs: Sequence[RunToRead]) -> list[str]:
 def _fit_in_memory(files: Sequence[str]) -> bool:
     """Are the runs small enough to be held all at once? Else they are read one after the other."""
     return sum(Path(file).stat().st_size for file in files if Path(file).is_file()) <= LARGEST_IN_MEMORY
+
+
+def _worklist(path: str, known: Qrels) -> dict[str, Any]:
+    """The documents of a list that nobody has judged yet, in its order."""
+    left, listed = left_to_judge(path, known)
+    words = f"{listed - len(left):,} of the {listed:,} documents that {path} lists are judged."
+    return {"words": words, "documents": left[:NEXT_DOCUMENTS]}
 
 
 def _next(evidence: Evidence | None, scores: Scores, observed: Observed, choices: Choices) -> dict[str, Any] | None:

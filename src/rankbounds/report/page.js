@@ -578,19 +578,22 @@ function showNext() {
   if (!data.next) return;
   const { documents, open, open_after: after, measure, depth: looked } = data.next;
   at("next").hidden = at("next-link").hidden = false;
-  at("next-words").textContent = documents.length
+  const listed = data.next.words !== undefined;
+  at("next-words").textContent = listed ? data.next.words : documents.length
     ? `By ${measure} a run's mean is open by ${fixed(open)} on average. These ${documents.length} documents, judged in this order, would leave ` +
       `${fixed(after[after.length - 1])} open. They were looked for in the first ${looked} ranks; the weight is what a document adds up to over all runs.`
     : `By ${measure} every document that counts in the first ${looked} ranks is judged.`;
   if (!documents.length) return;
-  const rows = documents.map(([query, doc, weight], number) => ({ number, query, doc, weight, after: after[number] }));
+  const rows = documents.map(([query, doc, weight], number) => ({ number, query, doc, weight, after: listed ? 0 : after[number] }));
   table(at("next-board"), [
     { name: "#", text: (row) => row.number + 1, order: (row) => row.number },
     { name: "topic", words: true, text: (row) => row.query, order: (row) => row.query, classes: () => ["name"], title: (row) => row.query },
     { name: "document", words: true, text: (row) => row.doc, classes: () => ["wrap"] },
     ...(data.live && data.live.judging ? [{ name: "judge", words: true, node: judging }] : []),
-    { name: "weight", text: (row) => fixed(row.weight), order: (row) => row.weight },
-    { name: "then open", wide: true, text: (row) => fixed(row.after), order: (row) => row.after },
+    ...(listed ? [] : [
+      { name: "weight", text: (row) => fixed(row.weight), order: (row) => row.weight },
+      { name: "then open", wide: true, text: (row) => fixed(row.after), order: (row) => row.after },
+    ]),
   ], rows, null, { by: "#", down: false });
 }
 

@@ -17,6 +17,7 @@ from rankbounds.evaluation.differences.first_relevant import greatest_of_best
 from rankbounds.evaluation.differences.greatest import Found, Greatest
 from rankbounds.evaluation.differences.ideal_ratios import greatest_ratio
 from rankbounds.evaluation.differences.monotone import greatest_when_monotone
+from rankbounds.evaluation.differences.penalties import greatest_preference
 from rankbounds.evaluation.differences.precision_at_r import greatest_at_r
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents, SharedLists
 from rankbounds.evaluation.differences.shares import greatest_share
@@ -24,6 +25,7 @@ from rankbounds.evaluation.differences.weighted_sums import RelevantRetrieved, d
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.average_precision import AP
+from rankbounds.measures.binary_preference import LimitedPenalty
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.counts import NumRel, NumRelRet
 from rankbounds.measures.inferred_average_precision import infAP
@@ -34,6 +36,7 @@ from rankbounds.measures.r_precision import RPrec
 from rankbounds.measures.recall import Recall
 from rankbounds.measures.reciprocal_rank import RR
 from rankbounds.measures.relative_preference import Bpref_relative, Bpref_relative2
+from rankbounds.measures.stopping_by_gain import StoppingByGain
 from rankbounds.measures.success import Success
 from rankbounds.measures.sum_of_precisions import SP
 from rankbounds.rankings.rankings import Rankings
@@ -173,7 +176,7 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
     """For a topic and a number of documents elsewhere, the argument that says how large a difference can be."""
     if measure.as_retrieved or isinstance(measure, NumRel):
         return lambda place, _: _settled(measure, lists.by_topic[place], assumptions)
-    if isinstance(measure, ESTIMATES):
+    if isinstance(measure, ESTIMATES) or measure.reads_judgments:
         return lambda *_: _unknown
 
     def documents(choice: Choice = _all, key: object = "all") -> list[Documents]:
@@ -199,16 +202,21 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
     if isinstance(measure, RPrec) and _order_is_settled(lists, assumptions):
         return lambda place, more: greatest_at_r(measure, lists.by_topic[place], held[place], more)
 
-    averaged = isinstance(measure, AVERAGES) and _order_is_settled(lists, assumptions)
+    settled = _order_is_settled(lists, assumptions)
+    averaged = settled and isinstance(measure, AVERAGES)
 
     def several(place: int, more: int) -> Greatest:
         """All judgments where these are few, else whatever arguments there are."""
         rankings, of_topic = lists.by_topic[place], held[place]
+        if isinstance(measure, StoppingByGain):  # what lies behind the lists has outer bounds, however few documents
+            return greatest_apart(measure, rankings, of_topic, assumptions, more)
         if measure.monotone and measure.list_only and not averaged:
             return greatest_when_monotone(measure, rankings, of_topic, assumptions)
         arguments = [greatest_apart(measure, rankings, of_topic, assumptions, more)]
         if averaged and (average := greatest_average(measure, rankings, of_topic, more)) is not None:
             arguments.insert(0, average)
+        if settled and isinstance(measure, LimitedPenalty):
+            arguments.insert(0, greatest_preference(measure, rankings, of_topic, more))
         if not averaged or more or isinstance(measure, Q):
             arguments.insert(0, greatest_of_all(measure, rankings, of_topic, assumptions, more))
         return _least_of(*arguments)
