@@ -45,6 +45,7 @@ from rankbounds.measures.r_precision import RPrec
 from rankbounds.measures.recall import Recall
 from rankbounds.measures.reciprocal_rank import RR
 from rankbounds.measures.relative_preference import Bpref_relative, Bpref_relative2
+from rankbounds.measures.stopping_by_gain import StoppingByGain
 from rankbounds.measures.success import Success
 from rankbounds.measures.sum_of_precisions import SP
 from rankbounds.rankings.rankings import Rankings
@@ -192,7 +193,7 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
     """For a topic and a number of documents elsewhere, the argument that says how large a difference can be."""
     if measure.as_retrieved or isinstance(measure, NumRel):
         return lambda place, _: _settled(measure, lists.by_topic[place], assumptions)
-    if isinstance(measure, ESTIMATES):
+    if isinstance(measure, ESTIMATES) or measure.reads_judgments:
         return lambda *_: _unknown
 
     def documents(choice: Choice = _all, key: object = "all") -> list[Documents]:
@@ -224,6 +225,8 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
     def several(place: int, more: int) -> Greatest:
         """All judgments where these are few, else whatever arguments there are."""
         rankings, of_topic = lists.by_topic[place], held[place]
+        if isinstance(measure, StoppingByGain):  # what lies behind the lists has outer bounds, however few documents
+            return greatest_apart(measure, rankings, of_topic, assumptions, more)
         if measure.monotone and measure.list_only and not averaged:
             return greatest_when_monotone(measure, rankings, of_topic, assumptions)
         arguments = [greatest_apart(measure, rankings, of_topic, assumptions, more)]
