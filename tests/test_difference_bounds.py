@@ -45,7 +45,7 @@ ALL = tuple(
     dict.fromkeys(
         label
         for kind in REGISTRY.values()
-        if kind.name not in AS_RETRIEVED | UNKNOWN
+        if kind.name not in AS_RETRIEVED | UNKNOWN and not kind.reads_judgments
         for label in (*kind.examples, *EXACT)
         if getattr(parse_measure(label), "rel", 1) <= 2 and "by_topic" not in label and "'" not in label
     )
@@ -360,7 +360,7 @@ def test_compare_says_whether_bounds_are_exact(measure, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("a", "b", "measure", "choice"),
     [
-        (["r", "n"], ["n", "r"], "nDCG@10", 2),  # nothing is unjudged
+        (["r", "n"], ["n", "r"], "nDCG@10", 8),  # nothing that was retrieved is unjudged
         (["r", "n", "x"], ["n", "r"], "nDCG@10", 3),  # no judgment turns it
         (["r", "n"], ["x", "n"], "nDCG@1", 4),  # one does
         (["r", *(f"x{n}" for n in range(30))], [*(f"y{n}" for n in range(30)), "r"], "AP", 6),  # perhaps

@@ -23,6 +23,7 @@ from rankbounds.evaluation.differences.shared_lists import Documents
 from rankbounds.measures import Measure
 from rankbounds.measures.average_precision import AP
 from rankbounds.measures.binary_preference import LimitedPenalty
+from rankbounds.measures.compatibility import Compatibility
 from rankbounds.measures.expected_search_length import ESL
 from rankbounds.measures.interpolated_precision import IPrec, IPrecMean
 from rankbounds.measures.precision_and_recall import Shaw
@@ -36,7 +37,7 @@ from rankbounds.rankings.rankings import Rankings
 
 LOWERED_FROM_OUTSIDE = (AP, IPrec, IPrecMean, Shaw, Q, SetAP)
 """Relevant documents outside the list never raise these: they enter what the list is divided by."""
-FROM_0_TO_1 = (*LOWERED_FROM_OUTSIDE, LimitedPenalty, Preference, RPrec)
+FROM_0_TO_1 = (*LOWERED_FROM_OUTSIDE, LimitedPenalty, Preference, RPrec, Compatibility)
 
 
 def greatest_apart(
