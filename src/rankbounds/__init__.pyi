@@ -7,6 +7,7 @@ from rankbounds.checking.bands import rounded as rounded
 from rankbounds.checking.bands import worst_difference as worst_difference
 from rankbounds.checking.diagnosis import diagnose as diagnose
 from rankbounds.checking.explanation import explain as explain
+from rankbounds.collection.preferences import levels_from_preferences as levels_from_preferences
 from rankbounds.collection.qrels import Qrels as Qrels
 from rankbounds.collection.qrels import read_qrels as read_qrels
 from rankbounds.collection.qrels import read_qrels_by_source as read_qrels_by_source
@@ -51,6 +52,7 @@ from rankbounds.measures.binary_preference import Bpref as Bpref
 from rankbounds.measures.binary_preference import Bpref_N as Bpref_N
 from rankbounds.measures.binary_preference import Bpref_old as Bpref_old
 from rankbounds.measures.binary_preference import Bpref_R as Bpref_R
+from rankbounds.measures.compatibility import Compatibility as Compatibility
 from rankbounds.measures.continuation import Continuing as Continuing
 from rankbounds.measures.continuation import ContinuingByRelevance as ContinuingByRelevance
 from rankbounds.measures.counts import NumNonRelRet as NumNonRelRet
@@ -64,13 +66,13 @@ from rankbounds.measures.gain_by_cost import BinG as BinG
 from rankbounds.measures.gain_by_cost import G as G
 from rankbounds.measures.geometric_means import GMAP as GMAP
 from rankbounds.measures.geometric_means import GMBpref as GMBpref
+from rankbounds.measures.goal_and_rate_foraging import IFT as IFT
 from rankbounds.measures.hits import Hits as Hits
 from rankbounds.measures.inferred_average_precision import infAP as infAP
 from rankbounds.measures.inferred_counts import infNumRel as infNumRel
 from rankbounds.measures.inferred_counts import infNumRelRet as infNumRelRet
 from rankbounds.measures.inferred_counts import infP as infP
 from rankbounds.measures.inferred_discounted_gain import infNDCG as infNDCG
-from rankbounds.measures.information_foraging import IFT as IFT
 from rankbounds.measures.information_foraging import IFT_C1 as IFT_C1
 from rankbounds.measures.information_foraging import IFT_C2 as IFT_C2
 from rankbounds.measures.insq import INSQ as INSQ
@@ -145,6 +147,7 @@ from rankbounds.published.vectors import count_vectors as count_vectors
 from rankbounds.published.vectors import enumerate_vectors as enumerate_vectors
 from rankbounds.published.vectors import greedy_vectors as greedy_vectors
 from rankbounds.published.vectors import significant_ranks as significant_ranks
+from rankbounds.rankings.preparation import prepare as prepare
 
 __all__: list[str]
 __version__: str

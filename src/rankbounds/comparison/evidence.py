@@ -178,7 +178,12 @@ class Evidence:
         self.assumptions.check(chosen)
         looked = self._look(chosen, progress, observe)
         left_out = [left_out_words(self.left_out, len(self.judged.query_ids))] if self.left_out else []
-        told = [*left_out, *looked.scores.warnings(), *fractions_lost(self.facts.grade, chosen)]
+        told = [
+            *left_out,
+            *looked.scores.warnings(),
+            *self.assumptions.more_known(self.facts),
+            *fractions_lost(self.facts.grade, chosen),
+        ]
         for message in told:
             warnings.warn(message, RankboundsWarning, stacklevel=2)
         return looked.scores

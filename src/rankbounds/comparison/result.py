@@ -17,6 +17,7 @@ from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
 from rankbounds.comparison.power import minimum_detectable_effect, topics_for_effects
+from rankbounds.comparison.unretrieved import left_open
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.evaluation.scores import Scores
@@ -222,6 +223,7 @@ class Comparison:
             "probability": unknown,
             "ties_low": unknown,
             "ties_high": unknown,
+            **self._elsewhere(),
             "differing": self.columns["won"] + self.columns["lost"],
             "can_differ": self._can_differ,
         }
@@ -231,6 +233,27 @@ class Comparison:
             sides = [end[:, side] for side in (self.first, self.second) for end in (low, high)]
             found["ties_low"], found["ties_high"] = wording.ties_apart(*sides)
         return found
+
+    def _elsewhere(self) -> dict[str, Floats]:
+        """What relevant documents that nobody retrieved leave open of pairs whose documents are all judged."""
+        certain = zip(self.columns["certain_low"], self.columns["certain_high"], strict=True)
+        left = [
+            left_open(self.evidence, self.scores, measure, self.first, self.second, bounds)
+            for measure, bounds in zip(self.measures, certain, strict=True)
+        ]
+        low, high = (
+            np.stack([of_measure.low for of_measure in left]),
+            np.stack([of_measure.high for of_measure in left]),
+        )
+        depth = np.array([np.nan if measure.cutoff is None else measure.cutoff for measure in self.measures])
+        return {
+            "depth": np.broadcast_to(depth[:, None], low.shape),
+            "elsewhere_low": low,
+            "elsewhere_high": high,
+            "elsewhere_least": np.where(self.columns["difference"] > 0, low, high),
+            "elsewhere_most": np.where(self.columns["difference"] > 0, high, low),
+            "elsewhere_endless": np.stack([of_measure.endless for of_measure in left]).astype(np.float64),
+        }
 
     @cached_property
     def _probability_a_better(self) -> Floats:
@@ -276,6 +299,7 @@ class Comparison:
             "topics": self.scores.value.shape[1],
             "confidence": self.settings["confidence"],
             "power": wording.POWER,
+            "which": wording.UNJUDGED[self.scores.open],
             "test_used": used,
             "test_of_pair": alone,
         }
