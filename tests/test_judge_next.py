@@ -130,14 +130,14 @@ def test_simulated_counts_are_those_of_judging_one_by_one(measure):
     rounds = 6
     grade = asked._truths(rounds)
     judging = SimulatedJudging(
-        asked.effect_on((0, 1))[None], asked.share, asked._gain_shares(grade),
+        asked.effect_on((0, 1))[None], asked.share, asked.gain_shares(grade),
         np.array([asked.standing((0, 1))])[:, :2].T, asked.bounds([(0, 1)]), level=1.0, to_the_end=True,
     )  # fmt: skip
     by_hand = [judged_by_hand(asked, (0, 1), order, grade[line]) for line, order in enumerate(judging.orders())]
     if measure == "P@5":  # the bounds of a weighted sum are followed exactly
         assert judging.counts().tolist() == by_hand
     found = [
-        asked._until_settled([(0, 1)], grade[line], order, guess)
+        asked.until_settled([(0, 1)], grade[line], order, guess)
         for line, (order, guess) in enumerate(zip(judging.orders(), judging.counts().tolist(), strict=True))
     ]
     assert found == by_hand
@@ -201,3 +201,18 @@ def test_the_paragraph_says_what_to_judge_for_any_measure():
         compared = evidence.compare([name])
         assert compared.pairs[0]["certain_low"] < 0 < compared.pairs[0]["certain_high"]
         assert f"{plan.query_ids[0]}/{plan.doc_ids[0]}" in compared.words()
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_hidden_judgments_are_asked_for_again():
+    """The replay: every order settles every pair, and the order of value needs fewer judgments than a random one."""
+    from rankbounds.studies import settling_by_judging_order
+
+    simulated = rb.simulate(6, 12, 150, 20, best=0.2, worst=0.5, relevant=0.2, seed=4)
+    result = settling_by_judging_order.run(
+        simulated.complete, simulated.runs, measures=["P@10", "nDCG@10"], pairs=6, depth=10
+    )
+    mean = {(row["measure"], row["order"]): row["mean"] for row in result.rows}
+    assert len(mean) == 2 * len(settling_by_judging_order.ORDERS)
+    for measure in ("P@10", "nDCG@10"):
+        assert 0 < mean[measure, "value"] < mean[measure, "random"] < math.inf

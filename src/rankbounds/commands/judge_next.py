@@ -16,8 +16,8 @@ judgments that takes, in this order and with the probabilities of --q, before an
 from __future__ import annotations
 
 import argparse
+import sys
 
-from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, check_format, seed, write_text
 from rankbounds.commands.reading import add_inputs, add_reading, collection_from
 from rankbounds.commands.scoring import add_order, order
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     )
     write_text(options, rendered(plan, options.format, raw=options.raw))
     for sentence in summary(plan, options):
-        say(sentence)
+        print(sentence, file=sys.stderr)
     return 0
 
 
@@ -120,6 +120,11 @@ def summary(plan: JudgingPlan | SettlingPlan, options: argparse.Namespace) -> li
     ]
 
 
+def _rounded(probability: float) -> str:
+    """From a normal difference whose mean and sd are drawn: no more than two digits, and never quite certain."""
+    return f"{probability:.2f}" if probability < 0.995 else "above 0.99"
+
+
 def _about_settling(plan: SettlingPlan, options: argparse.Namespace) -> list[str]:
     measure = str(parse_measure(options.measure))
     first = f"{plan.number_unjudged:,} unjudged documents"
@@ -129,7 +134,7 @@ def _about_settling(plan: SettlingPlan, options: argparse.Namespace) -> list[str
         if plan.settled[0]:
             first += f"; whatever they turn out to be, {ahead} is better than {behind} by {measure}"
         else:
-            first += f"; {ahead} is better than {behind} by {measure} with probability {probability:.2f}"
+            first += f"; {ahead} is better than {behind} by {measure} with probability {_rounded(probability)}"
     elif plan.pairs:
         settled = sum(plan.settled)
         first += f"; as judged, {plan.pairs[0][0]} leads by {measure}. "

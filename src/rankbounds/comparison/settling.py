@@ -441,7 +441,7 @@ class Question:
         judging = SimulatedJudging(
             np.stack([self.effect_on(pair) for pair in pairs]),
             self.share,
-            self._gain_shares(grade),
+            self.gain_shares(grade),
             np.array([self.standing(pair) for pair in pairs])[:, :2].T,
             self.bounds(pairs),
             level=level,
@@ -450,7 +450,7 @@ class Question:
         counts = judging.counts()
         if judging.to_the_end:
             counts = np.array([
-                self._until_settled(pairs, grade[line], order, guess)
+                self.until_settled(pairs, grade[line], order, guess)
                 for line, (order, guess) in enumerate(zip(judging.orders(), counts.tolist(), strict=True))
             ])  # fmt: skip
         done = np.sort(counts[np.isfinite(counts)]).astype(int)
@@ -478,13 +478,14 @@ class Question:
             grade[part.completion, part.document] = part.grade
         return grade
 
-    def _gain_shares(self, grade: Floats) -> Floats:
+    def gain_shares(self, grade: Floats) -> Floats:
+        """The gains of these grades as shares of the largest; 1 for every relevant one where gains do not count."""
         if not self.measure.graded:
             return (grade > 0).astype(np.float64)
         facts = self.collection.facts
         return np.clip((facts.rule(grade) - facts.nonrelevant_gain) / (facts.max_gain - facts.nonrelevant_gain), 0, 1)
 
-    def _until_settled(self, pairs: Sequence[tuple[int, int]], grade: Floats, order: Ints, guess: float) -> float:
+    def until_settled(self, pairs: Sequence[tuple[int, int]], grade: Floats, order: Ints, guess: float) -> float:
         """After how many judgments in this order every pair's bounds lie on one side of 0; bounds only narrow."""
 
         def settled(count: int) -> bool:
