@@ -22,6 +22,7 @@ from rankbounds.comparison.judges import judges as judges
 from rankbounds.comparison.power import topics_needed as topics_needed
 from rankbounds.comparison.replicates import replicates as replicates
 from rankbounds.comparison.result import Comparison as Comparison
+from rankbounds.comparison.settling import judge_next as judge_next
 from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.unjudged_differences import differences as differences
@@ -39,7 +40,6 @@ from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvalua
 from rankbounds.judging import pools as pools
 from rankbounds.judging.audit import audit as audit
 from rankbounds.judging.audit_plan import plan_audit as plan_audit
-from rankbounds.judging.next_judgments import judge_next as judge_next
 from rankbounds.judging.sample import draw_sample as draw_sample
 from rankbounds.measures.aggregated_gain import CWLA as CWLA
 from rankbounds.measures.average_precision import AP as AP
@@ -147,6 +147,7 @@ from rankbounds.published.vectors import count_vectors as count_vectors
 from rankbounds.published.vectors import enumerate_vectors as enumerate_vectors
 from rankbounds.published.vectors import greedy_vectors as greedy_vectors
 from rankbounds.published.vectors import significant_ranks as significant_ranks
+from rankbounds.rankings.preparation import prepare as prepare
 
 __all__: list[str]
 __version__: str
