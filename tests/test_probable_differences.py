@@ -235,3 +235,17 @@ def test_too_many_pairs_are_refused_before_hours_pass(capfd, tmp_path):
     simulated = rb.simulate(2, 20, 200, 150, seed=1)
     with pytest.raises(rb.UsageError, match="hours"):
         rb.differences(simulated.pooled, simulated.runs, "AP", q=0.1, samples=50_000_000)
+
+
+@pytest.mark.parametrize("measure", ["AP", "nDCG@5", "RBP(p=0.8)"])
+def test_the_order_of_the_runs_turns_the_difference_and_changes_nothing_else(measure):
+    rng = np.random.default_rng(4)
+    documents = [f"d{number}" for number in range(40)]
+    topics = [str(topic) for topic in range(12)]
+    runs = {name: {topic: rng.permutation(documents)[:15].tolist() for topic in topics} for name in ("one", "other")}
+    qrels = {topic: {document: int(rng.random() < 0.4) for document in documents[:25]} for topic in topics}
+    [forth] = rb.differences(qrels, runs, [measure]).rows()
+    [back] = rb.differences(qrels, dict(reversed(runs.items())), [measure]).rows()
+    assert forth["probability_a_better"] == pytest.approx(back["probability_b_better"])
+    assert forth["difference"] == pytest.approx(-back["difference"])
+    assert forth["sd"] == pytest.approx(back["sd"])

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(STRATEGIES)} (default A), for RBP, P and DCG without --compare",
     )  # fmt: skip
     parser.add_argument(
-        "--compare", nargs="+", metavar="RUN",
+        "--compare", nargs="+", metavar="NAME",
         help="settle which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
         "all)",
     )  # fmt: skip

@@ -178,11 +178,11 @@ class OpenCollection:
         numbered = number_pairs([run.pairs.take(row) for run, row in zip(self.runs, rows, strict=True)])
         topic_of = [_topic_of_cells(lists)[hole] for lists, hole in zip(flat, holes, strict=True)]
         size = max((int(number.max(initial=-1)) for number in numbered), default=-1) + 1
-        topic = np.zeros(size, dtype=np.int64)
-        for number, its_topic in zip(numbered, topic_of, strict=True):
-            topic[number] = its_topic
-        # Documents are numbered anew, topic by topic.
-        order = np.argsort(topic, kind="stable")
+        topic, key = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.uint64)
+        for run, number, its_topic, row in zip(self.runs, numbered, topic_of, rows, strict=True):
+            topic[number], key[number] = its_topic, run.pairs.keys[row]
+        # Documents are numbered anew, topic by topic, in an order that does not depend on that of the runs.
+        order = np.lexsort((key, topic))
         place = np.empty(size, dtype=np.int64)
         place[order] = np.arange(size)
         self.numbers = [place[number] for number in numbered]

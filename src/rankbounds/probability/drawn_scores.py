@@ -74,9 +74,8 @@ class DrawnCompletions:
         self._features: Floats | None = None
         if isinstance(model, Estimate) and len(collection):
             features = [model.features_of(unjudged) for unjudged in collection.unjudged]
-            self._features = np.empty((len(collection), features[0].shape[1]))
-            for number, rows in zip(collection.numbers, features, strict=True):
-                self._features[number] = rows
+            columns = [[rows[:, column] for rows in features] for column in range(features[0].shape[1])]
+            self._features = np.stack([collection.mean_over_runs(of_runs) for of_runs in columns], axis=-1)
             rng = np.random.default_rng((seed, 1))
             self._moved = rng.multivariate_normal(
                 np.zeros(len(model.covariance)), model.covariance, samples, method="eigh", check_valid="ignore"
