@@ -13,10 +13,20 @@ from __future__ import annotations
 import argparse
 import sys
 
+from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, check_format, write_text
-from rankbounds.commands.reading import add_inputs, add_reading, collection_from
+from rankbounds.commands.reading import (
+    add_calibrate,
+    add_inputs,
+    add_reading,
+    collection_from,
+    reading_from,
+    runs_from,
+    trusted_from,
+)
 from rankbounds.commands.scoring import add_order, order
 from rankbounds.judging.next_judgments import FIELDS, STRATEGIES, JudgingPlan, judge_next
+from rankbounds.measures import parse_measure
 from rankbounds.tables import Table, number, render_rows
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "trec", "markdown", "latex", "html")
@@ -33,14 +43,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compare", nargs=2, metavar=("ONE", "OTHER"), help="settle which of two runs is better")
     add_order(parser)
     add_reading(parser)
+    add_calibrate(parser)
     add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Plan and print."""
     check_format(options)
+    trusted = trusted_from(options, [parse_measure(options.measure)])
+    if trusted is None:
+        judgments, runs = collection_from(options)
+    else:
+        judgments, runs = trusted.qrels, reading_from(options).runs(runs_from(options))
     plan = judge_next(
-        *collection_from(options),
+        judgments,
+        runs,
+        probability=None if trusted is None else trusted.probabilities(),
         budget=options.budget,
         measure=options.measure,
         strategy=options.strategy.upper(),
@@ -48,6 +66,8 @@ def run(options: argparse.Namespace) -> int:
         ties=order(options),
     )
     write_text(options, rendered(plan, options.format, raw=options.raw))
+    if trusted is not None:
+        say(trusted.words())
     print(summary(plan, options), file=sys.stderr)
     return 0
 

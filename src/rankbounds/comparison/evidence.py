@@ -16,7 +16,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Formats, Reading
-from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedUnjudged
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
@@ -30,12 +30,14 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.model_choice import ChosenModels
+from rankbounds.probability.models import ByDocument
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, joined_run
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rankings.unjudged import CalibratedRule
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
@@ -280,12 +282,20 @@ class Evidence:
         """The measures of a look that was taken before and holds these; else these."""
         return next((known for known in self._looked if set(measures) <= set(known)), tuple(measures))
 
+    def _probabilities(self) -> str | ByDocument:
+        """What is known of unjudged documents: calibrated labels where there are any, else it is to be estimated."""
+        rule = self.assumptions.unjudged
+        if not isinstance(rule, CalibratedRule):
+            return "logistic"
+        labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
+        return ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
+
     def _unjudged_of(self, measures: tuple[Measure, ...], unjudged: dict[Measure, list[UnjudgedDocuments]]) -> Unjudged:
         models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions)
         estimated = False
         if unjudged and len(self.runs) <= PROBABLE_RUNS:
             kept = [list(self._rankings(at).batches) for at in range(len(self.runs))] if self._few_rows else None
-            logistic = ChosenModels("logistic", None, self.runs, self.facts, self.assumptions, kept)
+            logistic = ChosenModels(self._probabilities(), None, self.runs, self.facts, self.assumptions, kept)
             try:
                 for measure in unjudged:
                     logistic.of(measure)
@@ -357,16 +367,18 @@ class Evidence:
             return None
         from rankbounds.judging.next_judgments import judge_next
 
-        plan = judge_next(
-            self.qrels,
-            [self.runs[a], self.runs[b]],
-            budget=JUDGMENTS,
-            measure=measure,
-            compare=(self.names[a], self.names[b]),
-            ties=self.assumptions.order,
-            score_precision=self.assumptions.score_precision,
-            scores=self._scores_for_planning(measure, a, b),
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankboundsWarning)  # said when the runs were scored
+            plan = judge_next(
+                self.qrels,
+                [self.runs[a], self.runs[b]],
+                budget=JUDGMENTS,
+                measure=measure,
+                compare=(self.names[a], self.names[b]),
+                ties=self.assumptions.order,
+                score_precision=self.assumptions.score_precision,
+                scores=self._scores_for_planning(measure, a, b),
+            )
         return plan if len(plan) else None
 
     def _scores_for_planning(self, measure: Measure, a: int, b: int) -> Scores | None:

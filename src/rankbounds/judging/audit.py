@@ -465,8 +465,8 @@ def _unreached(estimates: list[Estimate], judged: JudgedSample) -> list[str]:
     """Measures whose documents the sample does not reach, because it was drawn for another question."""
     return [
         f"{estimate.measure}: by its probabilities the sample speaks for {share:.0%} of the weight that is asked "
-        "about, and chance does not explain the rest: it was drawn for another question, and documents that count here could "
-        "not be drawn. Draw a sample for this one."
+        "about, and chance does not explain the rest: it was drawn for another question, and documents that count here "
+        "could not be drawn. Draw a sample for this one."
         for estimate in estimates
         if (share := _share_reached(estimate.weight, judged)) is not None
     ]
