@@ -43,6 +43,9 @@ SOURCES = ("judgments", "both")
 DESIGN, LINEARISED = "design", "linearised"
 DRAWS = 40
 """Collections drawn to see what linearisation leaves out."""
+CAUTION = 3.0
+"""What linearisation leaves out varies more than drawn collections say, in which documents of a topic hang together by
+its richness alone: held against real labels, about so many times more."""
 LEAST_LACKING, CHANCE = 0.02, 4.0
 """A sample that lacks more than this share of the weight, and more than so many standard errors, is told of."""
 BLOCK = 1 << 22
@@ -76,7 +79,7 @@ class Estimate:
         design, freedom = design_variance(_chosen(self.terms, first, second), probability)
         if self.remainder is None:
             return design, freedom
-        left_out = _chosen(self.remainder, first, second).var(axis=-1, ddof=1) * (1 + 1 / DRAWS)
+        left_out = _chosen(self.remainder, first, second).var(axis=-1, ddof=1) * (CAUTION**2 + 1 / DRAWS)
         total = design + left_out
         spread = design**2 / freedom + left_out**2 / (DRAWS - 1)
         return total, np.divide(total**2, spread, out=np.ones(total.size), where=spread > 0)
