@@ -14,6 +14,7 @@ from rankbounds.measures import REGISTRY
 
 PYTHON = {
     "collection": "Judgments and runs",
+    "rankings": "Runs before they are scored",
     "measures": "Measures as Python objects",
     "evaluation": "Evaluation",
     "persistence": "Persistence",

@@ -244,11 +244,11 @@ def inferred_average_precision(topic: Topic, m, pooled: tuple[int, ...] = ()) ->
     return total / number if number else 0.0
 
 
-def rate_by_relevance(relevance: list[int], going_on, beyond: int) -> float:
+def rate_by_relevance(relevance: list[int], going_on, beyond: int, furthest: int = 500) -> float:
     """Relevant documents examined over documents examined, by a user who goes on with probability going_on(rank,
     found, relevant); behind the list all documents are relevant (1) or none (0). Read until nobody is left."""
     reached, gained, examined, found, rank = 1.0, 0.0, 0.0, 0, 0
-    while reached > 1e-17 and rank < 500:
+    while reached > 1e-17 and rank < furthest:
         relevant = relevance[rank] if rank < len(relevance) else beyond
         rank += 1
         found += relevant
@@ -277,6 +277,88 @@ def inst(topic: Topic, m, beyond: int = 0) -> float:
         return ((rank - 1 + m.T + still) / (rank + m.T + still)) ** 2
 
     return rate_by_relevance(topic.relevance(m.rel), going_on, beyond)
+
+
+def insq(topic: Topic, m, beyond: int = 0) -> float:
+    going_on = lambda rank, found, relevant: ((rank - 1 + 2 * m.T) / (rank + 2 * m.T)) ** 2  # noqa: E731
+    return rate_by_relevance(topic.relevance(m.rel), going_on, beyond)
+
+
+def time_biased_gain(topic: Topic, m, beyond: int = 0) -> float:
+    def going_on(rank: int, found: int, relevant: int) -> float:
+        return 0.5 ** ((m.seconds_relevant if relevant else m.seconds) / m.halflife)
+
+    return rate_by_relevance(topic.relevance(m.rel), going_on, beyond)
+
+
+def u_measure(topic: Topic, m, beyond: int = 0) -> float:
+    relevance = topic.relevance(m.rel)
+    gained = weight = text = 0.0
+    rank = 0
+    while text < m.L:
+        weight += 1 - text / m.L
+        gained += (1 - text / m.L) * (relevance[rank] if rank < len(relevance) else beyond)
+        rank, text = rank + 1, text + m.cost
+    return gained / weight
+
+
+def foraging(goal: bool, rate: bool):
+    def definition(topic: Topic, m, beyond: int = 0) -> float:
+        def going_on(rank: int, found: int, relevant: int) -> float:
+            c1 = 1 - 1 / (1 + m.b1 * math.exp((m.T - found) * m.R1)) if goal else 1.0
+            c2 = 1 / (1 + m.b2 * math.exp((m.A - found / rank) * m.R2)) if rate else 1.0
+            return c1 * c2
+
+        return rate_by_relevance(topic.relevance(m.rel), going_on, beyond, furthest=20_000)
+
+    return definition
+
+
+def bejeweled(topic: Topic, m, beyond: int = 0) -> float:
+    relevance = topic.relevance(m.rel)
+    found, wanted, willing, rank = 0, m.T, m.K, 0
+    while rank < 10_000:
+        relevant = relevance[rank] if rank < len(relevance) else beyond
+        rank, found = rank + 1, found + relevant
+        if not (found < wanted and rank < willing):
+            break
+        wanted += m.hb * (relevant - m.median)
+        willing += m.hc * (relevant - m.median)
+    return found / rank
+
+
+def remembered(topic: Topic, m, beyond: int = 0) -> float:
+    """Where the user stops, times what is remembered there; behind the list everything is alike."""
+    if m.graded:
+        worth = [topic.gain(grade) / topic.largest for grade in topic.ranking]
+    else:
+        worth = [float(relevant) for relevant in topic.relevance(m.rel)]
+
+    def memory(best: float, last: float) -> float:
+        return {"max": best, "end": last, "peak-end": (best + last) / 2}[m.aggregate]
+
+    def reading(rank: int) -> float:
+        return m.p ** (rank - 1) if m.T is None else (2 * m.T / (rank - 1 + 2 * m.T)) ** 2
+
+    total = 0.0
+    for rank, last in enumerate(worth, 1):
+        total += (reading(rank) - reading(rank + 1)) * memory(max(worth[:rank]), last)
+    return total + reading(len(worth) + 1) * memory(max([*worth, float(beyond)]), float(beyond))
+
+
+READING_ON = {
+    "INSQ": insq,
+    "TBG": time_biased_gain,
+    "UMeasure": u_measure,
+    "IFT_C1": foraging(True, False),
+    "IFT_C2": foraging(False, True),
+    "IFT": foraging(True, True),
+    "BPM": bejeweled,
+    "CWLA": remembered,
+    "RBP2": rbp_by_relevance,
+    "INST": inst,
+}
+"""Measures whose users read on behind the list, where all documents are relevant (1) or none is (0)."""
 
 
 def _discount(rank: int, base: float | None) -> float:
@@ -339,6 +421,214 @@ def search_length(topic: Topic, m) -> float:
 def rank_power(topic: Topic, m) -> float:
     ranks = [rank for rank, relevant in enumerate(topic.relevance(m.rel)[: m.cutoff], 1) if relevant]
     return sum(ranks) / len(ranks) / len(ranks) if ranks else math.inf
+
+
+@dataclass
+class Covering:
+    """A list whose documents cover subtopics, and all judged documents: their ids and what they cover.
+
+    ``listed`` are all subtopics that judgments name, ``okay`` those that are okay nuggets.
+    """
+
+    ranking: list[frozenset[int]]
+    judged: list[tuple[str, frozenset[int]]]
+    listed: frozenset[int]
+    okay: frozenset[int] = frozenset()
+
+    @property
+    def existing(self) -> list[int]:
+        return sorted({subtopic for _, covers in self.judged for subtopic in covers})
+
+
+def one_subtopic(definition) -> Callable[[Topic, object], float]:
+    """A definition for subtopics, of a topic that has one."""
+
+    def covers(grade, m) -> frozenset[int]:
+        return frozenset({0} if grade is not None and grade >= m.rel else ())
+
+    def of_topic(topic: Topic, m) -> float:
+        judged = [(str(number), covers(grade, m)) for number, grade in enumerate(topic.judged)]
+        return definition(Covering([covers(grade, m) for grade in topic.ranking], judged, frozenset({0})), m)
+
+    return of_topic
+
+
+def mean_over_subtopics(lists: Covering, of_list: Callable[[list[int], int], float]) -> float:
+    """``of_list`` gets the relevance of the list to a subtopic, and how many judged documents are relevant to it."""
+    values = []
+    for subtopic in lists.existing:
+        relevance = [int(subtopic in covers) for covers in lists.ranking]
+        values.append(of_list(relevance, sum(subtopic in covers for _, covers in lists.judged)))
+    return sum(values) / len(values) if values else 0.0
+
+
+def subtopic_recall(lists: Covering, m) -> float:
+    met = {subtopic for covers in lists.ranking[: m.cutoff] for subtopic in covers}
+    return len(met) / len(lists.existing) if lists.existing else 0.0
+
+
+def nugget_recall(lists: Covering, m) -> float:
+    met = {nugget for covers in lists.ranking[: m.cutoff] for nugget in covers}
+    weight = {nugget: m.okay if nugget in lists.okay else 1.0 for nugget in lists.listed}
+    return share(sum(weight[nugget] for nugget in met), sum(weight.values()))
+
+
+def intent_aware_precision(lists: Covering, m) -> float:
+    return mean_over_subtopics(lists, lambda relevance, _: sum(relevance[: m.cutoff]) / m.cutoff)
+
+
+def intent_aware_average_precision(lists: Covering, m) -> float:
+    return mean_over_subtopics(lists, lambda relevance, known: sum_of_precisions(relevance, m.cutoff) / known)
+
+
+RANK_WEIGHT = {
+    "alpha_DCG": lambda rank, m: 1 / math.log2(rank + 1),
+    "ERR_IA": lambda rank, m: 1 / rank,
+    "NRBP": lambda rank, m: m.beta ** (rank - 1),
+}
+
+
+def novelty(lists: Covering, m, weight) -> float:
+    """Gain rank by rank: (1 - alpha)^n for each subtopic that the document covers and that was met n times above."""
+    met: dict[int, int] = {}
+    total = 0.0
+    for rank, covers in enumerate(lists.ranking[: m.cutoff], 1):
+        for subtopic in covers:
+            total += weight(rank, m) * (1 - m.alpha) ** met.get(subtopic, 0)
+            met[subtopic] = met.get(subtopic, 0) + 1
+    return total
+
+
+def novel(name: str):
+    def definition(lists: Covering, m) -> float:
+        ranks = range(1, (m.cutoff or 300) + 1)
+        most = sum((1 - m.alpha) ** (rank - 1) * RANK_WEIGHT[name](rank, m) for rank in ranks)
+        return share(novelty(lists, m, RANK_WEIGHT[name]), len(lists.existing) * most)
+
+    return definition
+
+
+def normalised_novel(name: str):
+    def definition(lists: Covering, m) -> float:
+        left, met, ideal = sorted(lists.judged, reverse=True), dict.fromkeys(lists.listed, 0), []
+        while left:  # the first of the best, ids falling
+            gains = [sum((1 - m.alpha) ** met[subtopic] for subtopic in sorted(covers)) for _, covers in left]
+            _, covers = left.pop(gains.index(max(gains)))
+            ideal.append(covers)
+            for subtopic in covers:
+                met[subtopic] += 1
+        best = novelty(Covering(ideal, [], lists.listed), m, RANK_WEIGHT[name])
+        return share(novelty(lists, m, RANK_WEIGHT[name]), best)
+
+    return definition
+
+
+BY_SUBTOPIC = {
+    "StRec": subtopic_recall,
+    "NuggetRecall": nugget_recall,
+    "P_IA": intent_aware_precision,
+    "AP_IA": intent_aware_average_precision,
+    "alpha_DCG": novel("alpha_DCG"),
+    "alpha_nDCG": normalised_novel("alpha_DCG"),
+    "ERR_IA": novel("ERR_IA"),
+    "nERR_IA": normalised_novel("ERR_IA"),
+    "NRBP": novel("NRBP"),
+    "nNRBP": normalised_novel("NRBP"),
+}
+
+
+@dataclass
+class Sample:
+    """A list of documents with strata (None: outside the pool) and grades (None: not drawn), and the whole pool."""
+
+    ranking: list[tuple[str | None, float | None]]
+    pool: list[tuple[str, float | None]]
+
+    def stands_for(self, stratum: str) -> float:
+        members = [grade for name, grade in self.pool if name == stratum]
+        drawn = [grade for grade in members if grade is not None]
+        return len(members) / len(drawn)
+
+    def inferred_relevant(self, rank: int, rel: float) -> float:
+        total = 0.0
+        for stratum in sorted({name for name, _ in self.pool}):
+            members = [grade for name, grade in self.ranking[:rank] if name == stratum]
+            drawn = [grade for grade in members if grade is not None]
+            relevant = [grade for grade in drawn if grade >= rel]
+            total += len(members) * (len(relevant) + 0.00001) / (len(drawn) + 0.00003)
+        return total
+
+    def inferred_total(self, rel: float) -> float:
+        return sum(self.stands_for(name) for name, grade in self.pool if grade is not None and grade >= rel)
+
+
+def one_stratum(definition) -> Callable[[Topic, object], float]:
+    """A definition for samples, of a pool that was judged entirely."""
+
+    def of_topic(topic: Topic, m) -> float:
+        def worth(grade: float) -> float:
+            return topic.gain(grade) if m.graded else grade
+
+        ranking = [(None, None) if grade is None else ("pool", worth(grade)) for grade in topic.ranking]
+        return definition(Sample(ranking, [("pool", worth(grade)) for grade in topic.judged]), m)
+
+    return of_topic
+
+
+def stratified_average_precision(sample: Sample, m) -> float:
+    total = 0.0
+    for rank, (stratum, grade) in enumerate(sample.ranking, 1):
+        if grade is not None and grade >= m.rel:
+            total += sample.stands_for(stratum) * (1 + sample.inferred_relevant(rank - 1, m.rel)) / rank
+    return share(total, sample.inferred_total(m.rel))
+
+
+def inferred_ndcg(sample: Sample, m) -> float:
+    gained = 0.0
+    ranking = sample.ranking[: m.cutoff]
+    for stratum in sorted({name for name, _ in sample.pool}):
+        members = [(rank, grade) for rank, (name, grade) in enumerate(ranking, 1) if name == stratum]
+        drawn = [(rank, grade) for rank, grade in members if grade is not None]
+        if drawn:
+            gained += len(members) / len(drawn) * sum(grade / math.log2(rank + 1) for rank, grade in drawn)
+    ideal = start = 0.0
+    for gain in sorted({grade for _, grade in sample.pool if grade}, reverse=True):
+        number = sum(sample.stands_for(name) for name, grade in sample.pool if grade == gain)
+        rank = start + 1
+        while rank <= start + number + 1e-9:
+            ideal += gain / math.log2(rank + 1)
+            if m.cutoff is not None and rank >= m.cutoff - 1e-9:
+                break
+            rank += 1
+        start += number
+    return share(gained, ideal)
+
+
+OF_SAMPLES = {
+    "xinfAP": stratified_average_precision,
+    "infNDCG": inferred_ndcg,
+    "infP": lambda sample, m: sample.inferred_relevant(m.cutoff, m.rel) / m.cutoff,
+    "infNumRelRet": lambda sample, m: sample.inferred_relevant(len(sample.ranking), m.rel),
+    "infNumRel": lambda sample, m: sample.inferred_total(m.rel),
+}
+
+
+def overlap(ranking: list, ideal: list, p: float) -> float:
+    """Rank-biased overlap down to depth 1000, but for the sum of weights."""
+    return sum(p ** (depth - 1) * len({*ranking[:depth]} & {*ideal[:depth]}) / depth for depth in range(1, 1001))
+
+
+def compatibility(topic: Topic, m) -> float:
+    """Documents are told apart by numbers; those judged and not retrieved come behind the retrieved ones."""
+    gains = topic.gains()
+    rest = [topic.gain(grade) for grade in topic.judged]
+    for grade in topic.ranking:
+        if grade is not None:
+            rest.remove(topic.gain(grade))
+    gains += rest
+    relevant = [number for number, gain in enumerate(gains) if gain > topic.gain(0)]
+    ideal = sorted(relevant, key=lambda number: (-gains[number], number))
+    return share(overlap([*range(len(topic.ranking))], ideal, m.p), overlap(ideal, ideal, m.p))
 
 
 def relative_precision(topic: Topic, m) -> float:
@@ -446,14 +736,16 @@ DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "NumRelRet": lambda topic, m: sum(topic.relevance(m.rel)),
     "IPrec": lambda topic, m: interpolated(topic, m.rel, m.recall),
     "IPrecMean": interpolated_mean,
-    "RBP2": rbp_by_relevance,
-    "INST": inst,
+    **READING_ON,
     "SDCG": scaled_dcg,
     "RRn": later_reciprocal_rank,
     "F": f_measure,
     "Shaw": shaw,
     "ESL": search_length,
     "RankPower": rank_power,
+    **{name: one_subtopic(definition) for name, definition in BY_SUBTOPIC.items()},
+    **{name: one_stratum(definition) for name, definition in OF_SAMPLES.items()},
+    "Compatibility": compatibility,
     "NumNonRelRet": lambda topic, m: len([grade for grade in topic.ranking if grade is not None and grade < m.rel]),
     "NumQ": lambda topic, m: 1,
     "Hits": lambda topic, m: sum(topic.relevance(m.rel)[: m.cutoff]),
@@ -484,7 +776,7 @@ def greatest(topic: Topic, measure) -> float:
     """The measure of one list when documents beyond its end or beyond the depth turn out as good as they can."""
     if type(measure).__name__ == "Condensed":
         return greatest(topic, measure.measure)
-    if measure.name in ("RBP2", "INST"):
+    if measure.name in READING_ON:
         return DEFINITIONS[measure.name](topic, measure, 1)
     length, tail = len(topic.ranking), 0.0
     if measure.name == "RBP":

@@ -24,6 +24,7 @@ CALLS = {
     "judge_next": (RUNS, lambda qrels, runs: rb.judge_next(qrels, runs, budget=5).rows()),
     "judgments_needed": (RUNS, lambda qrels, runs: rb.judgments_needed(qrels, runs, 0.5, 2)),
     "persistence_agreement": (RUNS, lambda qrels, runs: rb.persistence_agreement(qrels, runs, p=(0.5, 0.9))),
+    "replicates": (RUNS, lambda qrels, runs: rb.replicates(qrels, runs, "AP", pattern=r"\d+$").rows()),
     "uncertainty": (RUNS, lambda qrels, runs: list(rb.uncertainty(qrels, runs, q=0.3, interval="distribution").rows())),
 }
 

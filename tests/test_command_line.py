@@ -365,7 +365,8 @@ def both_ways(tmp_path):
 
 
 NAMING = {
-    "evaluate", "compare", "contributions", "crossings", "uncertainty", "differences", "check", "judges", "replicates",
+    "evaluate", "compare", "contributions", "crossings", "uncertainty", "sampling-errors", "differences", "check",
+    "judges", "replicates",
 }  # fmt: skip
 """What names the runs in its answer."""
 READING = ("--from", "csv", "--columns", "query_id=topic_name")
@@ -391,6 +392,7 @@ ASKED = {
     "uncertainty": lambda files, _: [
         "uncertainty", *files, "--q", "0.3", "--interval", "distribution", "--format", "json",
     ],
+    "sampling-errors": lambda files, _: ["sampling-errors", *files, "--format", "json"],
     "differences": lambda files, _: ["uncertainty", *files, "--q", "0.3", "--difference", "--format", "json"],
     "explain": lambda files, folder: ["explain", folder / "trec_eval.out", *files[:2], "--format", "json"],
     "check": lambda files, _: ["check", *files[1:], "--qrels", files[0], "--format", "csv"],

@@ -133,7 +133,7 @@ def test_coefficients_of_any_table(given_pairs, level):
         assert kappa(table, disagreement(grades, 2)) == pytest.approx(plain_kappa(pairs, lambda a, b: (a - b) ** 2))
 
 
-def test_intervals_are_percentiles_over_topics_drawn_again():
+def test_intervals_are_standard_errors_over_topics_drawn_again():
     people, models, _ = made(4)
     row = rb.judges(people, {"model": models["two"]}, rel=1, resamples=60, seed=5, confidence=0.8).agreement[0]
     topics = list(people)
@@ -147,8 +147,9 @@ def test_intervals_are_percentiles_over_topics_drawn_again():
             np.mean(pairs[:, 1] - pairs[:, 0]),
         ))  # fmt: skip
     for place, name in enumerate(("kappa_linear", "alpha", "shift")):
-        low, high = np.quantile(np.array(drawn)[:, place], [0.1, 0.9])
-        assert (row[f"{name}_low"], row[f"{name}_high"]) == (pytest.approx(low), pytest.approx(high))
+        half = stats.t.ppf(0.9, 8) * np.std(np.array(drawn)[:, place]) * np.sqrt(9 / 8)
+        assert row[f"{name}_low"] == pytest.approx(row[name] - half)
+        assert row[f"{name}_high"] == pytest.approx(row[name] + half)
 
 
 def test_confusion_and_shares_by_grade():
@@ -241,6 +242,16 @@ def test_a_careless_judge_squeezes_differences_but_likes_nobody():
         assert row["beyond_scale"] == pytest.approx(row["by_labels"] - level - slope * row["trusted"], abs=1e-12)
 
 
+def test_one_label_makes_no_favourite():
+    """A line through runs' scores that one topic bends says nothing of the other runs."""
+    people, _, runs = made(3, topics=30, runs=8, grades=2)
+    model = {topic: dict(of) for topic, of in people.items()}
+    model["4"]["d1"] = 1 - model["4"]["d1"]
+    found = rb.judges(people, {"model": model}, runs, "P@3")
+    assert any(row["bias"] for row in found.systems)
+    assert {(row["flag"], row["flag_beyond_scale"]) for row in found.systems} == {(None, None)}
+
+
 def plain_tau_ap(observed, reference):
     """For orders without ties."""
     ranked = sorted(observed, key=observed.get, reverse=True)
@@ -277,7 +288,7 @@ def test_intervals_of_orders_are_the_deviation_over_topics_drawn_again():
         stats.kendalltau(trusted @ counts, other @ counts).statistic for counts in topic_counts(14, Resampling(40, 2))
     ]
     row = found.orderings[0]
-    half = stats.norm.ppf(0.95) * np.std(drawn)
+    half = stats.t.ppf(0.95, 13) * np.std(drawn) * np.sqrt(14 / 13)
     assert row["tau_low"] == pytest.approx(max(row["tau"] - half, -1))
     assert row["tau_high"] == pytest.approx(min(row["tau"] + half, 1))
 

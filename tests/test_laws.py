@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from plain import DEFINITIONS, Topic, greatest, value
+from plain import BY_SUBTOPIC, DEFINITIONS, OF_SAMPLES, Topic, greatest, value
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.facts import Facts
@@ -28,14 +28,18 @@ LAW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthChec
 
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 MEASURES = [*PLAIN, *map(Condensed, PLAIN)]
-BY_STEPS = {"RBP2", "INST"}  # a user whose next step depends on what was found so far
-NO_MEAN_OVER_TIES = BY_STEPS | {"GMAP", "GMBpref", "YAAP", "BinG", "G", "nDCG_rel", "RnDCG"}
+STOPPING_BY_GAIN = {"IFT_C1", "IFT_C2", "IFT", "BPM"}
+BY_STEPS = {"RBP2", "INST", "TBG", *STOPPING_BY_GAIN}  # a user whose next step depends on what was found so far
+NO_MEAN_OVER_TIES = {*BY_STEPS, *OF_SAMPLES, "GMAP", "GMBpref", "YAAP", "BinG", "G", "nDCG_rel", "RnDCG"}
 NO_MEAN_OVER_BOTH = NO_MEAN_OVER_TIES | {"RRn", "ESL", "Shaw", "RankPower"}
-NO_EXTREMES_OVER_TIES = {"infAP", "G", "nDCG_rel", "RnDCG"}
+# The best order for one subtopic may be bad for another.
+NO_EXTREMES_OVER_TIES = {"infAP", "G", "nDCG_rel", "RnDCG", *BY_SUBTOPIC, *STOPPING_BY_GAIN, *OF_SAMPLES}
 UNBOUNDED = {  # no bounds are known, and none are given
     *("Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP", "G", "nDCG_rel", "RnDCG"),
+    *("alpha_nDCG", "nERR_IA", "nNRBP"),
+    *OF_SAMPLES,
 }
-OUTER = {"Q"}  # bounds that hold, but may be wider than needed
+OUTER = {"Q", "Compatibility", *STOPPING_BY_GAIN}  # bounds that hold, but may be wider than needed
 COUNTED = {"P", "Recall", "F", "Shaw", "RPrec", "Success", "Judged", "Unjudged", "NumRet", "NumRel", "NumRelRet"}
 COUNTED |= {"NumQ", "NumNonRelRet", "Hits", "SetP", "RelP", "SetAP"}
 
@@ -61,7 +65,8 @@ def bounded(measure) -> bool:
 
 def averaged(measure, ties: str = "expected") -> bool:
     """Is the mean over orders known, where the treatment of ties asks for it?"""
-    return ties != "expected" or plain(measure).name not in NO_MEAN_OVER_TIES
+    graded_peak = plain(measure).name == "CWLA" and plain(measure).graded and plain(measure).aggregate != "end"
+    return ties != "expected" or not (plain(measure).name in NO_MEAN_OVER_TIES or graded_peak)
 
 
 def extreme(measure, ties: str = "best") -> bool:

@@ -56,7 +56,7 @@ def test_resampled_places_against_a_plain_loop(seed):
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 4, (5, 6)) / 3.0
     resampling = Resampling(200, seed)
-    best, expected = resampled_places(scores, resampling)
+    best, expected = resampled_places(scores, topic_counts(6, resampling))
     first_in, place_sum = [0.0] * 5, [0.0] * 5
     for counts in topic_counts(6, resampling):
         means = [round(sum(count * value for count, value in zip(counts, row, strict=True)), 9) for row in scores]

@@ -254,6 +254,8 @@ class TestObjects:
             "outer": [],
             "topics": "shared",
             "parts": None,
+            "open": "collection",
+            "most_relevant": 5,
         }
         assert changed.keys() == scores.__dataclass_fields__.keys()
         for name, value in changed.items():

@@ -95,23 +95,19 @@ def test_uncertainty_takes_them_as_probabilities(command, files):
     assert {row["run"]: row["sd"] for row in expected} == pytest.approx({name: row["sd"] for name, row in rows.items()})
 
 
-def test_judge_next_asks_first_where_labels_are_unsure(command, files):
+def test_judge_next_does_not_take_model_labels_for_judgments(command, files):
     people, labels, runs, paths = files
-    code, out, err = command("judge-next", *paths, "--for", *ASKED[1:], "--budget", "100", "--format", "json")
+    asked = ("judge-next", *paths, "-m", "RBP(p=0.5)", "--budget", "100", "--compare", "one", "two", "--format", "json")
+    code, out, err = command(*asked, "--labels", "human,llm", "--calibrate")
     assert code == 0
     assert "did not judge count by labels of llm" in err
-    rows = json.loads(out)
-    assert all(row["doc_id"] not in people[row["query_id"]] for row in rows)
-    chance = rb.label_probabilities(labels, people).by_pair
-    for row in rows:
-        weight = sum(
-            0.5 * 0.5 ** docs[row["query_id"]].index(row["doc_id"])
-            for docs in runs.values()
-            if row["doc_id"] in docs[row["query_id"]]
-        )
-        p = chance[row["query_id"]][row["doc_id"]]
-        assert row["weight"] == pytest.approx(weight * 2 * (p * (1 - p)) ** 0.5)
-    assert [row["weight"] for row in rows] == sorted((row["weight"] for row in rows), reverse=True)
+    q = rb.label_probabilities(labels, people).by_pair
+    expected = rb.judge_next(people, runs, budget=100, measure="RBP(p=0.5)", compare=("one", "two"), q=q).rows()
+    found = json.loads(out)
+    assert {(row["query_id"], row["doc_id"]): row["value"] for row in found} == pytest.approx(
+        {(row["query_id"], row["doc_id"]): row["value"] for row in expected}
+    )
+    assert all(row["doc_id"] not in people[row["query_id"]] for row in found)
 
 
 @pytest.mark.filterwarnings("ignore:.*no relevant document")
@@ -134,7 +130,6 @@ def test_the_report_shows_the_same_scores_and_says_what_they_rest_on(files):
         (("compare", "-m", "P@5", "-m", "P(rel=2)@5", "--labels", "human,llm", "--calibrate"), "one grade"),
         (("compare", *ASKED, "--unjudged", "condensed"), "--unjudged"),
         (("uncertainty", *ASKED, "--q", "0.5"), "not from both"),
-        (("judge-next", "--for", *ASKED[1:], "--strategy", "B"), 'strategy "A"'),
     ],
 )
 def test_what_does_not_go_together_is_told(command, files, asked, message):

@@ -7,6 +7,7 @@ from rankbounds.checking.bands import rounded as rounded
 from rankbounds.checking.bands import worst_difference as worst_difference
 from rankbounds.checking.diagnosis import diagnose as diagnose
 from rankbounds.checking.explanation import explain as explain
+from rankbounds.collection.preferences import levels_from_preferences as levels_from_preferences
 from rankbounds.collection.qrels import Qrels as Qrels
 from rankbounds.collection.qrels import read_qrels as read_qrels
 from rankbounds.collection.qrels import read_qrels_by_source as read_qrels_by_source
@@ -21,6 +22,7 @@ from rankbounds.comparison.judges import judges as judges
 from rankbounds.comparison.power import topics_needed as topics_needed
 from rankbounds.comparison.replicates import replicates as replicates
 from rankbounds.comparison.result import Comparison as Comparison
+from rankbounds.comparison.settling import judge_next as judge_next
 from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.unjudged_differences import differences as differences
@@ -38,17 +40,19 @@ from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvalua
 from rankbounds.judging import pools as pools
 from rankbounds.judging.audit import audit as audit
 from rankbounds.judging.audit_plan import plan_audit as plan_audit
-from rankbounds.judging.next_judgments import judge_next as judge_next
 from rankbounds.judging.sample import draw_sample as draw_sample
+from rankbounds.measures.aggregated_gain import CWLA as CWLA
 from rankbounds.measures.average_precision import AP as AP
 from rankbounds.measures.average_precision_of_retrieved import APRetrieved as APRetrieved
 from rankbounds.measures.averaged_discounted_gain import IdealDCG as IdealDCG
 from rankbounds.measures.averaged_discounted_gain import RnDCG as RnDCG
 from rankbounds.measures.averaged_discounted_gain import nDCG_rel as nDCG_rel
+from rankbounds.measures.bejeweled_player import BPM as BPM
 from rankbounds.measures.binary_preference import Bpref as Bpref
 from rankbounds.measures.binary_preference import Bpref_N as Bpref_N
 from rankbounds.measures.binary_preference import Bpref_old as Bpref_old
 from rankbounds.measures.binary_preference import Bpref_R as Bpref_R
+from rankbounds.measures.compatibility import Compatibility as Compatibility
 from rankbounds.measures.continuation import Continuing as Continuing
 from rankbounds.measures.continuation import ContinuingByRelevance as ContinuingByRelevance
 from rankbounds.measures.counts import NumNonRelRet as NumNonRelRet
@@ -62,9 +66,21 @@ from rankbounds.measures.gain_by_cost import BinG as BinG
 from rankbounds.measures.gain_by_cost import G as G
 from rankbounds.measures.geometric_means import GMAP as GMAP
 from rankbounds.measures.geometric_means import GMBpref as GMBpref
+from rankbounds.measures.goal_and_rate_foraging import IFT as IFT
 from rankbounds.measures.hits import Hits as Hits
 from rankbounds.measures.inferred_average_precision import infAP as infAP
+from rankbounds.measures.inferred_counts import infNumRel as infNumRel
+from rankbounds.measures.inferred_counts import infNumRelRet as infNumRelRet
+from rankbounds.measures.inferred_counts import infP as infP
+from rankbounds.measures.inferred_discounted_gain import infNDCG as infNDCG
+from rankbounds.measures.information_foraging import IFT_C1 as IFT_C1
+from rankbounds.measures.information_foraging import IFT_C2 as IFT_C2
+from rankbounds.measures.insq import INSQ as INSQ
 from rankbounds.measures.inst import INST as INST
+from rankbounds.measures.intent_aware_precision import AP_IA as AP_IA
+from rankbounds.measures.intent_aware_precision import P_IA as P_IA
+from rankbounds.measures.intent_aware_reciprocal_rank import ERR_IA as ERR_IA
+from rankbounds.measures.intent_aware_reciprocal_rank import nERR_IA as nERR_IA
 from rankbounds.measures.interpolated_precision import IPrec as IPrec
 from rankbounds.measures.interpolated_precision import IPrecMean as IPrecMean
 from rankbounds.measures.judged import Judged as Judged
@@ -72,6 +88,11 @@ from rankbounds.measures.later_reciprocal_rank import RRn as RRn
 from rankbounds.measures.measure import Measure as Measure
 from rankbounds.measures.measure import RankWeighted as RankWeighted
 from rankbounds.measures.normalised_discounted_gain import nDCG as nDCG
+from rankbounds.measures.novelty_biased_precision import NRBP as NRBP
+from rankbounds.measures.novelty_biased_precision import nNRBP as nNRBP
+from rankbounds.measures.novelty_discounted_gain import alpha_DCG as alpha_DCG
+from rankbounds.measures.novelty_discounted_gain import alpha_nDCG as alpha_nDCG
+from rankbounds.measures.nugget_recall import NuggetRecall as NuggetRecall
 from rankbounds.measures.parser import parse_measure as parse_measure
 from rankbounds.measures.precision import P as P
 from rankbounds.measures.precision_and_recall import F as F
@@ -93,9 +114,13 @@ from rankbounds.measures.retrieved_set import SetAP as SetAP
 from rankbounds.measures.retrieved_set import SetP as SetP
 from rankbounds.measures.scaled_discounted_gain import SDCG as SDCG
 from rankbounds.measures.smoothed_average_precision import YAAP as YAAP
+from rankbounds.measures.stratified_average_precision import xinfAP as xinfAP
+from rankbounds.measures.subtopic_recall import StRec as StRec
 from rankbounds.measures.success import Success as Success
 from rankbounds.measures.sum_of_precisions import SP as SP
+from rankbounds.measures.time_biased_gain import TBG as TBG
 from rankbounds.measures.topics_scored import NumQ as NumQ
+from rankbounds.measures.u_measure import UMeasure as UMeasure
 from rankbounds.measures.unjudged import Unjudged as Unjudged
 from rankbounds.measures.utility import Utility as Utility
 from rankbounds.persistence.choosing import fit_persistence as fit_persistence
@@ -110,6 +135,7 @@ from rankbounds.persistence.planning import planned_depth as planned_depth
 from rankbounds.persistence.planning import planned_persistence as planned_persistence
 from rankbounds.probability.calibration import label_probabilities as label_probabilities
 from rankbounds.probability.mean import uncertainty as uncertainty
+from rankbounds.probability.sampling_errors import sampling_errors as sampling_errors
 from rankbounds.probability.simulated_collections import simulate as simulate
 from rankbounds.probability.urn import fit_urn as fit_urn
 from rankbounds.probability.urn import sample_rankings as sample_rankings
@@ -121,6 +147,7 @@ from rankbounds.published.vectors import count_vectors as count_vectors
 from rankbounds.published.vectors import enumerate_vectors as enumerate_vectors
 from rankbounds.published.vectors import greedy_vectors as greedy_vectors
 from rankbounds.published.vectors import significant_ranks as significant_ranks
+from rankbounds.rankings.preparation import prepare as prepare
 
 __all__: list[str]
 __version__: str

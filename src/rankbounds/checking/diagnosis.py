@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.checking.corpus import Corpus, corpus_ids, outside
 from rankbounds.checking.run_contents import Contents, Problem, read
 from rankbounds.checking.tie_effects import TieEffect
 from rankbounds.collection.inputs import RunToRead, judgments_from, runs_to_read
@@ -60,6 +62,8 @@ class Diagnosis:
     residual: float | None = None
     """What is open in RBP(p=0.8) because documents are unjudged."""
     effects: Sequence[TieEffect] = ()
+    outside_corpus: int | None = None
+    """How many documents of the run the corpus does not hold; None where no corpus was given."""
 
     @property
     def errors(self) -> int:
@@ -80,6 +84,7 @@ class Diagnosis:
             or self.contradictions_line
             or self.rank_gap_topics
             or self.missing_topics
+            or self.outside_corpus
         )
 
     def summary(self) -> dict[str, Any]:
@@ -112,6 +117,7 @@ def diagnose(
     qrels: Any = None,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     examples: int = 3,
+    corpus: str | os.PathLike[str] | Iterable[str] | Corpus | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Diagnosis]:
     """Check runs: lines that cannot be read, ties, orders that contradict each other.
@@ -127,6 +133,9 @@ def diagnose(
         Which measures ties are tried on, where there are judgments.
     examples
         How many contradictions of each kind are told.
+    corpus
+        The ids of the documents that can be retrieved, or a file with one in front of every line: with them how many
+        documents of each run are not among them.
     progress
         Called with the number of runs that are done and that of all.
 
@@ -152,8 +161,10 @@ def diagnose(
     if judgments is not None:
         judgments.pairs.index  # noqa: B018 (built once, before threads share it)
 
+    ids = None if corpus is None else corpus_ids(corpus)
+
     def look(source: RunToRead) -> Diagnosis:
-        return _diagnose_one(source, judgments, chosen, examples)
+        return _diagnose_one(source, judgments, chosen, examples, ids)
 
     diagnoses: list[Diagnosis] = []
     with warnings.catch_warnings():
@@ -166,7 +177,9 @@ def diagnose(
     return [replace(diagnosis, run=name) for diagnosis, name in zip(diagnoses, names, strict=True)]
 
 
-def _diagnose_one(source: RunToRead, qrels: Qrels | None, measures: list[Measure], examples: int) -> Diagnosis:
+def _diagnose_one(
+    source: RunToRead, qrels: Qrels | None, measures: list[Measure], examples: int, corpus: Corpus | None
+) -> Diagnosis:
     if source.path is None:
         given = source.read()
         contents = Contents(given, (), len(given))
@@ -179,6 +192,8 @@ def _diagnose_one(source: RunToRead, qrels: Qrels | None, measures: list[Measure
     diagnosis = Diagnosis(source.name or run.name, file, contents.lines, len(run.query_ids), contents.problems)
     diagnosis = _with_ties(diagnosis, run)
     diagnosis = _with_contradictions(diagnosis, contents, run, examples)
+    if corpus is not None:
+        diagnosis = replace(diagnosis, outside_corpus=len(outside(run.pairs.docs, corpus)))
     return diagnosis if qrels is None else _with_effects(diagnosis, run, qrels, measures)
 
 

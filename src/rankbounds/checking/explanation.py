@@ -286,7 +286,7 @@ def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: 
     for level in dict.fromkeys(wanted):
         chosen = np.array([other == level for other in wanted])
         rows = np.flatnonzero(chosen[qrels.pairs.topic])
-        part = Qrels(qrels.pairs.take(rows).without_unused_topics(), qrels.grade[rows])
+        part = qrels.take(rows)
         if set(part.query_ids) & set(run.query_ids):
             values[:, chosen] = _quietly(part, run, [level], topics="shared").value
     nothing = np.full_like(values, np.nan)

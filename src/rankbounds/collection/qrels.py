@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints, read_only
+from rankbounds.arrays import Flags, Floats, Ints, read_only
 from rankbounds.collection.gains import is_number
 from rankbounds.collection.pair_table import PairTable
+from rankbounds.collection.strata import Strata
+from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
+from rankbounds.collection.subtopics import Subtopics, by_document
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
 from rankbounds.files import formats, named_columns, pair_files
-
-POOLED_NOT_JUDGED = -1
+from rankbounds.files.trec import QRELS_OF_STRATA, TrecLines, next_fields
 
 
 class Qrels(PairTable):
     """Judgments: a table ``query_id, doc_id, relevance``.
 
     Relevance -1 means pooled but not judged. It never changes: ``grade`` is read-only, and methods return new tables.
-    Two are equal (``==``) when they have the same rows in the same order.
+    Two are equal (``==``) when they have the same rows in the same order. Where documents are judged for subtopics of
+    a query, the relevance is the largest that a document has for any of them.
 
     Attributes
     ----------
@@ -33,6 +38,10 @@ class Qrels(PairTable):
         The topics, in the order of their first judgment.
     grade : array
         The relevance of each row.
+    strata : Strata or None
+        The stratum of each row, where judgments are a sample that names them.
+    subtopics : Subtopics or None
+        The relevance of documents for each subtopic of their query, where judgments tell subtopics apart.
 
     Examples
     --------
@@ -53,18 +62,53 @@ class Qrels(PairTable):
 
     value_name = "relevance"
 
-    def __init__(self, pairs: Pairs, grade: Floats) -> None:
-        self.pairs, self.grade = pairs, read_only(grade)
+    def __init__(
+        self,
+        pairs: Pairs,
+        grade: Floats,
+        subtopics: Subtopics | Callable[[], Subtopics] | None = None,
+        strata: Strata | None = None,
+    ) -> None:
+        self.pairs, self.grade, self.strata = pairs, read_only(grade), strata
+        self._subtopics = subtopics
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Qrels, (self.pairs, self.grade)
+        return Qrels, (self.pairs, self.grade, self.subtopics, self.strata)
+
+    def __eq__(self, other: object) -> bool:
+        alike = super().__eq__(other)
+        if alike is not True or not isinstance(other, Qrels):
+            return alike
+        if (self.strata is None) != (other.strata is None):
+            return False
+        if self.strata is not None and other.strata is not None and self.strata.labels != other.strata.labels:
+            return False
+        return not isinstance(self._subtopics, Subtopics) or self._subtopics.same(other.subtopics)
+
+    __hash__ = None
+
+    @cached_property
+    def subtopics(self) -> Subtopics | None:
+        """The relevance of documents for each subtopic of their query, where judgments tell subtopics apart."""
+        given = self._subtopics
+        return given() if callable(given) else given
 
     @property
     def _value(self) -> Floats:
         return self.grade
 
     def _taken(self, pairs: Pairs, rows: Ints) -> Qrels:
-        return Qrels(pairs, self.grade[rows])
+        subtopics = None if self.subtopics is None else self.subtopics.taken(rows)
+        return Qrels(pairs, self.grade[rows], subtopics, None if self.strata is None else self.strata.taken(rows))
+
+    def take(self, rows: Ints) -> Qrels:
+        """Some of the rows, in the order given; topics that lose all of them are left out."""
+        return self._taken(self.pairs.take(rows).without_unused_topics(), rows)
+
+    def only_judged(self, kept: Flags) -> Qrels:
+        """All rows, those not kept turned into "pooled, not judged"."""
+        subtopics = None if self.subtopics is None else self.subtopics.kept(kept)
+        return Qrels(self.pairs, np.where(kept, self.grade, POOLED_NOT_JUDGED), subtopics, self.strata)
 
     @classmethod
     def from_columns(
@@ -98,16 +142,31 @@ class Qrels(PairTable):
         pairs, grade = table.checked()
         if table.label_sources is not None or labels is not None:
             return cls(*LabelSources.of(table).chosen(pairs, grade, labels))
+        if table.subtopics is not None:
+            pairs.reject_repeats("Keep one judgment for each document and subtopic.", further=table.subtopics)
+            return cls(*by_document(pairs, grade, table.subtopics, table.importance))
         if not table.distinct:
             pairs.reject_repeats("Keep one judgment for each document.")
-        return cls(pairs, grade)
+        return cls(pairs, grade, strata=None if table.strata is None else Strata.of(table.strata))
+
+    @classmethod
+    def of_lines(cls, lines: TrecLines) -> Qrels:
+        """Judgments from the lines of a TREC file, whose second field may tell subtopics apart."""
+        if lines.subtopic is None:
+            of_strata = lines.layout == QRELS_OF_STRATA
+            return cls(lines.pairs, lines.value, strata=Strata.of(next_fields(lines.pairs)) if of_strata else None)
+        if lines.repeated:
+            return cls(*by_document(lines.pairs, lines.value, lines.subtopic))
+        subtopic = lines.subtopic
+        return cls(lines.pairs, lines.value, lambda: by_document(lines.pairs, lines.value, subtopic)[2])
 
     def __getitem__(self, query_id: str) -> dict[str, float]:
         """``{doc_id: relevance}`` of one topic, in the order given."""
         return self._of_topic(query_id)
 
     def __repr__(self) -> str:
-        return f"Qrels({len(self):,} judgments, {len(self.query_ids):,} topics, {self.pairs.source.name})"
+        by_subtopic = ", by subtopic" if isinstance(self._subtopics, Subtopics) else ""
+        return f"Qrels({len(self):,} judgments, {len(self.query_ids):,} topics{by_subtopic}, {self.pairs.source.name})"
 
     def lines(self) -> Iterable[str]:
         r"""The lines of a TREC file.
@@ -115,7 +174,8 @@ class Qrels(PairTable):
         Returns
         -------
         iterable of str
-            ``"query 0 document relevance\n"``; an error names the id, if there is one that such a file cannot hold.
+            ``"query 0 document relevance\n"``, the subtopic for the 0 where documents are judged by subtopic; an error
+            names the id, if there is one that such a file cannot hold.
 
         Examples
         --------
@@ -124,7 +184,18 @@ class Qrels(PairTable):
         ['301 0 a 1\n']
         """
         pair_files.reject_for_trec(self.pairs)
-        return (f"{query} 0 {doc} {pair_files.decimal(grade)}\n" for query, doc, grade in self.rows())
+        if not isinstance(self._subtopics, Subtopics):
+            between = itertools.repeat("") if self.strata is None else (f"{name} " for name in self.strata.labels)
+            return (
+                f"{query} 0 {doc} {name}{pair_files.decimal(grade)}\n"
+                for (query, doc, grade), name in zip(self.rows(), between, strict=False)
+            )
+        of_subtopics = self._subtopics
+        rows = self.pairs.take(of_subtopics.row).rows(of_subtopics.grade)
+        return (
+            f"{query} {subtopic} {doc} {pair_files.decimal(grade)}\n"
+            for (query, doc, grade), subtopic in zip(rows, of_subtopics.labels, strict=True)
+        )
 
     def text(self) -> str:
         """The judgments as a TREC file has them.
@@ -161,7 +232,15 @@ class Qrels(PairTable):
         ...     rb.read_qrels(path) == qrels
         True
         """
-        pair_files.write_pairs(path, self.pairs, {"relevance": self.grade.tolist()}, self.lines)
+        pairs, columns = self.pairs, {"relevance": self.grade.tolist()}
+        if isinstance(self._subtopics, Subtopics):
+            pairs = pairs.take(self._subtopics.row)
+            columns = {"subtopic": self._subtopics.labels, "relevance": self._subtopics.grade.tolist()}
+            if self._subtopics.okay.any():
+                columns["importance"] = ["okay" if okay else "vital" for okay in self._subtopics.okay.tolist()]
+        if self.strata is not None:
+            columns = {"stratum": self.strata.labels, **columns}
+        pair_files.write_pairs(path, pairs, columns, self.lines)
 
 
 def read_qrels(
@@ -224,7 +303,7 @@ def read_qrels(
     if labels is not None:
         raise _no_sources(name)
     words.warn()
-    return Qrels(found.pairs, found.value)
+    return Qrels.of_lines(found)
 
 
 def read_qrels_by_source(

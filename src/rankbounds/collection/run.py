@@ -35,6 +35,8 @@ class Run(PairTable):
         The topics, in the order of their first document.
     score : array
         The score of each row.
+    prepared : str
+        What was done to the run before it is scored; empty: nothing.
 
     Examples
     --------
@@ -58,9 +60,11 @@ class Run(PairTable):
         pairs: Pairs,
         score: Floats,
         read_ranks: Callable[[], Ints | None] = lambda: None,
+        prepared: str = "",
     ) -> None:
         self.name, self.pairs, self.score = name, pairs, read_only(score)
         self._read_ranks = read_ranks
+        self.prepared = prepared
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _run_with_ranks, (self.name, self.pairs, self.score, self.stated_rank)
@@ -186,7 +190,11 @@ class Run(PairTable):
         >>> rb.Run.from_columns(["301"], ["a"], [1.5]).renamed("bm25").name
         'bm25'
         """
-        return Run(name, self.pairs, self.score, self._read_ranks)
+        return Run(name, self.pairs, self.score, self._read_ranks, self.prepared)
+
+    def noted(self, prepared: str) -> Run:
+        """The same run, with a note of what was done to it before it is scored."""
+        return Run(self.name, self.pairs, self.score, self._read_ranks, prepared)
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self):,} documents, {len(self.query_ids):,} topics)"

@@ -121,8 +121,14 @@ class Pairs:
         """All rows, each topic's together in the order given."""
         return np.argsort(self.topic, kind="stable")
 
-    def repeats(self, threads: int = 1) -> Ints:
-        """The rows whose pair stands on an earlier row already."""
+    def repeats(self, threads: int = 1, further: Ids | None = None) -> Ints:
+        """The rows whose pair, with the ``further`` id if there is one, stands on an earlier row already."""
+        if further is not None:
+            _, code = further.codes(further.hashes())
+            number = number_pairs([self])[0] * (int(code.max(initial=0)) + 1) + code
+            again = np.ones(len(self), dtype=bool)
+            again[np.unique(number, return_index=True)[1]] = False
+            return np.flatnonzero(again)
         shared = np.concatenate(
             list(in_threads(lambda rows: repeated_keys(self.keys[rows]), self.topic_slices(), threads))
         )
@@ -130,13 +136,13 @@ class Pairs:
             return np.empty(0, dtype=np.int64)
         suspects = self.rows_with(shared)
         seen: set[tuple[int, bytes]] = set()
-        again = []
+        later = []
         for row in suspects.tolist():
             pair = self.raw(row)
             if pair in seen:
-                again.append(row)
+                later.append(row)
             seen.add(pair)
-        return np.array(again, dtype=np.int64)
+        return np.array(later, dtype=np.int64)
 
     def rows_with(self, keys: Words) -> Ints:
         """The rows that have one of these keys."""
@@ -144,12 +150,14 @@ class Pairs:
             np.isin(self.keys, keys, kind="sort")
         )  # a table of keys of 64 bits overflows in NumPy 2.0.0
 
-    def reject_repeats(self, remedy: str, threads: int = 1) -> None:
-        """Raise for the first pair that stands twice."""
-        again = self.repeats(threads)
+    def reject_repeats(self, remedy: str, threads: int = 1, further: Ids | None = None) -> None:
+        """Raise for the first pair that stands twice, with the same ``further`` id if there are such."""
+        again = self.repeats(threads, further)
         if again.size:
             row = int(again[0])
-            raise DataError(self.where(row), f"{self.describe(row)} stands here for the second time.", remedy)
+            with_further = "" if further is None else f' for the subtopic "{further[row]}"'
+            problem = f"{self.describe(row)} stands here for the second time{with_further}."
+            raise DataError(self.where(row), problem, remedy)
 
     def rows(self, value: Floats) -> Iterator[tuple[str, str, float]]:
         """``(query_id, doc_id, value)`` for a column of values that goes with the pairs."""

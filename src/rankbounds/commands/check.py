@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 
+from rankbounds.checking.corpus import JudgedOutside, corpus_ids, judged_outside
 from rankbounds.checking.diagnosis import Diagnosis, diagnose
 from rankbounds.checking.tie_effects import in_words, places
 from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_rows, write_text
@@ -27,6 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_runs(parser)
     parser.add_argument("--qrels", metavar="QRELS", help="judgments: say also what ties do to the scores")
     add_measures(parser)
+    parser.add_argument(
+        "--corpus",
+        metavar="FILE",
+        help="the documents that can be retrieved, an id in front of every line: say which of the judged and of the "
+        "retrieved ones are not among them",
+    )
     parser.add_argument("--strict", action="store_true", help="exit with 1 if anything is wrong (ties are not wrong)")
     parser.add_argument(
         "--examples", type=int, default=3, metavar="N", help="how many examples of each kind to show (default 3)"
@@ -39,26 +46,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Diagnose and print."""
     check_format(options)
+    qrels = None if options.qrels is None else judgments_from(options)
+    corpus = None if options.corpus is None else corpus_ids(options.corpus)
+    judged = None if qrels is None or corpus is None else judged_outside(qrels, corpus)
     diagnoses = diagnose(
         runs_from(options),
-        qrels=None if options.qrels is None else judgments_from(options),
+        qrels=qrels,
+        corpus=corpus,
         measures=options.measures or DEFAULT_MEASURES,
         examples=max(0, options.examples),
         progress=progress_on_terminal("runs checked"),
     )
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        rows = [_row(diagnosis, options) for diagnosis in diagnoses]
+        rows = [_row(diagnosis, options, judged) for diagnosis in diagnoses]
         write_rows(options, rows, list(rows[0]))
     else:
         text = _table(diagnoses).render(options.format)
         if options.format == "table":
-            text += "".join(f"\n{part}\n" for part in _remarks(diagnoses, options.examples) if part)
+            remarks = [*_remarks(diagnoses, options.examples), str(judged or "")]
+            text += "".join(f"\n{part}\n" for part in remarks if part)
         write_text(options, text)
-    return 1 if options.strict and not all(diagnosis.sound for diagnosis in diagnoses) else 0
+    sound = all(diagnosis.sound for diagnosis in diagnoses) and not (judged and judged.documents)
+    return 1 if options.strict and not sound else 0
 
 
-def _row(diagnosis: Diagnosis, options: argparse.Namespace) -> dict[str, object]:
+def _row(diagnosis: Diagnosis, options: argparse.Namespace, judged: JudgedOutside | None) -> dict[str, object]:
     row = diagnosis.summary()
+    if options.corpus:
+        row["outside_corpus"] = diagnosis.outside_corpus
+    if judged is not None:
+        row["judged_outside_corpus"] = len(judged.documents)
     if options.qrels:
         moved = {effect.measure: effect.width for effect in diagnosis.effects}
         row |= {"judged": diagnosis.judged, "residual": diagnosis.residual}
@@ -126,6 +143,8 @@ def _notes(diagnosis: Diagnosis) -> str:
         parts.append(f"stated ranks are not 1, 2, 3, ... in {_count(diagnosis.rank_gap_topics, 'topic')}")
     if diagnosis.missing_topics:
         parts.append(f"{_count(len(diagnosis.missing_topics), 'judged topic')} missing")
+    if diagnosis.outside_corpus:
+        parts.append(f"{_count(diagnosis.outside_corpus, 'document')} not in the corpus")
     if diagnosis.tied_topics_top10:
         parts.append(f"ties reach the first 10 in {_count(diagnosis.tied_topics_top10, 'topic')}")
     if diagnosis.single_precision_ties:

@@ -117,12 +117,12 @@ def run(options: argparse.Namespace) -> int:
     if options.baseline:
         scores = joined(Scores.load(options.baseline), scores)
         candidates = scores.runs[-len(candidates) :]
-    found = None
+    comparison = None
     if len(scores.runs) > 1 or not (options.save or conditions):
-        found = compare_from(options, scores[compared], evidence)
-    answers = gate_from(options, found, scores, evidence, conditions, candidates) if conditions else None
+        comparison = compare_from(options, scores[compared], evidence)
+    answers = gate_from(options, comparison, scores, evidence, conditions, candidates) if conditions else None
     rests = [] if trusted is None else rests_on_labels(trusted, evidence, compared)
-    write_text(options, rendered(options, found, scores, answers, rests))
+    write_text(options, rendered(options, comparison, scores, answers, rests))
     if answers is None:
         return 0
     for outcome in answers.outcomes:
@@ -152,7 +152,7 @@ def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence
 
 def gate_from(
     options: argparse.Namespace,
-    found: Comparison | None,
+    comparison: Comparison | None,
     scores: Scores,
     evidence: Evidence,
     conditions: Sequence[Condition],
@@ -163,7 +163,7 @@ def gate_from(
 
     baseline = options.baseline_run or (scores.runs[0] if len(scores.runs) == 2 else None)
     return gate(
-        found or scores,
+        scores if comparison is None else comparison,
         conditions,
         margin=options.margin or 0.0,
         settled=options.settled,
@@ -236,7 +236,7 @@ def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequenc
 
 def rendered(
     options: argparse.Namespace,
-    found: Comparison | None,
+    comparison: Comparison | None,
     scores: Scores,
     gate: Gate | None,
     rests: Sequence[str] = (),
@@ -246,41 +246,42 @@ def rendered(
         return gate.junit()
     if options.format == "json":
         more = {"model_labels": list(rests)} if rests else {}
-        return json_of(_json_content(options, found, scores, gate) | more, indent=1) + "\n"
+        return json_of(_json_content(options, comparison, scores, gate) | more, indent=1) + "\n"
     parts = [] if gate is None or options.format != "markdown" else [gate.render("markdown")]
-    if found is None:
+    if comparison is None:
         parts.append(scores.render(options.format))
     else:
-        for at, measure in enumerate(found.measures):
-            if len(found.runs) == 2 and options.format == "table":
-                parts.append(found.words(measure))
-            parts += [table.render(options.format) for table in found.tables(measure)]
+        for place, measure in enumerate(comparison.measures):
+            if len(comparison.runs) == 2 and options.format == "table":
+                parts.append(comparison.words(measure))
+            parts += [table.render(options.format) for table in comparison.tables(measure)]
             if options.per_topic:
-                parts.append(topic_table(found.scores, at).render(options.format))
+                parts.append(topic_table(comparison.scores, place).render(options.format))
         parts += [METHOD[options.format](sentence) for sentence in rests]
-        parts.append(METHOD[options.format](found.method()))
+        parts.append(METHOD[options.format](comparison.method()))
     if gate is not None and options.format != "markdown":
         parts.append(gate.render(options.format))
     return "\n".join(parts)
 
 
 def _json_content(
-    options: argparse.Namespace, found: Comparison | None, scores: Scores, gate: Gate | None
+    options: argparse.Namespace, comparison: Comparison | None, scores: Scores, gate: Gate | None
 ) -> dict[str, Any]:
     content: dict[str, Any]
-    if found is None:
+    if comparison is None:
         systems = [
             {"run": row["run"], "measure": row["measure"], "mean": row["value"], "low": row["low"], "high": row["high"]}
             for row in scores.mean().rows()
         ]
         content = {"systems": systems, "pairs": [], "settings": {}}
     else:
-        systems = [row | {"topics_won": row["topics_led"]} for row in found.systems]  # its old name, for one release
-        content = {"systems": systems, "pairs": found.pairs, "settings": found.settings}
-        if len(found.runs) == 2:
-            content["words"] = [found.words(measure) for measure in found.measures]
+        # topics_won: its old name, for one release
+        systems = [row | {"topics_won": row["topics_led"]} for row in comparison.systems]
+        content = {"systems": systems, "pairs": comparison.pairs, "settings": comparison.settings}
+        if len(comparison.runs) == 2:
+            content["words"] = [comparison.words(measure) for measure in comparison.measures]
         if options.per_topic:
-            content["topics"] = topic_rows(found.scores)
+            content["topics"] = topic_rows(comparison.scores)
     if gate is not None:
         content["gate"] = {"answer": gate.answer, "exit_code": gate.exit_code, "conditions": gate.rows}
     return content
@@ -291,8 +292,8 @@ def topic_rows(scores: Scores) -> list[dict[str, Any]]:
     if len(scores.runs) != 2:
         raise UsageError("--per-topic shows two runs.")
     rows = []
-    for at, measure in enumerate(map(str, scores.measures)):
-        a, b = scores.value[0, :, at], scores.value[1, :, at]
+    for place, measure in enumerate(map(str, scores.measures)):
+        a, b = scores.value[0, :, place], scores.value[1, :, place]
         difference = differences(a, b)
         for topic in (-difference).argsort(kind="stable").tolist():
             values = {"a": a[topic], "b": b[topic], "difference": difference[topic]}
@@ -303,11 +304,11 @@ def topic_rows(scores: Scores) -> list[dict[str, Any]]:
     return rows
 
 
-def topic_table(scores: Scores, at: int) -> Table:
+def topic_table(scores: Scores, place: int) -> Table:
     """The topics of one measure as a table."""
     from rankbounds.comparison.result import signed
 
-    measure = str(scores.measures[at])
+    measure = str(scores.measures[place])
     cells = [
         [row["query_id"], number(row["a"]), number(row["b"]), signed(row["difference"])]
         for row in topic_rows(scores)

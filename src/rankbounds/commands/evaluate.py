@@ -74,6 +74,8 @@ def _scores(options: argparse.Namespace) -> Scores:
         raise UsageError(
             f"--from, --labels and --columns do not go with --engine {engine}: it reads TREC files and Parquet."
         )
+    if options.drop_self or options.documents_of or options.depth:
+        raise UsageError(f"--drop-self, --documents-of and --depth do not go with --engine {engine}.")
     measures = options.measures or DEFAULT_MEASURES
     if engine == "spark":
         try:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
+from rankbounds.commands.messages import say
 from rankbounds.commands.output import FILES_READ
 from rankbounds.commands.run_names import name_and_path
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import STANDARD_INPUT, expand
+from rankbounds.rankings.order import Order
+from rankbounds.rankings.preparation import Preparation
+from rankbounds.rankings.ties import ORDERS
 from rankbounds.threads import processors
 
 if TYPE_CHECKING:
@@ -73,6 +77,43 @@ def add_reading(parser: argparse.ArgumentParser, *, judgments: bool = True, leni
     )
     if lenient:
         add_lenient(parser)
+
+
+def add_preparing(parser: argparse.ArgumentParser) -> None:
+    """What is done to runs before they are scored."""
+    parser.add_argument(
+        "--drop-self",
+        action="store_true",
+        help="leave out a document whose id is that of its query (BEIR does so: ArguAna, Quora)",
+    )
+    parser.add_argument(
+        "--documents-of",
+        metavar="SEP",
+        help="ids are those of chunks, as in d7#3 with SEP #: score documents, each by its best chunk",
+    )
+    parser.add_argument("--depth", type=int, metavar="N", help="score the first N documents of each list only")
+
+
+def preparation_from(options: argparse.Namespace) -> Preparation:
+    """What the options say is done to runs before they are scored."""
+    given: dict[str, Any] = vars(options)
+    ties = given.get("ties")
+    return Preparation(
+        given.get("drop_self", False),
+        given.get("documents_of"),
+        given.get("depth") if "drop_self" in given else None,
+        cast(Order, ties) if ties in ORDERS else "trec",
+        given.get("score_precision", "double"),
+    )
+
+
+def _prepared(job: RunToRead, preparation: Preparation) -> RunToRead:
+    def read() -> Run:
+        run = preparation(job.read())
+        say(f"{run.name}: {run.prepared}.")
+        return run
+
+    return replace(job, read=read) if preparation else job
 
 
 def add_calibrate(parser: argparse.ArgumentParser) -> None:
@@ -133,7 +174,8 @@ def runs_from(options: argparse.Namespace, *, repeated: bool = False) -> list[Ru
             given += (reading if len(options.runs) == 1 else replace(reading, threads=1)).runs_to_read({name: path})
         else:
             given += [file for file in expand([path]) if repeated or file not in given]
-    return reading.runs_to_read(given)
+    preparation = preparation_from(options)
+    return [_prepared(job, preparation) for job in reading.runs_to_read(given)]
 
 
 def run_from(options: argparse.Namespace, given: str) -> Run:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.commands.output import progress_on_terminal
-from rankbounds.commands.reading import add_reading, runs_from
+from rankbounds.commands.reading import add_preparing, add_reading, runs_from
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, PRECISIONS, TOPICS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
@@ -59,6 +59,20 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--q", type=float, help="with --unjudged expected: the probability that one is relevant")
     parser.add_argument("--bounds", default="unjudged", metavar="WHAT", help=f"low and high cover: {', '.join(BOUNDS)}")
+    parser.add_argument(
+        "--open",
+        default="retrieved",
+        metavar="WHICH",
+        help="unjudged documents that bounds cover: retrieved (default), or collection (also relevant ones that nobody "
+        "retrieved, which lower nDCG, AP and recall)",
+    )
+    parser.add_argument(
+        "--most-relevant",
+        type=int,
+        metavar="N",
+        help="with --open collection: a topic has at most N relevant documents, known ones counted (default: any "
+        "number; a topic that knows more has no others)",
+    )
     add_ranking(parser)
     parser.add_argument(
         "--ties-key",
@@ -66,6 +80,7 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
         help="rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
         "smallest first",
     )
+    add_preparing(parser)
     add_reading(parser)
 
 

@@ -124,13 +124,13 @@ class Gate:
             FAIL: "failure",
             UNDECIDED: {None: "error", PASS: "skipped", FAIL: "failure"}[self.undecided],
         }
-        told = [kinds[outcome.answer] for outcome in self.outcomes]
-        counts = {"tests": len(told), **{f"{kind}s": told.count(kind) for kind in ("failure", "error")}}
-        counts["skipped"] = told.count("skipped")
+        elements = [kinds[outcome.answer] for outcome in self.outcomes]
+        counts = {"tests": len(elements), **{f"{kind}s": elements.count(kind) for kind in ("failure", "error")}}
+        counts["skipped"] = elements.count("skipped")
         attributes = {name: str(count) for name, count in counts.items()} | {"name": "rankbounds", "time": "0"}
         suites = ElementTree.Element("testsuites", attributes)
         suite = ElementTree.SubElement(suites, "testsuite", attributes)
-        for outcome, kind in zip(self.outcomes, told, strict=True):
+        for outcome, kind in zip(self.outcomes, elements, strict=True):
             against = f" against {outcome.baseline}" if outcome.baseline is not None else ""
             named = {"classname": readable(outcome.run + against), "name": readable(outcome.condition), "time": "0"}
             case = ElementTree.SubElement(suite, "testcase", named)

@@ -99,18 +99,18 @@ def topics_that_must_differ(
     return int(counts[enough.argmax()]) if enough.any() else 0
 
 
-def can_differ(scores: Scores, at: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:
+def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:
     """On how many topics each pair can differ by one measure at the most, whatever unjudged documents turn out to be.
 
     With the lists as evidence by the bounds of each topic's difference; else a topic on which two scores are equal and
     nothing of either is open has none. All topics where nothing is known.
     """
-    measure, topics = scores.measures[at], scores.value.shape[1]
+    measure, topics = scores.measures[place], scores.value.shape[1]
     if evidence is not None:
         return evidence.topics_that_can_differ(measure, first, second)
     if scores.bounds not in ("unjudged", "both") or not measure.list_only:
         return np.full(first.size, topics)
-    value, low, high = (part[:, :, at] for part in (scores.value, scores.low, scores.high))
+    value, low, high = (part[:, :, place] for part in (scores.value, scores.low, scores.high))
     settled = np.asarray(equal(low, high))
     alike = equal(value[first], value[second]) & settled[first] & settled[second]
     return topics - np.count_nonzero(alike, axis=-1)

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats
 from rankbounds.comparison.corrections import adjusted, over_all_pairs
-from rankbounds.comparison.label_agreement import TopicBootstrap
+from rankbounds.comparison.label_agreement import SIGNED, TopicBootstrap
 from rankbounds.comparison.significance import Resampling, check_finite, mean_interval, p_values, pairs_of
 from rankbounds.evaluation.rank_correlation import order_signs, tau_ap_of_signs, tau_of_signs
 from rankbounds.evaluation.score_differences import differences, mean_difference, merit
@@ -68,9 +68,10 @@ def bias_of_runs(
     corrected = adjusted(p, "holm")
     beyond, p_beyond = np.full((2, len(excess)), np.nan)
     if len(excess) >= RUNS_FOR_SCALE:
-        slope = float(_slope(trusted.mean(axis=-1), by_labels.mean(axis=-1)))
-        expected = (0.0 if np.isnan(slope) else slope - 1) * (trusted - trusted.mean(axis=0))
-        left = differences(excess, expected)
+        # Each topic's line over the runs' means is taken out, so that the test knows how uncertain the slope is.
+        means = trusted.mean(axis=-1)
+        slopes = np.nan_to_num(_slope(means, by_topic.T))
+        left = differences(excess, (means - means.mean())[:, None] * slopes)
         beyond = left.mean(axis=-1)
         p_beyond = adjusted(p_values(left, resampling=resampling, measure=measure), "holm")
 
@@ -127,12 +128,11 @@ def resampled_correlations(
     found: list[dict[str, tuple[float, float, float]]] = []
     for place, (of_all, of_draws) in enumerate(zip(whole, again, strict=True)):
         numbers = {
-            name: (value := float(of_all[name][0]), *bootstrap.interval_around(value, of_draws[name], -1.0, 1.0))
+            name: (value := float(of_all[name][0]), *bootstrap.interval(value, of_draws[name], *SIGNED))
             for name in COEFFICIENTS
         }
         slope = float(_slope(merits[0].mean(axis=0), merits[1 + place].mean(axis=0)))
-        low, high = bootstrap.interval(_slope(drawn[0], drawn[1 + place])).tolist()
-        numbers["slope"] = (slope, low, high)
+        numbers["slope"] = (slope, *bootstrap.interval(slope, _slope(drawn[0], drawn[1 + place])))
         found.append(numbers)
     return found
 

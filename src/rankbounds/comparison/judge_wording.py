@@ -58,15 +58,14 @@ def _agreement(row: Row, settings: Row) -> list[str]:
 
 
 def _scores(row: Row, settings: Row, *, other_scale: bool) -> list[str]:
-    moved = "higher" if row["mean_bias"] > 0 else "lower"
+    by_how_much = f"{abs(row['mean_bias']):.4f} {'higher' if row['mean_bias'] > 0 else 'lower'} than"
+    if f"{abs(row['mean_bias']):.4f}" == f"{0:.4f}":
+        by_how_much = "as high as"
     spread = f"{settings['confidence']:.0%} interval {row['mean_bias_low']:+.4f} to {row['mean_bias_high']:+.4f}"
     runs = "the run" if settings["runs"] == 1 else f"the {settings['runs']} runs"
     on_average = "" if settings["runs"] == 1 else " on average"
     scale = ", the other scale of its grades included" if other_scale and row["measure"] in settings["graded"] else ""
-    told = [
-        f"By {row['measure']} it scores {runs} {abs(row['mean_bias']):.4f} {moved} than {settings['trusted']}"
-        f"{on_average} ({spread}){scale}."
-    ]
+    told = [f"By {row['measure']} it scores {runs} {by_how_much} {settings['trusted']}{on_average} ({spread}){scale}."]
     if row["slope"] is not None and settings["runs"] > 2:
         between = "" if row["slope_low"] is None else f" ({row['slope_low'] / 10:.3f} to {row['slope_high'] / 10:.3f})"
         told[0] += f" What is 0.100 between runs by {settings['trusted']} is {row['slope'] / 10:.3f}{between} by it."
@@ -128,11 +127,8 @@ def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
 def _trust(orderings: Sequence[Row], settings: Row) -> str:
     """The last sentences: for what the labels may be trusted, by the measure that speaks worst of them."""
     order = f"To say which of two runs is better: {_trust_in_order(orderings, settings)}. "
-    scores = f"For the scores themselves: {_trust_in_scores(orderings)}"
-    return (
-        f"May it be trusted? {order if settings['runs'] > 1 else ''}{scores}; with some documents judged by people, "
-        '"rankbounds audit" makes them honest.'
-    )
+    scores = f"For the scores themselves: {_trust_in_scores(orderings)}."
+    return f"May it be trusted? {order if settings['runs'] > 1 else ''}{scores}"
 
 
 def _trust_in_order(orderings: Sequence[Row], settings: Row) -> str:
@@ -156,12 +152,13 @@ def _trust_in_order(orderings: Sequence[Row], settings: Row) -> str:
 
 
 def _trust_in_scores(orderings: Sequence[Row]) -> str:
+    remedy = 'with some documents judged by people, "rankbounds audit" makes them honest'
     off = [row["measure"] for row in orderings if row["mean_bias_low"] > 0 or row["mean_bias_high"] < 0]
     if off:
-        return f"no, by {', '.join(off)} they are off on average"
+        return f"no, by {', '.join(off)} they are off on average; {remedy}"
     unlike = [row["measure"] for row in orderings if row["favoured"] or row["punished"]]
     if unlike:
-        return f"not for the runs that it likes or dislikes by {', '.join(unlike)}"
+        return f"not for the runs that it likes or dislikes by {', '.join(unlike)}; {remedy}"
     return "nothing speaks against them here, which is not a proof"
 
 
@@ -193,8 +190,8 @@ def agreement_caption(settings: Row) -> str:
     return (
         f"Agreement with {settings['trusted']} (grades {settings['scale']}, relevant from {settings['rel']:g} on) over "
         f"{settings['topics']} topics. kappa: relevant or not; linear, quadratic: of grades (- where scales differ); "
-        f"alpha: Krippendorff's, ordinal; brackets: {settings['confidence']:.0%} over {settings['resamples']:,} "
-        f"resamples of topics, seed {settings['seed']}."
+        f"alpha: Krippendorff's, of grades (of relevant or not, where scales differ); brackets: "
+        f"{settings['confidence']:.0%} over {settings['resamples']:,} resamples of topics, seed {settings['seed']}."
     )
 
 

@@ -26,6 +26,9 @@ from rankbounds.comparison.judge_bias import (
     winners,
 )
 from rankbounds.comparison.label_agreement import (
+    RANGES,
+    SIGNED,
+    UNIT,
     LabelTables,
     TopicBootstrap,
     label_tables,
@@ -33,6 +36,9 @@ from rankbounds.comparison.label_agreement import (
     topics_of,
 )
 from rankbounds.comparison.label_sets import (
+    MAJORITY,
+    MEAN_GRADE,
+    SHARE_OF_VOTES,
     LabelSet,
     Scoring,
     on_scales,
@@ -48,6 +54,7 @@ from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import merit
+from rankbounds.judging.subsets import subset
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.tables import Table, number, plain
 from rankbounds.threads import processors
@@ -59,6 +66,7 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = ("RBP(p=0.8)",)
 INTERVAL_RESAMPLES = 2_000
 """Of topics, for intervals; tests resample as often as elsewhere."""
+MOST_LIKING_RESAMPLES = 1_000_000
 PAIRS = ("all", "shared")
 _STATISTICS = (
     "kappa", "kappa_grades", "kappa_linear", "kappa_quadratic", "alpha", "alpha_nominal", "alpha_ordinal",
@@ -332,13 +340,12 @@ def judges(
 
     Notes
     -----
-    Everything is over the topics that the trusted labels and all sets have. Intervals of kappa, alpha and shifts are
-    percentiles over resampled topics, those of taus the value and its bootstrap standard error, those of bias t
-    intervals over topics: all are approximate. A run is favoured
-    or punished when its bias differs from the mean bias of all runs by the randomisation test with Holm's correction
-    over runs; beyond scale, when it does so from the line through all runs' scores (whose slope is taken as known).
-    Pairs of runs are separated as ``compare`` separates them. ``tau_ap`` is the mean of both directions, as in
-    ``rankbounds agreement``. ``gain`` holds for labels on the scale of the trusted ones.
+    Everything is over the topics that the trusted labels and all sets have. Intervals are approximate: those of bias
+    are t intervals over topics, all others the value and t times its standard error over resampled topics. A run is
+    favoured or punished when its bias differs from the mean bias of all runs by the randomisation test with Holm's
+    correction over runs; beyond scale, when it does so from the line through all runs' scores. Pairs of runs are
+    separated as ``compare`` separates them. ``tau_ap`` is the mean of both directions, as in ``rankbounds agreement``.
+    ``gain`` holds for labels on the scale of the trusted ones.
 
     Examples
     --------
@@ -373,6 +380,8 @@ def judges(
     if votes:
         if len(judged) < 2:
             raise UsageError("Votes need at least two sets of labels.")
+        for taken in {MAJORITY, MEAN_GRADE, SHARE_OF_VOTES} & set(sets):
+            raise UsageError(f'A set of labels is called "{taken}", as votes are: give it another name.')
         judged += voted_sets(judged, truth)
     tables = [
         label_tables(truth, judge.labels, judge.name, rel=level, labels_rel=judge.rel, same_scale=judge.same_scale)
@@ -470,11 +479,12 @@ def _of_shared_pairs(trusted: Qrels, sets: Sequence[LabelSet]) -> tuple[Qrels, l
             has = np.zeros(len(trusted), dtype=bool)
             has[here[labelled(judge.labels)[rows]]] = True
             everywhere &= has
-    kept = trusted._taken(trusted.pairs.take(np.flatnonzero(everywhere)), np.flatnonzero(everywhere))
+    kept = subset(trusted, everywhere)
     cut = []
     for judge in sets:
-        rows = np.sort(_found_in(kept, judge.labels)[0])
-        cut.append(replace(judge, labels=judge.labels._taken(judge.labels.pairs.take(rows), rows)))
+        there = np.zeros(len(judge.labels), dtype=bool)
+        there[_found_in(kept, judge.labels)[0]] = True
+        cut.append(replace(judge, labels=subset(judge.labels, there)))
     return kept, cut
 
 
@@ -494,8 +504,8 @@ def _agreement_row(
     drawn: dict[str, Floats] = {}
     for name, (by_topic, statistic) in table.statistics().items():
         drawn[name] = statistic(bootstrap.resampled(by_topic))
-        low, high = bootstrap.interval(drawn[name]).tolist()
-        found[name] = (float(statistic(by_topic.sum(axis=0))), low, high)
+        value = float(statistic(by_topic.sum(axis=0)))
+        found[name] = (value, *bootstrap.interval(value, drawn[name], *RANGES.get(name, SIGNED)))
     found["alpha"] = found["alpha_ordinal" if judge.same_scale else "alpha_binary"]
     unknown = (np.nan, np.nan, np.nan)
     row: dict[str, Any] = {
@@ -525,11 +535,12 @@ def _lead_in_kappa(
     if len(places) < 2:
         return None
     best, second = sorted(places, key=lambda place: -agreed[place][0]["kappa"])[:2]
-    low, high = bootstrap.interval(agreed[best][1]["kappa"] - agreed[second][1]["kappa"])
+    ahead = agreed[best][0]["kappa"] - agreed[second][0]["kappa"]
+    low, high = bootstrap.interval(ahead, agreed[best][1]["kappa"] - agreed[second][1]["kappa"])
     return {
         "best": judged[best].name,
         "next": judged[second].name,
-        "difference": agreed[best][0]["kappa"] - agreed[second][0]["kappa"],
+        "difference": ahead,
         "low": plain(low),
         "high": plain(high),
     }
@@ -546,8 +557,9 @@ def _confusion_rows(judge: LabelSet, table: LabelTables) -> list[dict[str, Any]]
 def _grade_rows(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) -> list[dict[str, Any]]:
     count, relevant = table.shares_by_grade()
     with np.errstate(invalid="ignore"):
-        low, high = bootstrap.interval(bootstrap.resampled(relevant) / bootstrap.resampled(count))
+        drawn = bootstrap.resampled(relevant) / bootstrap.resampled(count)
     shares = relevant.sum(axis=0) / count.sum(axis=0)
+    low, high = bootstrap.interval(shares, drawn, *UNIT)
     return [
         {
             "labels": judge.name,
@@ -594,6 +606,8 @@ def _of_runs(
     """Rows on bias, orders and winners."""
     alpha, confidence = settings["alpha"], settings["confidence"]
     testing = Resampling(RESAMPLES, settings["seed"])
+    # Of so many runs even the least p-value must be able to stay below the level once it is corrected.
+    liking = Resampling(min(max(RESAMPLES, int(2 * len(runs) / alpha)), MOST_LIKING_RESAMPLES), settings["seed"])
     bootstrap = TopicBootstrap(scores.shape[-1], Resampling(settings["resamples"], settings["seed"]), confidence)
     merits = np.stack([merit(scores[:, at], measure) for at, measure in enumerate(measures)], axis=1)
     for at, measure in enumerate(measures):
@@ -611,7 +625,7 @@ def _of_runs(
         correlated = resampled_correlations(trusted, list(scores[1:, at]), measure, bootstrap) if several else None
         for place, judge in enumerate(judged):
             others = scores[1 + place, at]
-            bias = bias_of_runs(others, trusted, measure, alpha=alpha, confidence=confidence, resampling=testing)
+            bias = bias_of_runs(others, trusted, measure, alpha=alpha, confidence=confidence, resampling=liking)
             outcome = winners(trusted, others, p[0, at], p[1 + place, at], measure, alpha)
             label = {"labels": judge.name, "measure": str(measure)}
             systems += _system_rows(label, runs, best_first, others, trusted, bias)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.comparison.significance import Resampling, topic_counts
 from rankbounds.errors import DataError
 
+UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)
+RANGES = {"same": UNIT, "relevant": UNIT, "relevant_trusted": UNIT, "shift": (-np.inf, np.inf)}
+"""Between which numbers a statistic lies; the others are correlations and differences of shares."""
 MOST_GRADES = 50
 """Labels of more different grades are no grades, but scores."""
 
@@ -190,37 +194,36 @@ def label_tables(
 
 
 class TopicBootstrap:
-    """Intervals over resampled topics; all that is asked for sees the same resamples."""
+    """Intervals over resampled topics; all that is asked for sees the same resamples.
+
+    An interval is the value and t times its bootstrap standard error to either side, within what can be. Percentiles
+    would be narrower than they should be for the few topics that people have, and for orders too low: a resample has
+    fewer different topics than the sample, so that its order is noisier and its correlation lower.
+    """
 
     def __init__(self, topics: int, resampling: Resampling, confidence: float) -> None:
+        from scipy.special import stdtrit
+
         self.counts = topic_counts(topics, resampling)
-        self.tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+        # Resamples vary by what topics vary around their mean: too little by one degree of freedom.
+        self._times = float(stdtrit(topics - 1, (1 + confidence) / 2) * np.sqrt(topics / (topics - 1)))
 
     def resampled(self, by_topic: Floats) -> Floats:
         """The sum over the topics (the first axis) of every resample."""
         flat = by_topic.reshape(len(by_topic), -1)
         return (self.counts @ flat).reshape(len(self.counts), *by_topic.shape[1:])
 
-    def interval(self, statistic: Floats) -> Floats:
-        """Low and high of what was computed from each resample (the first axis); NaN where most have no value."""
+    def interval(
+        self, value: float | Floats, statistic: Floats, least: float = -np.inf, most: float = np.inf
+    ) -> tuple[Any, Any]:
+        """Low and high of a value, from what it is in each resample (the first axis); NaN where most have none."""
         known = ~np.isnan(statistic)
-        enough = np.count_nonzero(known, axis=0) > len(statistic) / 2
-        filled = np.where(enough, statistic, 0.0)
-        return np.where(enough, np.nanquantile(filled, self.tails, axis=0), np.nan)
-
-    def interval_around(self, value: float, statistic: Floats, least: float, most: float) -> tuple[float, float]:
-        """The value and so many standard deviations of what the resamples gave to either side, within what can be.
-
-        For orders: a resample has fewer different topics than the sample, so that its order is noisier and every
-        resample's correlation too low; percentiles would be so as well, and often leave out the value itself.
-        """
-        from scipy.special import ndtri
-
-        known = statistic[~np.isnan(statistic)]
-        if np.isnan(value) or known.size <= len(statistic) / 2:
-            return np.nan, np.nan
-        half = float(ndtri(self.tails[1]) * known.std())
-        return max(value - half, least), min(value + half, most)
+        count = np.count_nonzero(known, axis=0)
+        enough = ~np.isnan(value) & (count > len(statistic) / 2)
+        mean = np.where(known, statistic, 0.0).sum(axis=0) / np.maximum(count, 1)
+        spread = np.where(known, statistic - mean, 0.0)
+        half = np.where(enough, self._times * np.sqrt((spread**2).sum(axis=0) / np.maximum(count, 1)), np.nan)
+        return np.maximum(value - half, least).tolist(), np.minimum(value + half, most).tolist()
 
 
 def topics_of(labels: Qrels) -> set[str]:

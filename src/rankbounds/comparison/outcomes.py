@@ -199,8 +199,8 @@ class HeldChange:
     @cached_property
     def lead(self) -> float:
         """By how much the run is better; where changes have no mean, on how many more topics."""
-        found = float(merit(np.array(self.change), self.measure))
-        return float(np.sign(self.gain).sum()) if math.isnan(found) else found
+        better_by = float(merit(np.array(self.change), self.measure))
+        return float(np.sign(self.gain).sum()) if math.isnan(better_by) else better_by
 
     @property
     def room(self) -> float:

@@ -101,14 +101,14 @@ def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
     """For each standardised effect, how many topics the t test needs; 0 where no realistic number is enough."""
     size = np.abs(np.ravel(effects))
     needed = np.where(size > 20, 2, 0)
-    at = np.flatnonzero((size <= 20) & (size > MOST_TOPICS**-0.5))
-    if at.size > TABULATED.size:
-        found = _just_found(TABULATED, alpha, power)
-        place = np.searchsorted(-found, -size[at])
-        inside = (place > 0) & (place < found.size)
-        needed[at[inside]] = TABULATED[place[inside]]
-        at = at[~inside]
-    needed[at] = _searched(size[at], alpha, power)
+    left = np.flatnonzero((size <= 20) & (size > MOST_TOPICS**-0.5))
+    if left.size > TABULATED.size:
+        just_found = _just_found(TABULATED, alpha, power)
+        place = np.searchsorted(-just_found, -size[left])
+        inside = (place > 0) & (place < just_found.size)
+        needed[left[inside]] = TABULATED[place[inside]]
+        left = left[~inside]
+    needed[left] = _searched(size[left], alpha, power)
     return needed.reshape(np.shape(effects))
 
 

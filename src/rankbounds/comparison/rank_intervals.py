@@ -41,6 +41,8 @@ from rankbounds.evaluation.score_differences import differences, levelled
 METHODS = ("auto", "test", "bootstrap")
 CELLS = 20_000_000
 """So many t of pairs are resampled; of many pairs fewer times than asked for, but a thousand times."""
+DRAWS = 2_000_000
+"""So many topics are drawn for places; of many topics fewer sets than asked for, but a thousand."""
 _RESAMPLES_AT_ONCE = 1 << 21
 
 
@@ -100,26 +102,31 @@ def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling)
     return separated
 
 
-def resampled_places(scores: Floats, resampling: Resampling) -> tuple[Floats, Floats]:
+def counts_for_places(topics: int, resampling: Resampling) -> Floats:
+    """How often each topic is drawn in each resample; a share over a thousand of them is known to two digits."""
+    most = max(1000, DRAWS // max(1, topics))
+    return topic_counts(topics, replace(resampling, resamples=min(resampling.resamples, most)))
+
+
+def resampled_places(scores: Floats, counts: Floats) -> tuple[Floats, Floats]:
     """How often each system has the best mean over resampled topics, and its mean place there.
 
-    ``scores`` has a row for each system and a column for each topic, the greater the better. Systems of equal means
-    share a place. Infinite scores have no means to resample (NaN).
+    ``scores`` has a row for each system and a column for each topic, the greater the better; ``counts`` a row for each
+    resample. Systems of equal means share a place. Infinite scores have no means to resample (NaN).
     """
-    systems, topics = scores.shape
+    systems = scores.shape[0]
     if not np.isfinite(scores).all():
         return np.full(systems, np.nan), np.full(systems, np.nan)
-    counts = topic_counts(topics, resampling)
     best, place = np.zeros(systems), np.zeros(systems)
     step = max(1, _RESAMPLES_AT_ONCE // systems)
-    for start in range(0, resampling.resamples, step):
+    for start in range(0, len(counts), step):
         means = counts[start : start + step] @ scores.T
         # Means that differ by rounding alone share a place.
         means = np.round(means / np.maximum(np.abs(means).max(axis=1, keepdims=True), 1e-300), 12)
         first = means == means.max(axis=1, keepdims=True)
         best += (first / first.sum(axis=1, keepdims=True)).sum(axis=0)
         place += mean_places(means).sum(axis=0)
-    return best / resampling.resamples, place / resampling.resamples
+    return best / len(counts), place / len(counts)
 
 
 def mean_places(means: Floats) -> Floats:

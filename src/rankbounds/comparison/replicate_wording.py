@@ -22,7 +22,7 @@ def _what(measure: str, settings: Row) -> str:
     least, most = min(several), max(several)
     each = f"{least}" if least == most else f"{least} to {most}"
     again = f", labels made {settings['labels']} times" if settings["labels"] > 1 else ""
-    systems = f"{settings['systems']} system{'s' * (settings['systems'] > 1)}"
+    systems = _several(settings["systems"], "system")
     return f"{measure}: {systems}, {each} run{'s' * (most > 1)} of each, {settings['topics']} topics{again}."
 
 
@@ -43,11 +43,9 @@ def _floor(row: Row, settings: Row) -> str:
         "labels": "Scores of the same run by two labellings",
         "labels, difference": "Differences of the same two runs by two labellings",
     }[row["kind"]]
-    lie = "lies" if row["observed_beyond"] == 1 else "lie"
-    seen = (
-        f"of {row['observed_pairs']:,} such pairs at hand {row['observed_beyond']:,} {lie} beyond, the largest at "
-        f"{row['observed_largest']:.4f}"
-    )
+    beyond = {0: "none lies", 1: "1 lies"}.get(row["observed_beyond"], f"{row['observed_beyond']:,} lie")
+    observed = _several(row["observed_pairs"], "such pair")
+    seen = f"of {observed} at hand {beyond} beyond, the largest at {row['observed_largest']:.4f}"
     start = "What is the noise floor? " if row["kind"] == "rerun" else ""
     end = " A smaller difference of two systems says nothing of them." if row["kind"] == "rerun" else ""
     return (
@@ -63,12 +61,14 @@ def _flips(row: Row, settings: Row) -> list[str]:
             f"Do verdicts flip? Made again, a comparison of two systems gets another verdict (better, worse, no "
             f"difference shown) in {row['verdict_flips']:.0%} of cases, another leader in {row['winner_flips']:.0%}, "
             f"and in {row['reversals']:.0%} the opposite verdict (randomisation test of two runs, level "
-            f"{settings['alpha']:g}; {row['pairs_of_systems']:,} pairs of systems, {row['outcomes']:,} outcomes)."
+            f"{settings['alpha']:g}; {_several(row['pairs_of_systems'], 'pair')} of systems, "
+            f"{_several(row['outcomes'], 'outcome')})."
         )
     if row["rerun_pairs"]:
         told.append(
-            f"Two runs of one system are called different in {row['rerun_alarms']:,} of {row['rerun_pairs']:,} cases; "
-            f"by chance alone it would be about {settings['alpha'] * row['rerun_pairs']:.1f}."
+            f"Two runs of one system are called different in {row['rerun_alarms']:,} of "
+            f"{_several(row['rerun_pairs'], 'case')}; by chance alone it would be about "
+            f"{settings['alpha'] * row['rerun_pairs']:.1f}."
         )
     return told
 
@@ -101,3 +101,7 @@ def _reliable(row: Row, plan: Sequence[Row], settings: Row) -> str:
     if never:
         told += f" With {' or '.join(never)} no number of topics reaches {highest:g}."
     return told
+
+
+def _several(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"

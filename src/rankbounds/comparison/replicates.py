@@ -13,6 +13,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -466,15 +467,10 @@ def _flip_rows(
     alarms, rerun_pairs = _alarms(by_run, members, measure, alpha, resampling)
     pairs: list[dict[str, Any]] = []
     totals = np.zeros(4)
-    for a, b in _pairs_to_test(members, labels, resampling):
-        first, second = (by_run[members[number]] for number in (a, b))
-        shape = (len(first), len(second), labels)
-        one, other = (
-            np.broadcast_to(side, (*shape, by_run.shape[2])).reshape(-1, by_run.shape[2])
-            for side in (first[:, None], second[None, :])
-        )
-        lead = np.sign(merit(mean_difference(one, other), measure)).reshape(shape)
-        shown = _shown(one, other, measure, alpha, resampling).reshape(shape) & (lead != 0)
+    tested = _pairs_to_test(members, labels, resampling)
+    leads, significant = _outcomes(by_run, [(members[a], members[b]) for a, b in tested], measure, alpha, resampling)
+    for (a, b), lead, shown in zip(tested, leads, significant, strict=True):
+        shape = lead.shape
         verdict = np.where(shown, lead, 0.0)
         repeated = _repeated(np.ones(shape))
         if not repeated:
@@ -529,25 +525,41 @@ def _repeated(one: Floats, other: Floats | None = None) -> float:
     return float((one * rest).sum()) if max(one.shape) > 1 else 0.0
 
 
-def _shown(one: Floats, other: Floats, measure: Measure, alpha: float, resampling: Resampling) -> Flags:
-    """Is the difference of two runs significant? Arrays of pairs by topics."""
-    return p_values(differences(one, other), resampling=resampling, measure=measure) < alpha
+def _outcomes(
+    by_run: Floats, sides: Sequence[tuple[Ints, Ints]], measure: Measure, alpha: float, resampling: Resampling
+) -> tuple[list[Floats], list[Flags]]:
+    """For each two groups of runs: who leads, and whether significantly, by run, other run and labelling."""
+    topics = by_run.shape[2]
+    shapes = [(len(first), len(second), by_run.shape[1]) for first, second in sides]
+    if not shapes:
+        return [], []
+    one, other = (
+        np.concatenate(
+            [
+                np.broadcast_to(by_run[runs][:, None] if end == 0 else by_run[runs][None], (*shape, topics)).reshape(
+                    -1, topics
+                )
+                for runs, shape in zip((side[end] for side in sides), shapes, strict=True)
+            ]
+        )
+        for end in (0, 1)
+    )
+    lead = np.sign(merit(mean_difference(one, other), measure))
+    shown = (p_values(differences(one, other), resampling=resampling, measure=measure) < alpha) & (lead != 0)
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+    return (
+        [part.reshape(shape) for part, shape in zip(np.split(lead, ends), shapes, strict=True)],
+        [part.reshape(shape) for part, shape in zip(np.split(shown, ends), shapes, strict=True)],
+    )
 
 
 def _alarms(
     by_run: Floats, members: Sequence[Ints], measure: Measure, alpha: float, resampling: Resampling
 ) -> tuple[int, int]:
     """How many pairs of runs of one system a test calls different, and of how many."""
-    sides = [np.stack(np.triu_indices(len(runs), 1)) for runs in members]
-    first, second = (
-        np.concatenate([runs[side[end]] for runs, side in zip(members, sides, strict=True)]) for end in (0, 1)
-    )
-    first, second = first[:MOST_TESTS], second[:MOST_TESTS]
-    if not first.size:
-        return 0, 0
-    topics = by_run.shape[2]
-    one, other = (by_run[side].reshape(-1, topics) for side in (first, second))
-    return int(np.count_nonzero(_shown(one, other, measure, alpha, resampling))), len(one)
+    pairs = [runs[list(pair)] for runs in members for pair in combinations(range(len(runs)), 2)][:MOST_TESTS]
+    _, shown = _outcomes(by_run, [(pair[:1], pair[1:]) for pair in pairs], measure, alpha, resampling)
+    return int(sum(np.count_nonzero(flags) for flags in shown)), sum(flags.size for flags in shown)
 
 
 def _reliability_row(anova: Anova, drawn: Mapping[str, Floats], design: Design, confidence: float) -> dict[str, Any]:

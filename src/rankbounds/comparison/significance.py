@@ -7,7 +7,7 @@ resample share one set of sign flips or topic counts among all pairs, so that th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -174,11 +174,11 @@ def randomization_test(differences: Floats, alternative: str, resampling: Resamp
     return counts / flips.shape[0] if exact else (counts + 1) / (flips.shape[0] + 1)
 
 
-def _as_extreme(found: Floats, observed: Floats, slack: Floats, alternative: str) -> Flags:
-    """Which are as extreme as what was observed; ``found`` is overwritten."""
+def _as_extreme(statistic: Floats, observed: Floats, slack: Floats, alternative: str) -> Flags:
+    """Which are as extreme as what was observed; ``statistic`` is overwritten."""
     if alternative == "two-sided":
-        return np.abs(found, out=found) >= np.abs(observed) - slack
-    return found >= observed - slack if alternative == "greater" else found <= observed + slack
+        return np.abs(statistic, out=statistic) >= np.abs(observed) - slack
+    return statistic >= observed - slack if alternative == "greater" else statistic <= observed + slack
 
 
 def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
@@ -227,7 +227,7 @@ def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
 def chunks(pairs: int, resamples: int) -> list[slice]:
     """The pairs in slices, each of which fits into memory with all resamples."""
     step = max(1, _CELLS_AT_ONCE // resamples)
-    return [slice(at, at + step) for at in range(0, pairs, step)]
+    return [slice(start, start + step) for start in range(0, pairs, step)]
 
 
 TESTS: dict[str, Callable[[Floats, str, Resampling], Floats]] = {
@@ -253,9 +253,9 @@ def check_finite(differences: Floats, what: str, measure: object) -> None:
         )
 
 
-def check_test(test: str, alternative: str = "two-sided") -> None:
-    """Reject the name of a test or of an alternative that does not exist."""
-    for value, known, what in ((test, list(TESTS), "test"), (alternative, list(ALTERNATIVES), "alternative")):
+def check_test(test: str, alternative: str = "two-sided", more: Sequence[str] = ()) -> None:
+    """Reject the name of a test or of an alternative that does not exist; ``more`` are tests that the caller knows."""
+    for value, known, what in ((test, [*TESTS, *more], "test"), (alternative, list(ALTERNATIVES), "alternative")):
         if value not in known:
             raise UsageError(f'There is no {what} "{value}".{did_you_mean(value, known)} Known: {", ".join(known)}.')
 

@@ -26,6 +26,7 @@ from rankbounds.comparison.power import check_level
 from rankbounds.comparison.rank_intervals import (
     METHODS,
     Places,
+    counts_for_places,
     places,
     resampled_places,
     separated_by_bootstrap,
@@ -147,7 +148,7 @@ def compare(
     check_level(alpha)
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence}.")
-    check_test("t" if test == TOST else test, alternative)
+    check_test(test, alternative, [TOST])
     if margin is not None:
         check_margin(margin)
     check_choice("ranks", ranks, METHODS)
@@ -210,13 +211,11 @@ def compare(
     ranges = zip(columns["certain_low"], columns["certain_high"], scores.measures, strict=True)
     low, high = (np.stack(ends) for ends in zip(*(merit_of_range(*of_measure) for of_measure in ranges), strict=True))
     codes = _verdicts(np.stack(leads), columns["p_adjusted"], low, high, alpha)
-    placed = None
-    if baseline is None and test != TOST:
-        placed = _places(scores, columns, correction, alpha, resampling, ranks)
+    lettered = baseline is None and test != TOST
+    placed = _places(scores, columns, correction, alpha, resampling, ranks) if lettered else None
     separated = columns["p_adjusted"] < alpha
     if test == TOST:
         codes = np.where(separated, VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
-    lettered = baseline is None and test != TOST
     systems = _system_rows(scores, (first, second, separated) if lettered else None, placed, confidence)
     return Comparison(scores, settings, systems, first, second, columns, codes, evidence)
 
@@ -315,6 +314,7 @@ def _places(
 ) -> list[Places]:
     """By measure, between which places the runs stand."""
     first, second = pairs_of(len(scores.runs))
+    counts = counts_for_places(scores.value.shape[1], resampling)
     found = []
     for at, measure in enumerate(scores.measures):
         merits = merit(scores.value[:, :, at], measure)
@@ -327,7 +327,7 @@ def _places(
             separated = separated_pairs(p_values, p_adjusted, correction, alpha)
         with np.errstate(invalid="ignore"):
             bounds = places(merits.mean(axis=-1), first, second, separated)
-        found.append(Places(*bounds, *resampled_places(merits, resampling)))
+        found.append(Places(*bounds, *resampled_places(merits, counts)))
     return found
 
 

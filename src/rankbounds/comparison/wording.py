@@ -19,19 +19,24 @@ from rankbounds.comparison.significance import EXACT_TOPICS, RESAMPLING_TESTS
 from rankbounds.evaluation.score_differences import TOLERANCE, equal
 
 if TYPE_CHECKING:
-    from rankbounds.judging.next_judgments import JudgingPlan
+    from rankbounds.comparison.settling import SettlingPlan
 
 POWER = 0.8
 """How often a difference should be found that the words call one that is found."""
+SHOWN = 0.00005
+"""Less than this is not seen in numbers with four digits."""
 SHOWN_CHANGES = 4
 """So many places where the lead changes are told one by one."""
 
+UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
+"""What bounds cover, in words."""
 _SPAN = "hatever they turn out to be, the difference lies between {certain_low:+.4f} and {certain_high:+.4f}"
 _OVER_ORDERS = "ver all orders of tied documents the difference lies between {ties_low:+.4f} and {ties_high:+.4f}."
 _FOUND = (
     "What would settle it? With {topics} topics a true difference of {detectable:.4f} is found {power:.0%} of the time "
     "(t test)"
 )
+_ELSEWHERE = "{reading}; only unknown relevant documents elsewhere"
 TEMPLATES: dict[str, tuple[str, ...]] = {
     "apart": (
         "no mean difference",
@@ -78,16 +83,28 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "with probability {probability:.2f}.",
     ),
     "holes": (
-        "Could unjudged documents overturn it? Scores alone cannot tell for this measure: the documents of one run "
+        "Could {which} overturn it? Scores alone cannot tell for this measure: the documents of one run "
         "matter to the other. Compare the runs together with their judgments.",
-        "Could unjudged documents overturn it? Not told here: no bounds for them were asked for.",
-        "Could unjudged documents overturn it? No: nothing that matters is unjudged.",
-        f"Could unjudged documents overturn it? No: w{_SPAN}.",
-        f"Could unjudged documents overturn it? Yes: w{_SPAN}.{{probability}}",
-        f"What could unjudged documents make of it? W{_SPAN}.{{probability}}",
-        f"Could unjudged documents overturn it? Perhaps: w{_SPAN}; nothing lies outside, but these bounds may be wider "
+        "Could {which} overturn it? Not told here: no bounds for them were asked for.",
+        "Could {which} overturn it? No: nothing that matters is unjudged.",
+        f"Could {{which}} overturn it? No: w{_SPAN}.",
+        f"Could {{which}} overturn it? Yes: w{_SPAN}.{{probability}}",
+        f"What could {{which}} make of it? W{_SPAN}.{{probability}}",
+        f"Could {{which}} overturn it? Perhaps: w{_SPAN}; nothing lies outside, but these bounds may be wider "
         "than what can happen.{probability}",
-        "Could unjudged documents overturn it? Not known: this measure is itself a guess at what judging would say.",
+        "Could {which} overturn it? Not known: this measure is itself a guess at what judging would say.",
+        "Could {which} overturn it? None that was retrieved: all of those that count are judged.",
+    ),
+    "reading": ("All retrieved documents are judged", "All of the first {depth:.0f} are judged"),
+    "elsewhere": (
+        "",
+        f"{_ELSEWHERE} could shrink the difference, to {{elsewhere_least:+.4f}} at the least; they cannot turn it.",
+        f"{_ELSEWHERE} could still turn it, since they may shrink the difference on some topics alone: it lies between "
+        "{elsewhere_low:+.4f} and {elsewhere_high:+.4f}.",
+        f"{_ELSEWHERE} could still move it: it lies between {{elsewhere_low:+.4f}} and {{elsewhere_high:+.4f}}.",
+        f"{_ELSEWHERE} could make the difference larger, {{elsewhere_most:+.4f}} at the most; they cannot turn it.",
+        f"{_ELSEWHERE} could shrink the difference, the further the more there are (--open collection "
+        "--most-relevant N says how far, if a topic has N at most).",
     ),
     "ties": (
         "",
@@ -115,14 +132,17 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     ),
     "judge": (
         "",
-        "Which judgments would help most? The {documents} that matter most (topic/document {named}, ...) narrow the "
-        'range of the difference from {open_before:.4f} to {open_after:.4f}; "rankbounds judge-next" lists more.',
+        "Which judgments would help most? First of all topic/document {named}: the {documents} that matter most are "
+        'expected to move the bound that settles it by {moved:.4f}; "rankbounds judge-next --compare" lists more, and '
+        "with --until settled says how many it takes.",
     ),
 }
 """Sentences and parts of sentences, and for each the ways it can be said."""
+NOTHING_OPEN, NONE_RETRIEVED = 2, 8
+"""Of unjudged documents: that there are none that matter, and that there are none among those retrieved."""
 LEAD_CHANGE = "{p:.3f} ({below} below, {above} above)"
 """One place where the lead changes."""
-SENTENCES = ("scores", "noise", "headroom", "equivalence", "holes", "ties", "lead", "settle", "judge")
+SENTENCES = ("scores", "noise", "headroom", "equivalence", "holes", "elsewhere", "ties", "lead", "settle", "judge")
 """What a paragraph is made of, in its order."""
 NEGATED = {
     "difference": "difference",
@@ -130,6 +150,10 @@ NEGATED = {
     "ci_high": "ci_low",
     "certain_low": "certain_high",
     "certain_high": "certain_low",
+    "elsewhere_low": "elsewhere_high",
+    "elsewhere_high": "elsewhere_low",
+    "elsewhere_least": "elsewhere_least",
+    "elsewhere_most": "elsewhere_most",
     "ties_low": "ties_high",
     "ties_high": "ties_low",
 }
@@ -260,7 +284,23 @@ def choose(
             4,
         ),
     }
+    chosen |= elsewhere_choices(numbers)
+    chosen["holes"] = np.where(
+        (chosen["holes"] == NOTHING_OPEN) & (chosen["elsewhere"] > 0), NONE_RETRIEVED, chosen["holes"]
+    )
     return {name: np.broadcast_to(choice, shape).astype(np.uint8) for name, choice in chosen.items()}
+
+
+def elsewhere_choices(numbers: Mapping[str, Floats]) -> dict[str, Flags | Ints]:
+    """What is said of pairs whose documents are all judged: what relevant documents nobody retrieved could still do."""
+    difference, low, high = (numbers[name] for name in ("difference", "elsewhere_low", "elsewhere_high"))
+    shrinks, grows = (np.abs(numbers[f"elsewhere_{end}"] - difference) >= SHOWN for end in ("least", "most"))
+    nothing = np.isnan(low) | ~(shrinks | grows)
+    kept = (low > 0) | (high < 0)
+    chosen = np.select(
+        [nothing, numbers["elsewhere_endless"] > 0, difference == 0, kept & shrinks, kept], [0, 5, 3, 1, 4], 2
+    )
+    return {"reading": (chosen > 0) & ~np.isnan(numbers["depth"]), "elsewhere": chosen}
 
 
 def ties_apart(low_a: Floats, high_a: Floats, low_b: Floats, high_b: Floats) -> tuple[Floats, Floats]:
@@ -291,7 +331,7 @@ def lead_sentence(changes: Sequence[tuple[float, str, str]] | None) -> tuple[int
     return (1 if not changes else 3 if more > 0 else 2), {"changes": told, "more": more}
 
 
-def judge_sentence(plan: JudgingPlan | None) -> tuple[int, dict[str, Any]]:
+def judge_sentence(plan: SettlingPlan | None) -> tuple[int, dict[str, Any]]:
     """The template for what to judge, and what goes into it."""
     if plan is None:
         return 0, {}
@@ -299,8 +339,7 @@ def judge_sentence(plan: JudgingPlan | None) -> tuple[int, dict[str, Any]]:
     return 1, {
         "documents": len(plan),
         "named": ", ".join(f"{query}/{doc}" for query, doc in named),
-        "open_before": plan.residual_before / plan.number_of_topics,
-        "open_after": float(plan.residual_after[-1]) / plan.number_of_topics,
+        "moved": float(plan.value.sum()),
     }
 
 

@@ -13,9 +13,11 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule, gain_rule
 from rankbounds.collection.tie_key import TieKey, as_tie_key
 from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
 from rankbounds.measures.condensed import Condensed
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds
 from rankbounds.rankings.order import Order, Precision
 from rankbounds.rankings.rankings import Rankings
@@ -28,8 +30,11 @@ Topics: TypeAlias = Literal["judged", "shared"]
 BOUNDS = ("unjudged", "ties", "both", "none")
 TOPICS = ("judged", "shared")
 PRECISIONS = ("double", "single")
-CHOICES = {"ties": TIE_RULES, "bounds": BOUNDS, "topics": TOPICS, "score_precision": PRECISIONS}
+OPEN = ("retrieved", "collection")
+CHOICES = {"ties": TIE_RULES, "bounds": BOUNDS, "topics": TOPICS, "score_precision": PRECISIONS, "open": OPEN}
 """What may be said, by the name of the argument."""
+MOST_RELEVANT = 10_000_000
+"""More relevant documents than this are not a limit that tells anything."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,12 @@ class Assumptions:
         ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
     q : float, optional
         The probability that an unjudged document is relevant, with ``unjudged="expected"``.
+    open : str, default "retrieved"
+        Which unjudged documents bounds cover: those that were ``"retrieved"``, or those of the whole ``"collection"``,
+        relevant documents that nobody retrieved among them.
+    most_relevant : int, optional
+        With ``open="collection"``: how many relevant documents a topic may have in the whole collection, those that
+        are known among them. A topic that knows more has no others; without this limit there may be any number.
 
     Examples
     --------
@@ -90,6 +101,8 @@ class Assumptions:
     topics: Topics
     score_precision: Precision
     ties_key: TieKey | None
+    open: str
+    most_relevant: int | None
 
     def __init__(
         self,
@@ -102,6 +115,8 @@ class Assumptions:
         ties_key: TieKey | Mapping[Any, Any] | str | os.PathLike[str] | None = None,
         *,
         q: float | None = None,
+        open: str = "retrieved",  # noqa: A002 (the word that users have for it)
+        most_relevant: int | None = None,
     ) -> None:
         decided = {
             "ties": "key" if ties_key is not None and ties == "trec" else ties,
@@ -111,6 +126,8 @@ class Assumptions:
             "topics": topics,
             "score_precision": score_precision,
             "ties_key": None if ties_key is None else as_tie_key(ties_key),
+            "open": open,
+            "most_relevant": most_relevant,
         }
         for name, value in decided.items():
             object.__setattr__(self, name, value)
@@ -118,15 +135,69 @@ class Assumptions:
             _reject_unknown(name, decided[name], known)
         if (self.ties == "key") != (self.ties_key is not None):
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
+        self._check_what_is_open()
+
+    def _check_what_is_open(self) -> None:
+        if self.open == "collection" and self.bounds not in ("unjudged", "both"):
+            raise UsageError(
+                f'What nobody retrieved (open="collection") widens bounds over unjudged documents, and bounds="'
+                f'{self.bounds}" has none. Take bounds="unjudged" or "both".'
+            )
+        if self.most_relevant is None:
+            return
+        if self.open != "collection":
+            raise UsageError(
+                "How many documents are relevant at most (most_relevant) concerns those that nobody retrieved: it goes "
+                'with open="collection".'
+            )
+        whole = isinstance(self.most_relevant, int | np.integer) and not isinstance(self.most_relevant, bool)
+        if not whole or not 1 <= self.most_relevant <= MOST_RELEVANT:
+            raise UsageError(
+                "How many documents are relevant at most (most_relevant) must be a whole number from 1 to "
+                f"{MOST_RELEVANT:,}, not {self.most_relevant}."
+            )
+
+    @property
+    def allowed_relevant(self) -> float:
+        """How many relevant documents bounds allow a topic beside judged and retrieved ones (``Rankings``)."""
+        if self.open == "retrieved":
+            return 0.0
+        return np.inf if self.most_relevant is None else float(self.most_relevant)
 
     @property
     def order(self) -> Order:
         """The order in which tied documents are ranked before anything else is done to them."""
         return cast(Order, self.ties) if self.ties in ORDERS else "trec"
 
-    def check(self, measures: Iterable[Measure]) -> None:
-        """Reject measures that cannot be computed under these assumptions."""
+    def topics_knowing_more(self, facts: TopicFacts) -> list[int]:
+        """The numbers of topics that know more relevant documents than there should be at most."""
+        if self.most_relevant is None:
+            return []
+        more: list[int] = np.flatnonzero(facts.relevant(1.0) > self.most_relevant).tolist()
+        return more
+
+    def more_known(self, facts: TopicFacts) -> list[str]:
+        """A sentence on those topics, if there are any."""
+        return self.more_known_words([facts.query_ids[topic] for topic in self.topics_knowing_more(facts)])
+
+    def more_known_words(self, more: Sequence[str]) -> list[str]:
+        """A sentence on topics of these names, if there are any."""
+        if not more:
+            return []
+        know = "topic knows" if len(more) == 1 else "topics know"
+        return [
+            f"{len(more)} {know} more than {self.most_relevant} relevant documents already ({some(more)}): no others "
+            "are allowed for there."
+        ]
+
+    def check(self, measures: Iterable[Measure], *, in_memory: bool = True) -> None:
+        """Reject measures that cannot be computed under these assumptions, or not by an engine for large files."""
         for measure in measures:
+            if measure.reads_judgments and not in_memory:
+                raise UsageError(
+                    f"{measure} reads more of the judgments than grades (subtopics, strata), which only evaluation in "
+                    'memory does. Use engine="local" (--engine local).'
+                )
             if self.unjudged.name == "expected" and not (
                 measure.multilinear or measure.judged_only or measure.as_retrieved
             ):
@@ -177,6 +248,10 @@ class Assumptions:
         if self.bounds == "ties":
             return measure.tie_bounds(self.assumed(measure, rankings))
         plain = measure.measure if isinstance(measure, Condensed) else measure
+        if self.open == "collection":
+            if self._exactness(plain) == "unknown":
+                return None
+            rankings = rankings.open_to(self.allowed_relevant)
         if plain.as_retrieved:  # judgments change nothing
             if self.bounds == "both":
                 return plain.tie_bounds(rankings)
@@ -191,11 +266,16 @@ class Assumptions:
         """Do the bounds hold, but may be wider than what can happen? ``tied``: are there documents of equal score?"""
         if self.bounds not in ("unjudged", "both") or measure.as_retrieved:
             return False
-        if measure.exactness == "outer":
+        if self._exactness(measure) == "outer":
             return True
         if not tied:
             return False
         return measure.joint_bounds_are_outer(facts) if self.bounds == "both" else self._treats_ties_loosely(measure)
+
+    def _exactness(self, measure: Measure) -> Exactness:
+        """What is known of the measure's bounds over the documents that they are to cover."""
+        alone = measure.list_only or measure.as_retrieved
+        return measure.exactness if alone or self.open == "retrieved" else measure.collection_exactness
 
     def _treats_ties_loosely(self, measure: Measure) -> bool:
         """Under this rule for ties, are the bounds over judgments those over all orders, which contain them?"""
@@ -212,7 +292,9 @@ class Assumptions:
         if self.ties != "expected" and not measure.tail_adds:
             ends = [measure.bounds(self._in_treated_order(measure, rankings, chance)) for chance in (0.0, 1.0)]
             return None if ends[0] is None or ends[1] is None else (ends[0][0], ends[1][1])
-        worst, best = (self._with_ties(measure, rankings.assume(chance)) for chance in (0.0, 1.0))
+        worst, best = (
+            self._with_ties(measure, lists) for lists in (measure.emptiest(rankings), measure.fullest(rankings))
+        )
         if measure.lower_is_better:
             return best, worst
         return worst, best + measure.open_tail(rankings)
@@ -279,5 +361,7 @@ def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
         return worst_best[1] - worst_best[0]
 
 
-ASSUMPTIONS = ("ties", "ties_key", "unjudged", "q", "bounds", "gain", "topics", "score_precision")
+ASSUMPTIONS = (
+    "ties", "ties_key", "unjudged", "q", "bounds", "gain", "topics", "score_precision", "open", "most_relevant"
+)  # fmt: skip
 """The arguments of ``evaluate`` that say how rankings are looked at."""

@@ -39,6 +39,8 @@ def evaluate(
     gain: str | Mapping[Any, float] | GainRule | None = None,
     topics: str = "judged",
     score_precision: str = "double",
+    open: str = "retrieved",  # noqa: A002 (the word that users have for it)
+    most_relevant: int | None = None,
     labels: str | Sequence[str] | None = None,
     formats: Formats | None = None,
     columns: Mapping[str, str] | None = None,
@@ -82,6 +84,13 @@ def evaluate(
         run has.
     score_precision : str, default "double"
         Scores are compared in ``"double"`` or, as trec_eval 9 does, in ``"single"`` precision.
+    open : str, default "retrieved"
+        Which unjudged documents ``low`` and ``high`` cover: those that the run ``"retrieved"``, or those of the whole
+        ``"collection"``, where relevant documents that nobody retrieved lower nDCG, AP, recall and the like.
+    most_relevant : int, optional
+        With ``open="collection"``: how many relevant documents a topic may have in the whole collection, those that
+        are known among them. A topic that knows more has no others; without this limit there may be any number, and
+        the ``low`` of AP, recall and nDCG without a depth is 0.
     labels : str or sequence of str, optional
         Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that has one.
     formats : str or pair of str, optional
@@ -123,7 +132,9 @@ def evaluate(
     dense,all,P@2,0.5,0.5,1.0
 
     """
-    assumptions = Assumptions(ties, unjudged, bounds, gain, topics, score_precision, ties_key, q=q)
+    assumptions = Assumptions(
+        ties, unjudged, bounds, gain, topics, score_precision, ties_key, q=q, open=open, most_relevant=most_relevant
+    )
     chosen = parse_measures(measures)
     assumptions.check(chosen)
     workers = threads or processors()
@@ -178,7 +189,7 @@ def score_runs(
         facts.without_relevant,
         [job.name is not None for job in jobs],
     )
-    for message in [*scores.warnings(), *fractions_lost(facts.grade, measures)]:
+    for message in [*scores.warnings(), *assumptions.more_known(facts), *fractions_lost(facts.grade, measures)]:
         warnings.warn(message, RankboundsWarning, stacklevel=2)
     return scores
 
@@ -208,6 +219,8 @@ def gathered(
         notes=[result.notes for result in results],
         bounds=assumptions.bounds,
         topics=assumptions.topics,
+        open=assumptions.open,
+        most_relevant=assumptions.most_relevant,
         outer=[
             measure
             for measure in measures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from rankbounds.measures import Measure
@@ -20,6 +20,10 @@ class RunNotes:
     """How many of all the topics that were scored hold documents of equal score."""
     tie_range: float | None = None
     """How far the mean of the first measure moves between the worst and the best order of ties."""
+    prepared: str = ""
+    """What was done to the run before it was scored."""
+    strange_documents: str = ""
+    """Where not one document of the run is known to the judgments: what to know about their ids."""
 
     def __post_init__(self) -> None:
         for name in ("missing", "unknown"):
@@ -27,7 +31,7 @@ class RunNotes:
 
     def in_brief(self, first_measure: Measure) -> str:
         """The notes as a cell of a table; empty where there is nothing to say."""
-        parts = []
+        parts = [self.prepared] if self.prepared else []
         if self.missing:
             parts.append(f"{len(self.missing)} topic{'s' * (len(self.missing) > 1)} missing")
         if self.tie_range is not None and self.tie_range >= 0.00005:
@@ -50,7 +54,33 @@ def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) 
             f"{_runs(len(extra), len(runs), 'has', 'have')} topics without judgments, which are left out "
             f"({_first_of(extra)})."
         )
+    sentences += [
+        f"{run}: {noted.strange_documents}" for run, noted in zip(runs, notes, strict=True) if noted.strange_documents
+    ]
+    sentences += filter(None, (_alike(run, noted) for run, noted in zip(runs, notes, strict=True)))
     return sentences
+
+
+def _alike(run: str, noted: RunNotes) -> str:
+    """A topic of the run that nobody judged, and a judged one that it lacks, where they may be the same."""
+    for how, key in TOPIC_KEYS.items():
+        judged = {key(topic): topic for topic in noted.missing}
+        pairs = [(topic, judged[key(topic)]) for topic in noted.unknown if key(topic) in judged]
+        if pairs:
+            ours, theirs = pairs[0]
+            return (
+                f'{run}: {len(pairs)} of its topics may be judged ones that are written otherwise: "{ours}" and '
+                f'"{theirs}" differ in {how}.'
+            )
+    return ""
+
+
+TOPIC_KEYS: dict[str, Callable[[str], str]] = {
+    "blanks": lambda topic: "".join(topic.split()),
+    "leading zeros": lambda topic: topic.lstrip("0"),
+    "case": str.casefold,
+}
+"""In what ids of topics that mean the same may differ, and what they then have in common."""
 
 
 def some(names: Sequence[str], at_most: int = 5) -> str:

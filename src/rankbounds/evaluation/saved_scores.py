@@ -38,9 +38,11 @@ def save(scores: Scores, path: str | os.PathLike[str]) -> None:
         "measures": [_saved_measure(measure) for measure in scores.measures],
         "bounds": scores.bounds,
         "topics": scores.topics,
+        "open": scores.open,
+        "most_relevant": scores.most_relevant,
         "outer": [_saved_measure(measure) for measure in scores.outer],
         "without_relevant": scores.without_relevant,
-        "notes": [{one.name: getattr(noted, one.name) for one in fields(noted)} for noted in scores.notes],
+        "notes": [{note.name: getattr(noted, note.name) for note in fields(noted)} for noted in scores.notes],
         **{name: getattr(scores, name).tolist() for name in ("value", "low", "high", "judged")},
         "parts": None if scores.parts is None else scores.parts.tolist(),
     }
@@ -69,6 +71,8 @@ def load(path: str | os.PathLike[str]) -> Scores:
             notes=[RunNotes() for _ in runs],
             bounds=str(content["bounds"]),
             topics=str(content["topics"]),
+            open=str(content.get("open", "retrieved")),
+            most_relevant=None if content.get("most_relevant") is None else int(content["most_relevant"]),
         )
         if content["format"] == FIRST_FORMAT:
             return replace(loaded, outer=[measure for measure in measures if _may_be_outer(measure, loaded.bounds)])
@@ -109,6 +113,8 @@ def _loaded_notes(saved: Mapping[str, Any]) -> RunNotes:
         unknown=_names(saved["unknown"]),
         tied_topics=int(saved["tied_topics"]),
         tie_range=None if tie_range is None else float(tie_range),
+        prepared=str(saved.get("prepared", "")),
+        strange_documents=str(saved.get("strange_documents", "")),
     )
 
 
@@ -141,4 +147,4 @@ def _plain(measure: Measure) -> Measure:
 def _rounded(measure: Measure) -> Sequence[str]:
     """The parameters that are numbers with a fraction, which labels show with twelve digits."""
     plain = _plain(measure)
-    return [one.name for one in fields(plain) if isinstance(getattr(plain, one.name), float)]
+    return [parameter.name for parameter in fields(plain) if isinstance(getattr(plain, parameter.name), float)]

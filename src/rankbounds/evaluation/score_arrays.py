@@ -40,6 +40,8 @@ class ScoreArrays:
     outer: list[Measure] = field(default_factory=list)
     topics: str = "judged"
     parts: Floats | None = None
+    open: str = "retrieved"
+    most_relevant: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("runs", "query_ids", "measures", "notes", "without_relevant", "outer"):

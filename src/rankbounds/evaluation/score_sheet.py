@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions, Cells
@@ -20,6 +21,9 @@ from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
+
+WORTH_A_WARNING = 20
+"""So many documents, none of them judged, are hardly what somebody meant to score; fewer may be."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +56,28 @@ def score_run(
         precision=assumptions.score_precision,
         topics=assumptions.topics,
         tie_key=assumptions.ties_key,
+        keep_judgments=any(measure.reads_judgments for measure in measures),
     )
     sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
     sheet.fill(joined.slices, threads)
-    return sheet.result(run.name, joined.missing, joined.unknown)
+    result = sheet.result(run.name, joined.missing, joined.unknown)
+    nothing_judged = len(run) >= WORTH_A_WARNING and not np.any(sheet.judged > 0)
+    strange = strange_documents(run, facts.qrels) if nothing_judged else ""
+    if not run.prepared and not strange:
+        return result
+    return replace(result, notes=replace(result.notes, prepared=run.prepared, strange_documents=strange))
+
+
+def strange_documents(run: Run, qrels: Qrels) -> str:
+    """What to tell of a run no document of which any judgment knows, of whatever topic; empty where one does."""
+    judged = set(qrels.pairs.docs.raw_list())
+    if not judged or any(document in judged for document in run.pairs.docs.raw_list()):
+        return ""
+    ours, theirs = run.pairs.docs[0], qrels.pairs.docs[0]
+    return (
+        f"not one of its {len(run):,} documents is judged, for any topic: do the ids have a prefix? The run has "
+        f'documents like "{ours}", the judgments like "{theirs}".'
+    )
 
 
 class ScoreSheet:

@@ -50,6 +50,10 @@ class Scores(TidyScores):
         Which topics the means are over: ``judged`` or ``shared``.
     parts : array or None
         An axis of ``PARTS`` before the others; NaN for measures that have no residual. None: no measure has.
+    open : str
+        Which unjudged documents the bounds cover: those ``retrieved``, or those of the whole ``collection``.
+    most_relevant : int or None
+        How many relevant documents those of the collection may make in all; None: any number.
 
     Examples
     --------
@@ -317,7 +321,8 @@ class Scores(TidyScores):
         Returns
         -------
         list of str
-            On runs that lack topics, topics that nobody judged, and topics without relevant documents.
+            On runs that lack topics, topics that nobody judged, topics without relevant documents, and measures whose
+            ``low`` is 0 because any number of relevant documents may exist that nobody retrieved.
 
         Examples
         --------
@@ -332,6 +337,14 @@ class Scores(TidyScores):
                 f"{len(self.without_relevant)} {have} no relevant document ({some(self.without_relevant)}): AP, nDCG, "
                 "recall and the like are 0 there."
             )
+        if self.open == "collection" and self.most_relevant is None:
+            without_limit = [str(measure) for measure in self.measures if measure.vanishes]
+            if without_limit:
+                sentences.append(
+                    f"low is 0 for {', '.join(without_limit)}: nobody knows how many relevant documents the collection "
+                    "holds that were not retrieved, and the more there are, the lower the score. Say how many a topic "
+                    "has at most (--most-relevant N, most_relevant=N)."
+                )
         return sentences
 
     def __repr__(self) -> str:
@@ -353,6 +366,11 @@ def joined(first: Scores, second: Scores) -> Scores:
             f"The saved scores have other bounds ({first.bounds}) than these ({second.bounds}). Save them again with "
             f"--bounds {second.bounds}."
         )
+    if (first.open, first.most_relevant) != (second.open, second.most_relevant):
+        raise DataError(
+            f"The bounds of the saved scores cover other documents ({_open_words(first)}) than these "
+            f"({_open_words(second)}). Save them again with the same --open and --most-relevant."
+        )
     aligned = first.filter(topic=second.query_ids, measure=second.measures)
     both = (aligned, second)
     parts = None
@@ -372,6 +390,11 @@ def joined(first: Scores, second: Scores) -> Scores:
         outer=[measure for measure in second.measures if any(measure in scores.outer for scores in both)],
         parts=None if parts is None else np.concatenate(parts, axis=1),
     )
+
+
+def _open_words(scores: Scores) -> str:
+    limit = "" if scores.most_relevant is None else f", {scores.most_relevant} relevant at most"
+    return f"{scores.open}{limit}"
 
 
 __all__ = ["ALL", "FIELDS", "PARTS", "RunNotes", "Scores", "joined", "topic_warnings"]

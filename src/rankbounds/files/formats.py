@@ -113,7 +113,8 @@ def _read(
     if kind in ("csv", "tsv"):
         return delimited.read_delimited(text, names)
     layout = trec.qrels_layout if names.of_judgments else trec.run_layout
-    return trec.read_lines(text, layout, lenient=lenient, threads=threads, words=words)
+    by_subtopic = names.of_judgments
+    return trec.read_lines(text, layout, lenient=lenient, threads=threads, words=words, subtopics=by_subtopic)
 
 
 def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:

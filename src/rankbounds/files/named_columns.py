@@ -25,6 +25,12 @@ RUN_NAMES = ("run", "run_id", "system", "tag")
 RANK_NAMES = ("rank",)
 SOURCE_NAMES = ("source",)
 """Who or what made a label: people, a language model, clicks."""
+SUBTOPIC_NAMES = ("subtopic", "subtopic_id", "nugget", "nugget_id")
+"""What a document is judged for, where a query is about several things."""
+STRATUM_NAMES = ("stratum",)
+"""From which part of the pool a document was drawn for judging, or could have been."""
+IMPORTANCE_NAMES = ("importance",)
+"""Whether a nugget is vital or okay."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,7 @@ class ColumnNames:
     rank: tuple[str, ...] = RANK_NAMES
     source: tuple[str, ...] = SOURCE_NAMES
     run: tuple[str, ...] = RUN_NAMES
+    subtopic: tuple[str, ...] = SUBTOPIC_NAMES
     called: str = ""
     """What the value is to us, where a user's table has a name of its own for it."""
 
@@ -71,7 +78,14 @@ class ColumnNames:
         return replace(self, **own, called=self.value_name)  # type: ignore[arg-type]
 
 
-CANONICAL = {"query_id": "query", "doc_id": "doc", "rank": "rank", "source": "source", "run": "run"}
+CANONICAL = {
+    "query_id": "query",
+    "doc_id": "doc",
+    "rank": "rank",
+    "source": "source",
+    "run": "run",
+    "subtopic": "subtopic",
+}
 """Our own names of columns, beside those of the value, and which names of a table they are."""
 
 
@@ -96,6 +110,12 @@ class Columns:
     """Is it known that no pair stands twice?"""
     runs: Any = None
     """Which run each row belongs to, where the table says so."""
+    subtopics: Any = None
+    """What each document is judged for, where the table says so."""
+    importance: Sequence[Any] | None = None
+    """Whether each row's nugget is vital, where the table says so."""
+    strata: Any = None
+    """From which stratum each document was drawn, where the table says so."""
 
     @classmethod
     def of(
@@ -369,7 +389,17 @@ def _with_values(query: Any, inner: Any, names: ColumnNames, source: str) -> Map
 
 def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[str]:
     """Of a table's columns those that are read; an error where one is lacking."""
-    return [name for name in found_columns(columns, names, source) if name is not None]
+    further = further_columns(columns, names)
+    return [name for name in (*found_columns(columns, names, source), *further) if name is not None]
+
+
+def further_columns(columns: Iterable[str], names: ColumnNames) -> tuple[str | None, str | None, str | None]:
+    """The columns of the subtopic, of its importance and of the stratum, in a table of judgments."""
+    if not names.of_judgments:
+        return None, None, None
+    columns = list(columns)
+    stratum = find_column(columns, STRATUM_NAMES)
+    return find_column(columns, names.subtopic), find_column(columns, IMPORTANCE_NAMES), stratum
 
 
 def found_columns(
@@ -402,7 +432,8 @@ def found_columns(
 def of_columns(table: Mapping[str, Any], names: ColumnNames, source: str, before: int = 0) -> Columns:
     """From columns by their names: those of a frame, of any package, or our own."""
     query, doc, value, rank, label, run = found_columns(list(table), names, source)
-    return Columns.of(
+    subtopic, importance, stratum = further_columns(table, names)
+    columns = Columns.of(
         id_column(table[query]),
         id_column(table[doc]),
         number_column(table[value]),
@@ -414,6 +445,23 @@ def of_columns(table: Mapping[str, Any], names: ColumnNames, source: str, before
         before=before,
         names=(query, doc),
         rank_name=rank or "rank",
+    )
+    if subtopic is None and stratum is None:
+        return columns
+    if len(columns) != len(table[query]):
+        problem = "judgments by subtopic or stratum need a row for each document, not lists of documents."
+        raise DataError(source, problem)
+
+    def ids(column: str | None, what: str) -> Ids | None:
+        if column is None:
+            return None
+        return Ids.checked(id_column(table[column]), _id_in(column, what), columns.source.place)
+
+    return replace(
+        columns,
+        subtopics=ids(subtopic, "subtopic"),
+        importance=None if importance is None else listed_values(table[importance]),
+        strata=ids(stratum, "stratum"),
     )
 
 

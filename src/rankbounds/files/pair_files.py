@@ -30,7 +30,7 @@ _TABLES = "CSV or JSON lines (a name that ends in .csv or .jsonl)"
 def write_pairs(
     path: str | os.PathLike[str],
     pairs: Pairs,
-    columns: Mapping[str, Iterable[float]],
+    columns: Mapping[str, Iterable[float | str]],
     trec_lines: Callable[[], Iterable[str]],
 ) -> None:
     """Write a table of pairs with further columns, in the format that the ending of the name asks for, else as TREC."""
@@ -48,6 +48,10 @@ def write_pairs(
 def decimal(value: float) -> str:
     """The number in full: whole ones without a point, others with as many digits as they need."""
     return f"{value:.0f}" if value == int(value) and abs(value) < 1e16 else repr(value)
+
+
+def _field(value: float | str) -> str:
+    return value if isinstance(value, str) else decimal(value)
 
 
 def reject_for_trec(pairs: Pairs) -> None:
@@ -111,7 +115,7 @@ def _unheld(what: str, name: str, reason: str, file: str, other: str) -> DataErr
     return DataError(f"The {what} id {shown(name)} {reason}, and {file} cannot hold it. Write {other}.")
 
 
-def _delimited(pairs: Pairs, columns: Mapping[str, Iterable[float]], delimiter: str) -> Iterator[str]:
+def _delimited(pairs: Pairs, columns: Mapping[str, Iterable[float | str]], delimiter: str) -> Iterator[str]:
     other = "JSON lines (a name that ends in .jsonl)"
 
     def checked(what: str, name: str) -> str:
@@ -126,25 +130,26 @@ def _delimited(pairs: Pairs, columns: Mapping[str, Iterable[float]], delimiter: 
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow(["query_id", "doc_id", *columns])
     for topic, doc, *values in _rows(pairs, columns, checked):
-        writer.writerow([topic, doc, *map(decimal, values)])
+        writer.writerow([topic, doc, *map(_field, values)])
         yield out.getvalue()
         out.seek(0)
         out.truncate()
     yield out.getvalue()
 
 
-def _json_lines(pairs: Pairs, columns: Mapping[str, Iterable[float]]) -> Iterator[str]:
+def _json_lines(pairs: Pairs, columns: Mapping[str, Iterable[float | str]]) -> Iterator[str]:
     def checked(what: str, name: str) -> str:
         _reject_bytes(what, name)
         return json.dumps(name, ensure_ascii=False)
 
     for topic, doc, *values in _rows(pairs, columns, checked):
-        rest = "".join(f', "{name}": {decimal(value)}' for name, value in zip(columns, values, strict=True))
+        written = (json.dumps(value) if isinstance(value, str) else decimal(value) for value in values)
+        rest = "".join(f', "{name}": {value}' for name, value in zip(columns, written, strict=True))
         yield f'{{"query_id": {topic}, "doc_id": {doc}{rest}}}\n'
 
 
 def _rows(
-    pairs: Pairs, columns: Mapping[str, Iterable[float]], checked: Callable[[str, str], str]
+    pairs: Pairs, columns: Mapping[str, Iterable[float | str]], checked: Callable[[str, str], str]
 ) -> Iterator[tuple[Any, ...]]:
     topics = [checked("topic", name) for name in pairs.topics]
     docs = (checked("document", name) for name in pairs.docs.to_list())

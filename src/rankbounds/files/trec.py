@@ -2,7 +2,8 @@
 
 A run's line is ``topic Q0 document rank score tag`` (five fields: without the tag or without the Q0; three: ``topic
 document score``), a judgment's ``topic 0 document grade``. Blanks may be tabs and may repeat; lines may end in CRLF,
-come in any order, and be empty or, with a ``#`` in front, comments.
+come in any order, and be empty or, with a ``#`` in front, comments. Where the second field of judgments differs from
+line to line it may name subtopics, and a document may stand on a line for each of them.
 
 Text is read in blocks that stay in the processor's cache. Where every line of a block has the same fields with one
 blank between them, the positions of the blanks are the table; any other block takes the general way.
@@ -18,6 +19,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints, Words
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
+from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
@@ -54,17 +56,25 @@ RUN_WITHOUT_TAG = Layout(5, query=0, doc=2, rank=3, value=4, description="topic 
 RUN_WITHOUT_Q0 = Layout(5, query=0, doc=1, rank=2, value=3, tag=4, description="topic document rank score tag")
 RUN_OF_SCORES = Layout(3, query=0, doc=1, value=2, description="topic document score")
 QRELS_LAYOUT = Layout(4, query=0, doc=2, value=3, description="topic 0 document grade")
+QRELS_OF_STRATA = Layout(5, query=0, doc=2, value=4, description="topic 0 document stratum grade")
+"""Judgments that are a sample: a fourth field says from which part of the pool a document was drawn, or could be."""
 KEEP_ONE_LINE = "Keep one of the two lines, or pass --lenient to keep the first."
 
 
 @dataclass(frozen=True)
 class TrecLines:
-    """What the lines of a file hold. ``tag`` is that of the first line, and ``layout`` the one all lines share."""
+    """What the lines of a file hold. ``tag`` is that of the first line, and ``layout`` the one all lines share.
+
+    ``subtopic`` is the second field of judgments, where it is not the same on all lines and was asked for. Then a
+    document may stand on several lines (``repeated``), each with another second field.
+    """
 
     pairs: Pairs
     value: Floats
     layout: Layout
     tag: str | None
+    subtopic: Ids | None = None
+    repeated: bool = False
 
 
 def read_lines(
@@ -75,11 +85,12 @@ def read_lines(
     threads: int = 1,
     words: Callable[[str], float] | None = None,
     distinct: bool = False,
+    subtopics: bool = False,
 ) -> TrecLines:
     """Read a whole file. ``choose_layout`` gets the fields of the first line and the place where it stands.
 
     ``words`` gives the value of a token that is not a number. ``distinct=True`` leaves it to others to see that no
-    document stands twice.
+    document stands twice. With ``subtopics``, a document may be judged once for every second field.
     """
     problems = Problems(lenient)
     first_fields, place = first_line(text)
@@ -90,19 +101,50 @@ def read_lines(
         return _parse_block(text, block, layout, problems, words)
 
     pairs, value = _joined(text, list(in_threads(parse, blocks, threads)), threads)
+    subtopic = second_fields(pairs) if subtopics and layout is QRELS_LAYOUT and _second_fields_differ(pairs) else None
+    repeated = subtopic is not None and repeated_keys(pairs.keys).size > 0
     if lenient:
-        again = pairs.repeats()
+        again = pairs.repeats(further=subtopic if repeated else None)
         if again.size:
             problems.add(REPEATED, again.size, DataError(pairs.where(int(again[0])), "this document is repeated."))
             keep = np.ones(len(pairs), dtype=bool)
             keep[again] = False
             pairs, value = pairs.take(keep), value[keep]
+            subtopic = None if subtopic is None else subtopic.take(keep)
     elif not distinct:
-        pairs.reject_repeats(KEEP_ONE_LINE, threads)
+        pairs.reject_repeats(KEEP_ONE_LINE, threads, subtopic if repeated else None)
     problems.warn(text.name)
     if not len(pairs):
         raise NothingReadError(text.name, "no line of this file could be used.")
-    return TrecLines(pairs, value, layout, tag_of(first_fields, layout))
+    return TrecLines(pairs, value, layout, tag_of(first_fields, layout), subtopic, repeated)
+
+
+def _second_fields_differ(pairs: Pairs) -> bool:
+    """May the field before the document differ from line to line? One character, the same on all, is told quickly."""
+    if not len(pairs):
+        return False
+    text, start = pairs.docs.text, pairs.docs.start
+    if (
+        (text[start - 2] == text[start[0] - 2]).all()
+        and (text[start - 1] <= 32).all()
+        and (text[start - 3] <= 32).all()
+    ):
+        return False
+    fields = second_fields(pairs)
+    return not fields.equals(fields.take(np.zeros(len(pairs), dtype=np.int64))).all()
+
+
+def second_fields(pairs: Pairs) -> Ids:
+    """What stands before each document on its line."""
+    text = pairs.docs.text
+    end = pairs.docs.start.copy()
+    rows = np.arange(end.size)
+    while (rows := rows[text[end[rows] - 1] <= 32]).size:
+        end[rows] -= 1
+    start, rows = end.copy(), np.arange(end.size)
+    while (rows := rows[text[start[rows] - 1] > 32]).size:
+        start[rows] -= 1
+    return Ids(text, start, end - start)
 
 
 def stated_ranks(lines: TrecLines) -> Ints | None:
@@ -110,6 +152,16 @@ def stated_ranks(lines: TrecLines) -> Ints | None:
     if lines.layout.rank is None:
         return None
     pairs = lines.pairs
+    tokens = next_fields(pairs)
+    ranks, wrong = whole_numbers(tokens)
+    if wrong.size:
+        row = int(wrong[0])
+        raise DataError(pairs.where(row), f'the rank "{tokens[row]}" is not a whole number up to 2**53.')
+    return ranks
+
+
+def next_fields(pairs: Pairs) -> Ids:
+    """What stands behind each document on its line."""
     text = pairs.docs.text
     start = pairs.docs.start + pairs.docs.length
     rows = np.arange(start.size)
@@ -118,12 +170,7 @@ def stated_ranks(lines: TrecLines) -> Ints | None:
     end, rows = start + 1, np.arange(start.size)
     while (rows := rows[text[end[rows]] > 32]).size:
         end[rows] += 1
-    tokens = Ids(text, start, end - start)
-    ranks, wrong = whole_numbers(tokens)
-    if wrong.size:
-        row = int(wrong[0])
-        raise DataError(pairs.where(row), f'the rank "{tokens[row]}" is not a whole number up to 2**53.')
-    return ranks
+    return Ids(text, start, end - start)
 
 
 def run_layout(fields: list[bytes], place: Place | str) -> Layout:
@@ -151,6 +198,8 @@ def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
     """The layout of judgments, from the fields of their first line."""
     if len(fields) == 4:
         return QRELS_LAYOUT
+    if len(fields) == 5 and fields[1].upper() != b"Q0" and all(map(_is_whole, fields[3:])):
+        return QRELS_OF_STRATA
     if len(fields) in (5, 6):
         raise DataError(
             place,
@@ -160,6 +209,10 @@ def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
     raise DataError(
         place, f"a line of judgments has four fields ({QRELS_LAYOUT.description}); this one has {len(fields)}."
     )
+
+
+def _is_whole(token: bytes) -> bool:
+    return token.removeprefix(b"-").isdigit()
 
 
 def _is_number(token: bytes) -> bool:
@@ -237,7 +290,7 @@ def _parse_block(
     if bad.size:
         row = int(bad[0])
         token = buffer[value_start[row] : value_end[row]].tobytes().decode("utf-8", "replace")
-        what = "grade" if layout is QRELS_LAYOUT else "score"
+        what = "grade" if layout in (QRELS_LAYOUT, QRELS_OF_STRATA) else "score"
         remedy = 'Words for grades need a gain rule, such as "S=3,A=2,B=1".' if what == "grade" else ""
         place = Place(text.name, _line_number(text, int(value_start[row])))
         problem = f'the {what} "{token}" is not a finite number.'

@@ -72,7 +72,6 @@ def judge_next(
     score_precision: str = "double",
     depth: int | None = None,
     scores: Scores | None = None,
-    probability: Any = None,
     lenient: bool = False,
 ) -> JudgingPlan:
     """Choose the unjudged documents whose judgments would say most about the runs at hand.
@@ -99,10 +98,6 @@ def judge_next(
         Look no deeper than this, which is quicker.
     scores
         Those of these runs by this measure, where they are at hand, need not be computed again.
-    probability
-        ``{query: {document: probability}}``, such as ``label_probabilities(...).by_pair``: of documents that are surely
-        relevant or surely not a judgment says little, so that weights count in proportion to the standard deviation of
-        their relevance, and in full where it is even or not known. For strategy A and ``compare``.
 
     Returns
     -------
@@ -111,8 +106,8 @@ def judge_next(
 
     Notes
     -----
-    Exact for A and ``compare`` without probabilities: no other documents take more off the residual. B and C choose one
-    document at a time. (Moffat, Webber and Zobel, SIGIR 2007.)
+    Exact for A and ``compare``: no other documents take more off the residual. B and C choose one document at a time.
+    (Moffat, Webber and Zobel, SIGIR 2007.)
 
     Examples
     --------
@@ -126,8 +121,6 @@ def judge_next(
     if budget < 1:
         raise UsageError(f"The budget must be at least 1, not {budget}.")
     check_choice("strategy", strategy, STRATEGIES)
-    if probability is not None and compare is None and strategy != "A":
-        raise UsageError(f'Probabilities go with strategy "A" or with compare, not with strategy "{strategy}".')
     assumptions = Assumptions(ties, score_precision=score_precision)
     if ties not in ORDERS:
         raise UsageError(f'Judgments are planned for one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
@@ -155,9 +148,8 @@ def judge_next(
         before += float(np.abs(signed).sum() - gone.sum())  # what the two have in common cancels out
         gone = np.abs(signed).astype(np.float64)
     if compare is not None or strategy == "A":
-        worth = gone if probability is None else gone * _unsure(candidates, probability)
-        picked = _heaviest(candidates, worth, budget)
-        own = worth[picked]
+        picked = _heaviest(candidates, gone, budget)
+        own = gone[picked]
     else:
         trust = residual * ((base + residual / 2) ** 3 if strategy == "C" else 1)
         shrink = weight / len(judgments.query_ids)
@@ -172,12 +164,6 @@ def judge_next(
         len(systems),
         int(np.count_nonzero(unjudged)),
     )
-
-
-def _unsure(candidates: Candidates, probability: Any) -> Floats:
-    """The standard deviation of each document's relevance as a share of the greatest one; 1 where nothing is known."""
-    chance = candidates.grades(judgments_from(probability))
-    return np.where(np.isnan(chance), 1.0, 2 * np.sqrt(chance * (1 - chance)))
 
 
 def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Flags
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import DataError
 
 
@@ -36,7 +36,7 @@ def subset(qrels: Qrels, kept: Flags) -> Qrels:
     rows = np.flatnonzero(kept)
     if not rows.size:
         raise DataError(f"{qrels.pairs.source.name}: no judgment is left.")
-    return Qrels(qrels.pairs.take(rows).without_unused_topics(), qrels.grade[rows])
+    return qrels.take(rows)
 
 
 def only_pooled(qrels: Qrels, kept: Flags) -> Qrels:
@@ -63,4 +63,4 @@ def only_pooled(qrels: Qrels, kept: Flags) -> Qrels:
     {'q': {'a': 1.0, 'b': -1.0}}
 
     """
-    return Qrels(qrels.pairs, np.where(kept, qrels.grade, POOLED_NOT_JUDGED))
+    return qrels.only_judged(kept)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.facts import Exactness
+from rankbounds.measures.measure import Bounds, Measure, quotient, share_of_known
 from rankbounds.measures.sum_of_precisions import (
     Turns,
     expected_sum_of_precisions,
@@ -22,7 +23,8 @@ class AP(Measure):
 
     A relevant document that is not retrieved (within the depth) contributes 0. The mean over topics is known as MAP.
     Judging more documents can raise or lower it, because R grows too: ``low`` and ``high`` are the exact extremes over
-    all judgments the retrieved unjudged documents could get.
+    all judgments the retrieved unjudged documents could get. With ``open="collection"``, ``low`` also covers relevant
+    documents that nobody retrieved, up to R = ``most_relevant``; without that limit it is 0.
 
     AP = (1/R) * sum over relevant ranks i of (relevant documents down to i) / i.
 
@@ -49,6 +51,8 @@ class AP(Measure):
     name: ClassVar[str] = "AP"
     aliases: ClassVar[tuple[str, ...]] = ("MAP",)
     examples: ClassVar[tuple[str, ...]] = ("AP", "AP@3", "AP(rel=2)")
+    collection_exactness: ClassVar[Exactness] = "exact"
+    vanishes: ClassVar[bool] = True
     trec_names: ClassVar[tuple[str, ...]] = ("map", "map_cut_{cutoff}")
 
     def value(self, rankings: Rankings) -> Floats:
@@ -58,6 +62,9 @@ class AP(Measure):
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         total = expected_sum_of_precisions(rankings, self.rel, self.depth(rankings))
         return quotient(total, rankings.num_relevant(self.rel))
+
+    def shrinkage(self, rankings: Rankings) -> Floats:
+        return share_of_known(rankings, self.rel)
 
     def bounds(self, rankings: Rankings) -> Bounds:
         return Turns.of(rankings, self.rel, self.depth(rankings)).bounds()

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within
@@ -24,6 +25,8 @@ class LimitedPenalty(Measure):
     rel: float = 1.0
 
     judged_only: ClassVar[bool] = True
+    collection_exactness: ClassVar[Exactness] = "outer"
+    vanishes: ClassVar[bool] = True
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:
         """How many non-relevant documents count, and what their number is divided by, for each list."""
@@ -60,6 +63,10 @@ class LimitedPenalty(Measure):
 
         A relevant document that moves up never lowers the value. So with k of the unjudged documents relevant and the
         others not, the best case has the k highest and the worst the k lowest; the extremes over k are the bounds.
+
+        Documents that nobody retrieved may turn out relevant or not, and both loosen the penalty: more relevant ones
+        raise its limit, more others its divisor. So there the bounds are outer ones: above no penalty at all, below the
+        penalty that there is without them, yet the divisor R with as many as there may be.
         """
         relevant, nonrelevant = _relevant_and_not(rankings, self.rel)
         holes = rankings.holes
@@ -93,8 +100,11 @@ class LimitedPenalty(Measure):
         beyond = (within - rest) * rest + (count - within) * limit
         worst += (sum_of(within) - sum_of(rest) + beyond).astype(np.float64)
 
-        low, high = (quotient(found + turned - quotient(total, divisor), number + turned) for total in (worst, best))
-        return low.min(axis=-1), high.max(axis=-1)
+        low, high = (found + turned - quotient(total, divisor) for total in (worst, best))
+        if rankings.most_relevant:
+            high = (found + turned).astype(np.float64)
+        low = quotient(low, number + np.maximum(turned, rankings.room(number)))
+        return low.min(axis=-1), quotient(high, number + turned).max(axis=-1)
 
 
 def _relevant_and_not(rankings: Rankings, rel: float) -> tuple[Flags, Flags]:

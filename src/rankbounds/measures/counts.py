@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.facts import Total
+from rankbounds.measures.facts import Exactness, Total
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
 
@@ -68,10 +68,15 @@ class NumRel(Count):
 
     name: ClassVar[str] = "NumRel"
     examples: ClassVar[tuple[str, ...]] = ("NumRel", "NumRel(rel=2)")
+    collection_exactness: ClassVar[Exactness] = "exact"
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel",)
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
+
+    def fullest(self, rankings: Rankings) -> Rankings:
+        most = rankings.assume(1.0)
+        return most.with_elsewhere(most.room(most.num_relevant(self.rel)))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.tied_draws import TiedGroup, groups_reaching
 from rankbounds.rankings.rankings import Rankings
@@ -51,6 +52,7 @@ class ESL(Measure):
     examples: ClassVar[tuple[str, ...]] = ("ESL(n=1)", "ESL(n=2)", "ESL(n=2,collection=40)", "ESL(n=4,collection=40)")
     always_shown: ClassVar[tuple[str, ...]] = ("n",)
     monotone: ClassVar[bool] = True
+    collection_exactness: ClassVar[Exactness] = "exact"
     lower_is_better: ClassVar[bool] = True
 
     @property
@@ -67,6 +69,14 @@ class ESL(Measure):
         so_far = rankings.relevant_so_far(self.rel)
         rank = np.argmax(so_far >= self.n, axis=-1) + 1.0
         return np.where(so_far[:, -1] >= self.n, rank - self.n, self._behind_list(rankings, relevant.sum(axis=-1)))
+
+    def fullest(self, rankings: Rankings) -> Rankings:
+        most = rankings.assume(1.0)
+        if self.collection is None or not rankings.most_relevant:
+            return most
+        judged = np.count_nonzero(rankings.present & ~rankings.holes, axis=-1)
+        elsewhere = self.collection - rankings.length - (rankings.facts.judged[rankings.topic] - judged)
+        return most.with_elsewhere(np.minimum(most.room(most.num_relevant(self.rel)), np.maximum(elsewhere, 0)))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         if not rankings.certain:

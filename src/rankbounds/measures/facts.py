@@ -53,11 +53,18 @@ class Facts:
     """Unjudged documents are dropped before the value is computed."""
     as_retrieved: ClassVar[bool] = False
     """The value describes the list as it was retrieved, whatever is assumed of unjudged documents."""
+    reads_judgments: ClassVar[bool] = False
+    """The value needs more of a document's judgments than its grade: for which subtopics, from which stratum."""
+
+    vanishes: ClassVar[bool] = False
+    """It comes as close to 0 as one likes when ever more relevant documents exist that the list lacks."""
 
     # What is known of its bounds, and how topics are summed up.
 
     exactness: ClassVar[Exactness] = "exact"
     """Whether ``bounds`` are attained, hold but may be wider than needed, or are not known at all."""
+    collection_exactness: ClassVar[Exactness] = "unknown"
+    """The same of bounds that cover relevant documents nobody retrieved, where these matter (not ``list_only``)."""
     has_residual: ClassVar[bool] = False
     """Documents beyond the end of the list count as unknown, so that ``high - low`` has named parts."""
     tail_adds: ClassVar[bool] = True

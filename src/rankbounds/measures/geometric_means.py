@@ -10,7 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.measures.average_precision import AP
 from rankbounds.measures.binary_preference import Bpref
-from rankbounds.measures.facts import Total
+from rankbounds.measures.facts import Exactness, Total
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
 
@@ -74,6 +74,7 @@ class GMAP(Logarithm):
 
     name: ClassVar[str] = "GMAP"
     examples: ClassVar[tuple[str, ...]] = ("GMAP", "GMAP(rel=2)")
+    collection_exactness: ClassVar[Exactness] = "exact"
     trec_names: ClassVar[tuple[str, ...]] = ("gm_map",)
 
     def inner(self) -> Measure:
@@ -103,6 +104,7 @@ class GMBpref(Logarithm):
 
     name: ClassVar[str] = "GMBpref"
     examples: ClassVar[tuple[str, ...]] = ("GMBpref", "GMBpref(rel=2)")
+    collection_exactness: ClassVar[Exactness] = "outer"
     trec_names: ClassVar[tuple[str, ...]] = ("gm_bpref",)
     judged_only: ClassVar[bool] = True
 

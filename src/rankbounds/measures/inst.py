@@ -48,6 +48,7 @@ class INST(ContinuingByRelevance):
     examples: ClassVar[tuple[str, ...]] = ("INST(T=1)", "INST(T=2.5)")
     always_shown: ClassVar[tuple[str, ...]] = ("T",)
     monotone: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     def check(self) -> None:
         if not 1 <= self.T < np.inf:

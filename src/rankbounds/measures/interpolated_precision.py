@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Measure
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.tied_groups import TiedGroups
@@ -50,8 +51,14 @@ class IPrec(Measure):
 
     name: ClassVar[str] = "IPrec"
     examples: ClassVar[tuple[str, ...]] = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
+    collection_exactness: ClassVar[Exactness] = "exact"
     always_shown: ClassVar[tuple[str, ...]] = ("recall",)
     trec_names: ClassVar[tuple[str, ...]] = ("iprec_at_recall_{recall:.2f}",)
+
+    @property
+    def vanishes(self) -> bool:  # type: ignore[override]
+        """At recall 0 it is the highest precision at any rank, however many documents are relevant."""
+        return self.recall > 0
 
     def check(self) -> None:
         if not 0 <= self.recall <= 1:
@@ -92,6 +99,7 @@ class IPrecMean(Measure):
 
     name: ClassVar[str] = "IPrecMean"
     examples: ClassVar[tuple[str, ...]] = ("IPrecMean(points=11)", "IPrecMean(points=3)")
+    collection_exactness: ClassVar[Exactness] = "exact"
     always_shown: ClassVar[tuple[str, ...]] = ("points",)
     trec_names: ClassVar[tuple[str, ...]] = ("11pt_avg",)
 
@@ -111,9 +119,12 @@ def interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...]) -> 
     so_far = rankings.relevant_so_far(rel)
     precision = so_far / np.arange(1, rankings.width + 1)
     number = rankings.num_relevant(rel)
-    return [
-        np.where(so_far >= np.floor(recall * number + 0.5)[:, None], precision, 0.0).max(axis=-1) for recall in recalls
-    ]
+    return [np.where(so_far >= _needed(recall, number)[:, None], precision, 0.0).max(axis=-1) for recall in recalls]
+
+
+def _needed(recall: float, number: Floats) -> Floats:
+    """How many of so many relevant documents must have been found; without end, where there are any number of them."""
+    return np.floor(recall * number + 0.5) if recall > 0 else np.zeros(number.shape)
 
 
 def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...]) -> list[Floats]:
@@ -138,7 +149,7 @@ def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, 
     precision = np.where(settled, so_far / np.arange(1, rankings.width + 1), 0.0)
     reach = (before + marked) / np.maximum(groups.offset + marked, 1)
     for values, recall in zip(precisions, recalls, strict=True):
-        needed = np.floor(recall * number + 0.5).astype(np.int64)
+        needed = _needed(recall, number).astype(np.int64)
         surely = np.where(so_far >= needed[:, None], precision, 0.0).max(axis=-1)
         matters = (before + marked >= needed[groups.row]) & (reach > surely[groups.row])
         open_groups = mixed[matters[mixed]]

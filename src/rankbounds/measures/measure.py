@@ -118,11 +118,30 @@ class Measure(Facts, metaclass=MeasureClass):
         return rankings.width if self.cutoff is None else min(self.cutoff, rankings.width)
 
     def bounds(self, rankings: Rankings) -> Bounds | None:
-        """The least and the greatest value over all judgments that the unjudged documents may get; None: not known."""
+        """The least and the greatest value over all judgments that the unjudged documents may get; None: not known.
+
+        Where ``rankings.most_relevant`` allows for them, also over the relevant documents that the list lacks.
+        """
         if self.monotone:
-            return self._least_first(self.value(rankings.assume(0.0)), self.value(rankings.assume(1.0)))
+            return self._least_first(self.value(self.emptiest(rankings)), self.value(self.fullest(rankings)))
         if self.promotable and not self.graded:
             return bounds_by_exchange(self, rankings)
+        return None
+
+    def emptiest(self, rankings: Rankings) -> Rankings:
+        """The lists with as few relevant documents as there may be, for a measure that is then at its worst."""
+        return rankings.assume(0.0)
+
+    def fullest(self, rankings: Rankings) -> Rankings:
+        """The lists with as many relevant documents as there may be, for a measure that is then at its best."""
+        return rankings.assume(1.0)
+
+    def shrinkage(self, rankings: Rankings) -> Floats | None:  # noqa: ARG002
+        """By how much relevant documents that no list holds shrink the value, at the most; for each list.
+
+        It is the same factor for all lists of a topic, if nothing that they hold is unjudged: the divisor without such
+        documents over that with as many as ``rankings.most_relevant`` allows. None: they do not act on all lists alike.
+        """
         return None
 
     def joint_bounds(self, rankings: Rankings) -> Bounds | None:
@@ -303,18 +322,28 @@ def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
     return np.divide(numerator, denominator, out=result, where=denominator != 0)
 
 
+def share_of_known(rankings: Rankings, rel: float) -> Floats:
+    """The known relevant documents over as many as there may be: how far a divisor R shrinks a value."""
+    known = rankings.facts.relevant(rel)[rankings.topic].astype(np.float64)
+    return quotient(known, known + rankings.room(known))
+
+
 def bounds_by_exchange(measure: Measure, rankings: Rankings) -> Bounds:
     """Exact bounds for a binary measure that may fall when relevant documents are added.
 
     Moving a relevant document up never lowers such a measure. So when ``k`` of a list's unjudged documents are
     relevant, the best case has them at the ``k`` highest ranks and the worst at the ``k`` lowest, and the extremes
     over ``k`` are the bounds. This plain way evaluates the measure for every ``k``; a measure that can do better
-    overrides ``bounds``.
+    overrides ``bounds``. Relevant documents that the list lacks are taken to lower the measure, if anything: there are
+    none in the best case, and in the worst as many as there may be beside the ``k``.
     """
+    room = rankings.room(rankings.facts.relevant(measure.rel)[rankings.topic])
     above = np.cumsum(rankings.holes, axis=-1)
     below = rankings.num_holes[:, None] - above
-    low = high = measure.value(rankings.assume(0.0))
+    high = measure.value(rankings.assume(0.0))
+    low = measure.value(rankings.assume(0.0).with_elsewhere(room)) if room.any() else high
     for k in range(1, int(rankings.num_holes.max(initial=0)) + 1):
-        low = np.minimum(low, measure.value(rankings.assume((below < k).astype(np.float64))))
+        worst = rankings.assume((below < k).astype(np.float64))
+        low = np.minimum(low, measure.value(worst.with_elsewhere(np.maximum(room - k, 0.0)) if room.any() else worst))
         high = np.maximum(high, measure.value(rankings.assume((above <= k).astype(np.float64))))
     return low, high

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.measures.discounted_gain import check_discount, discounts, gains, transformed
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Normalised, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import order_by_worth
@@ -22,7 +23,9 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
     The ideal ranking holds all judged documents of the topic, retrieved or not. Without parameters this is
     trec_eval's ndcg: gains are the grades, the discount is log2(rank + 1). ``low`` and ``high`` are exact over the
     retrieved unjudged documents, each of which may have any gain up to the largest, and then also belongs to the
-    ideal ranking; so judging more can lower the value. Over ties and unjudged documents together, ``high`` is exact for
+    ideal ranking; so judging more can lower the value. With ``open="collection"``, ``low`` also covers relevant
+    documents that nobody retrieved, which can stand in the ideal ranking alone: to the depth, all of the largest gain;
+    without a depth, as many as ``most_relevant`` says. Over ties and unjudged documents together, ``high`` is exact for
     binary gains; for graded ones it holds, but may be more than can be reached.
 
     Sources: Jarvelin and Kekalainen, TOIS 20(4), 2002 (``base=b``); ``gain=exp`` takes 2^g - 1 (Burges et al. 2005).
@@ -51,7 +54,13 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
     name: ClassVar[str] = "nDCG"
     examples: ClassVar[tuple[str, ...]] = ("nDCG", "nDCG@3", "nDCG(base=2)@4", "nDCG(gain=exp)")
     trec_names: ClassVar[tuple[str, ...]] = ("ndcg", "ndcg_cut_{cutoff}")
+    collection_exactness: ClassVar[Exactness] = "exact"
     graded = True
+
+    @property
+    def vanishes(self) -> bool:  # type: ignore[override]
+        """To a depth, no more than so many documents belong to the ideal ranking."""
+        return self.cutoff is None
 
     def check(self) -> None:
         check_discount(self, self.base, self.gain)
@@ -67,6 +76,10 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
         width = most if self.cutoff is None else min(most, self.cutoff)
         ideal: Floats = transformed(rankings.ideal(width), self.gain) @ self.weights(width)
         return ideal
+
+    def shrinkage(self, rankings: Rankings) -> Floats:
+        nothing_turned = np.zeros((rankings.length.size, 1), dtype=np.int64)
+        return quotient(self.divisor(rankings.assume(0.0)), self._fullest_ideal(rankings, nothing_turned)[:, 0])
 
     def bounds(self, rankings: Rankings) -> Bounds:
         return self._extremes(rankings, over_ties=False)
@@ -85,6 +98,9 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
         the lowest (worst) ones. The least value has every unjudged document at 0 or at the top level, because a linear
         sum over a convex one has its minimum at a corner. The greatest value t is the one where the best sum less t
         times the ideal sum is 0, and that difference splits into one small maximisation for each level.
+
+        Relevant documents that nobody retrieved stand in the ideal ranking alone: there are none in the best case, and
+        in the worst they are of the largest gain, as many as the unjudged documents turned relevant leave room for.
         """
         judged = rankings.assume(0.0)
         levels = transformed(rankings.facts.levels, self.gain)
@@ -102,8 +118,27 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
             ideal[0] = np.broadcast_to(everything[:, None], turned.shape)
             all_present = rankings.present @ self._weights_to_depth(rankings.width)
             falling[0] = rising[0] = np.broadcast_to(all_present[:, None], turned.shape)
-        low = quotient(_weighted(step, falling), _weighted(step, ideal)).min(axis=-1)
+        least = self._fullest_ideal(rankings, turned) if rankings.most_relevant else _weighted(step, ideal)
+        low = quotient(_weighted(step, falling), least).min(axis=-1)
         return low, _greatest_ratio(step, rising, ideal)
+
+    def _fullest_ideal(self, rankings: Rankings, turned: Ints) -> Floats:
+        """The ideal sums with 0, 1, 2, ... unjudged documents turned relevant, and the most that nobody retrieved."""
+        facts = rankings.facts
+        levels = transformed(facts.levels, self.gain)
+        step = np.diff(levels, prepend=0.0)
+        known = facts.count_from_level[:, rankings.topic]
+        all_gain = facts.nonrelevant_gain > 0  # and there is no limit to documents that are not relevant
+        relevant = known[min(int(all_gain), levels.size - 1)]
+        more = np.maximum(turned, rankings.room(relevant)[:, None])
+        deepest = np.inf if self.cutoff is None else self.cutoff
+        reaching = [np.minimum(count[:, None] + more, deepest) for count in known]
+        if all_gain:
+            reaching[0] = np.full(turned.shape, deepest)
+        finite = [np.where(np.isfinite(count), count, 0).astype(np.int64) for count in reaching]
+        sums = np.append(0.0, np.cumsum(self.weights(max(int(count.max(initial=0)) for count in finite))))
+        ideal = [np.where(np.isinf(count), np.inf, sums[at]) for count, at in zip(reaching, finite, strict=True)]
+        return _weighted(step, ideal)
 
     def _weights_to_depth(self, n: int) -> Floats:
         weights = self.weights(n)

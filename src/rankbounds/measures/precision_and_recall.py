@@ -9,6 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, Share, quotient
 from rankbounds.measures.recall import found_and_open
 from rankbounds.measures.tied_draws import chance_of_number, groups_at_cut
@@ -54,6 +55,8 @@ class F(Share):
     name: ClassVar[str] = "F"
     examples: ClassVar[tuple[str, ...]] = ("F@3", "F(beta=2)@2", "F", "F@10")
     trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
+    collection_exactness: ClassVar[Exactness] = "exact"
+    vanishes: ClassVar[bool] = True
 
     def check(self) -> None:
         if not 0 <= self.beta < np.inf:
@@ -65,9 +68,15 @@ class F(Share):
     def _over(self, relevant: Floats, rankings: Rankings) -> Floats:
         return (self.beta**2 * relevant + _read(self.cutoff, rankings)) / (1 + self.beta**2)
 
+    def shrinkage(self, rankings: Rankings) -> Floats | None:
+        if self.cutoff is None:  # lists of different lengths have different divisors
+            return None
+        known = rankings.facts.relevant(self.rel)[rankings.topic].astype(np.float64)
+        return quotient(self._over(known, rankings), self._over(known + rankings.room(known), rankings))
+
     def bounds(self, rankings: Rankings) -> Bounds:
         found, known, within, below = found_and_open(self, rankings)
-        low = quotient(found, self._over(known + below, rankings))
+        low = quotient(found, self._over(known + np.maximum(below, rankings.room(known)), rankings))
         return low, quotient(found + within, self._over(known + within, rankings))
 
 
@@ -98,6 +107,8 @@ class Shaw(Measure):
 
     name: ClassVar[str] = "Shaw"
     examples: ClassVar[tuple[str, ...]] = ("Shaw@3", "Shaw@10", "Shaw")
+    collection_exactness: ClassVar[Exactness] = "exact"
+    vanishes: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
         found = rankings.relevant(self.rel)[..., : self.depth(rankings)].sum(axis=-1)
@@ -106,7 +117,8 @@ class Shaw(Measure):
     def bounds(self, rankings: Rankings) -> Bounds:
         found, known, within, below = found_and_open(self, rankings)
         read = _read(self.cutoff, rankings)
-        return quotient(found, read + known + below - found), quotient(found + within, read + known - found)
+        more = np.maximum(below, rankings.room(known))
+        return quotient(found, read + known + more - found), quotient(found + within, read + known - found)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         if rankings.tied is None:

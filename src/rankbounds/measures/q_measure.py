@@ -26,7 +26,8 @@ class Q(Measure):
     Q = (1/R) * sum over relevant ranks r of (beta * cg(r) + count(r)) / (beta * ideal cg(r) + r).
 
     ``low`` and ``high`` hold every value that judging the retrieved unjudged documents could give, but may be wider
-    than needed; bounds over ties too are known for binary gains only.
+    than needed; bounds over ties too are known for binary gains only. With ``open="collection"``, ``low`` also covers
+    relevant documents that nobody retrieved, up to R = ``most_relevant``; without that limit it is 0.
 
     Source: Sakai, Alternatives to Bpref, SIGIR 2007, equation 21.
 
@@ -50,6 +51,8 @@ class Q(Measure):
     examples: ClassVar[tuple[str, ...]] = ("Q", "Q(beta=10)", "Q(beta=0)")
     graded = True
     exactness: ClassVar[Exactness] = "outer"
+    collection_exactness: ClassVar[Exactness] = "outer"
+    vanishes: ClassVar[bool] = True
 
     def check(self) -> None:
         if not self.beta >= 0:
@@ -77,7 +80,8 @@ class Q(Measure):
         """Outer bounds, for every number k of unjudged documents that may turn out relevant.
 
         Above, the k highest have the largest gain, yet the ideal ranking is that of the judged documents. Below, the
-        k lowest count as documents of no gain, while the ideal ranking holds all unjudged ones at the largest gain.
+        k lowest count as documents of no gain, while the ideal ranking holds all unjudged ones at the largest gain, and
+        as many that nobody retrieved as there is room for.
         """
         judged = rankings.assume(0.0)
         if rankings.facts.nonrelevant_gain > 0:
@@ -96,19 +100,27 @@ class Q(Measure):
         high = quotient(start + np.cumsum(added, axis=-1), known + number_down).max(axis=-1)
         high = np.minimum(np.maximum(high, quotient(start, known)[:, 0]), 1.0)
 
-        inverse = self._inverse(rankings.assume(1.0))
+        room = rankings.room(known)
+        ideal = rankings.assume(1.0)
+        if rankings.most_relevant:
+            ideal = ideal.with_elsewhere(np.maximum(room[:, 0] - rankings.num_holes, 0.0))
+        inverse = self._inverse(ideal)
         at_known = np.where(credit > 0, inverse, 0.0)
         found = np.cumsum(credit > 0, axis=-1)
         beneath = _below(at_known) + _below(np.where(holes, inverse, 0.0))
         added = np.where(holes, inverse * (found + 1) + beneath, 0.0)
         number_up = np.cumsum(holes[..., ::-1], axis=-1)[..., ::-1]
         start = (at_known * so_far).sum(axis=-1, keepdims=True)
-        low = quotient(start + np.cumsum(added[..., ::-1], axis=-1)[..., ::-1], known + number_up).min(axis=-1)
-        low = np.minimum(low, quotient(start, known)[:, 0])
+        sums = start + np.cumsum(added[..., ::-1], axis=-1)[..., ::-1]
+        low = quotient(sums, known + np.maximum(number_up, room)).min(axis=-1)
+        low = np.minimum(low, quotient(start, known + room)[:, 0])
         return low, high
 
     def _bounds_where_all_gain(self, least: Rankings, most: Rankings) -> Bounds:
-        """Where grade 0 gains too, every document counts, and only gains are open: the list's and the ideal ones."""
+        """Where grade 0 gains too, every document counts, and only gains are open: the list's and the ideal ones.
+
+        Then the whole collection counts, and nobody knows how many documents that are.
+        """
         number = self._num_relevant(least)
         low, high = (
             quotient(
@@ -116,7 +128,7 @@ class Q(Measure):
             )
             for lists, ideal in ((least, most), (most, least))
         )
-        return low, np.minimum(high, 1.0)
+        return np.zeros(low.shape) if least.most_relevant else low, np.minimum(high, 1.0)
 
     def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:  # noqa: ARG002
         return True

@@ -54,6 +54,7 @@ class RBP2(ContinuingByRelevance):
     )
     always_shown: ClassVar[tuple[str, ...]] = ("p_relevant", "p_nonrelevant")
     monotone: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
 
     def check(self) -> None:
         for what, p in (("p_relevant", self.p_relevant), ("p_nonrelevant", self.p_nonrelevant)):

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.measures.measure import Bounds, Measure, Share, quotient
+from rankbounds.measures.facts import Exactness
+from rankbounds.measures.measure import Bounds, Measure, Share, quotient, share_of_known
 from rankbounds.rankings.rankings import Rankings
 
 
@@ -18,7 +19,8 @@ class Recall(Share):
 
     Relevant documents that nobody has found do not count, so that recall is an over-estimate wherever judging is
     incomplete. ``low`` and ``high`` say what the retrieved unjudged documents could change: relevant ones within the
-    depth raise it, relevant ones below the depth lower it.
+    depth raise it, relevant ones below the depth lower it. With ``open="collection"``, ``low`` also covers relevant
+    documents that nobody retrieved, up to ``most_relevant`` in all; without that limit it is 0.
 
     Source: as in trec_eval (recall, set_recall).
 
@@ -43,14 +45,21 @@ class Recall(Share):
     name: ClassVar[str] = "Recall"
     aliases: ClassVar[tuple[str, ...]] = ("R",)
     examples: ClassVar[tuple[str, ...]] = ("Recall", "Recall@3", "Recall(rel=2)@2")
+    collection_exactness: ClassVar[Exactness] = "exact"
+    vanishes: ClassVar[bool] = True
     trec_names: ClassVar[tuple[str, ...]] = ("recall_{cutoff}", "set_recall")
 
     def divisor(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
 
+    def shrinkage(self, rankings: Rankings) -> Floats:
+        return share_of_known(rankings, self.rel)
+
     def bounds(self, rankings: Rankings) -> Bounds:
         found, known, within, below = found_and_open(self, rankings)
-        return quotient(found, known + below), quotient(found + within, known + within)
+        return quotient(found, known + np.maximum(below, rankings.room(known))), quotient(
+            found + within, known + within
+        )
 
 
 def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Ints, Ints]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.facts import Exactness
-from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.measure import Bounds, Measure, quotient, share_of_known
 from rankbounds.measures.sum_of_precisions import Turns
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, share_above
@@ -72,6 +72,12 @@ class Binary(Preference):
     """Preferences of relevant documents over others."""
 
     rel: float = 1.0
+
+    collection_exactness: ClassVar[Exactness] = "exact"
+    vanishes: ClassVar[bool] = True
+
+    def shrinkage(self, rankings: Rankings) -> Floats:
+        return share_of_known(rankings, self.rel)
 
     def gains(self, condensed: Rankings) -> tuple[Floats, Floats, Floats]:
         return condensed.relevant(self.rel), condensed.num_relevant(self.rel), np.ones(1)

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, Share, count_to_depth, quotient
 from rankbounds.measures.recall import found_and_open
 from rankbounds.rankings.rankings import Rankings
@@ -76,6 +77,7 @@ class RelP(Share):
 
     name: ClassVar[str] = "RelP"
     examples: ClassVar[tuple[str, ...]] = ("RelP", "RelP@2", "RelP@10", "RelP(rel=2)@3")
+    collection_exactness: ClassVar[Exactness] = "exact"
     trec_names: ClassVar[tuple[str, ...]] = ("relative_P_{cutoff}", "set_relative_P")
 
     def divisor(self, rankings: Rankings) -> Floats:
@@ -87,7 +89,7 @@ class RelP(Share):
     def bounds(self, rankings: Rankings) -> Bounds:
         found, known, within, below = found_and_open(self, rankings)
         most = self._most(rankings)
-        low = quotient(found, np.minimum(known + below, most))
+        low = quotient(found, np.minimum(known + np.maximum(below, rankings.room(known)), most))
         return low, quotient(found + within, np.minimum(known + within, most))
 
 
@@ -118,6 +120,13 @@ class SetAP(Measure):
     examples: ClassVar[tuple[str, ...]] = ("SetAP", "SetAP(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("set_map",)
     monotone: ClassVar[bool] = True
+    collection_exactness: ClassVar[Exactness] = "exact"
+    vanishes: ClassVar[bool] = True
+
+    def emptiest(self, rankings: Rankings) -> Rankings:
+        """Without relevant documents among the unjudged ones, and with as many that nobody retrieved as may exist."""
+        judged = rankings.assume(0.0)
+        return judged.with_elsewhere(judged.room(judged.num_relevant(self.rel))) if rankings.most_relevant else judged
 
     def value(self, rankings: Rankings) -> Floats:
         count = count_to_depth(self, rankings)

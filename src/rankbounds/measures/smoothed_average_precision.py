@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.sum_of_precisions import sum_of_precisions
 from rankbounds.rankings.rankings import Rankings
@@ -39,9 +40,11 @@ class YAAP(Measure):
 
     name: ClassVar[str] = "YAAP"
     examples: ClassVar[tuple[str, ...]] = ("YAAP", "YAAP(rel=2)")
+    collection_exactness: ClassVar[Exactness] = "exact"
     trec_names: ClassVar[tuple[str, ...]] = ("yaap",)
 
     def value(self, rankings: Rankings) -> Floats:
         total = sum_of_precisions(rankings, self.rel, rankings.width)
-        logarithm: Floats = np.log((1 + total) / (1 + rankings.num_relevant(self.rel) - total))
+        with np.errstate(divide="ignore"):  # of nothing, where any number of relevant documents may exist
+            logarithm: Floats = np.log((1 + total) / (1 + rankings.num_relevant(self.rel) - total))
         return logarithm

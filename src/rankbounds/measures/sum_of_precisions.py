@@ -95,7 +95,9 @@ class Turns:
     the topic's, or (``of_retrieved``) those within the depth. With k of the unjudged documents relevant, the sum is
     greatest when they are the k highest and least when they are the k lowest. Both sums grow by one term a step, so
     that all k cost as much as one. ``weights`` may stand in for 1 / rank, and ``itself`` says for how much a relevant
-    document counts in its own precision.
+    document counts in its own precision. ``room`` is how many relevant documents that nobody retrieved there may be
+    beside the known ones, if no unjudged document is relevant: they count in the divisor alone, so that the least
+    average has as many of them as the k leave room for, and the greatest none.
     """
 
     inverse: Floats
@@ -104,6 +106,7 @@ class Turns:
     from_below: Floats
     total: Floats
     known: Floats
+    room: Floats
     itself: float = 1.0
 
     @classmethod
@@ -124,13 +127,15 @@ class Turns:
         so_far = judged.relevant_so_far(rel)
         # Turning a document relevant adds its own precision, and a term for each relevant document below it.
         at_relevant = judged.relevant(rel) * inverse
+        known = so_far[..., depth - 1] if of_retrieved else judged.num_relevant(rel)
         return cls(
             inverse,
             rankings.holes & (rank <= depth) if of_retrieved else rankings.holes,
             so_far,
             at_relevant.sum(axis=-1, keepdims=True) - np.cumsum(at_relevant, axis=-1),
             (at_relevant * (so_far - 1 + itself)).sum(axis=-1),
-            so_far[..., depth - 1] if of_retrieved else judged.num_relevant(rel),
+            known,
+            np.zeros(known.shape) if of_retrieved else rankings.room(known),
             itself,
         )
 
@@ -151,5 +156,6 @@ class Turns:
         holes_below = at_holes.sum(axis=-1, keepdims=True) - np.cumsum(at_holes, axis=-1)
         added = np.where(self.holes, self.inverse * (self.so_far + self.itself) + self.from_below + holes_below, 0.0)
         number, total = (np.cumsum(array[..., ::-1], axis=-1)[..., ::-1] for array in (self.holes, added))
-        averages = quotient(self.total[:, None] + total, self.known[:, None] + number)
-        return np.minimum(quotient(self.total, self.known), averages.min(axis=-1))
+        beside_known = np.maximum(number, self.room[:, None])
+        averages = quotient(self.total[:, None] + total, self.known[:, None] + beside_known)
+        return np.minimum(quotient(self.total, self.known + self.room), averages.min(axis=-1))

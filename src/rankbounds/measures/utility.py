@@ -61,6 +61,11 @@ class Utility(Measure):
     )
     trec_names: ClassVar[tuple[str, ...]] = ("utility",)
 
+    @property
+    def list_only(self) -> bool:  # type: ignore[override]
+        """Unless documents that were not retrieved are worth something too."""
+        return self.miss == 0 and self.rest == 0
+
     def check(self) -> None:
         if self.rest and not self.documents:
             raise UsageError("Utility: rest goes with documents, the number of documents in the collection.")

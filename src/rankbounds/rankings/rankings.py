@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.rankings.tied_groups import TiedGroups
 from rankbounds.rankings.topic_facts import TopicFacts
+
+if TYPE_CHECKING:
+    from rankbounds.rankings.subtopics import ListsBySubtopic
 
 NOT_POOLED, BEYOND = -1, -2
 
@@ -24,6 +27,10 @@ class Rankings:
     like ``grade``, read at the unjudged cells only). ``row`` says which row of the run's table a cell came from, -1
     beyond a list's end; ``judgment`` is the row of each document among the judgments, or ``NOT_POOLED``, or ``BEYOND``
     the list's end. Each is there when the join was asked to keep it.
+
+    ``most_relevant`` is how many relevant documents bounds allow a topic to have in the whole collection: 0 for none
+    but those that are judged or retrieved, infinity for any number. ``elsewhere`` is how many relevant documents, of
+    the largest gain, are taken to exist that the list lacks and nobody judged, for each list.
     """
 
     grade: Floats
@@ -34,6 +41,8 @@ class Rankings:
     chance: float | Floats = 0.0
     row: Ints | None = None
     judgment: Ints | None = None
+    most_relevant: float = 0.0
+    elsewhere: Floats | None = None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def remembered(self, key: Any, compute: Any) -> Any:
@@ -128,6 +137,8 @@ class Rankings:
     def num_relevant(self, rel: float = 1.0) -> Floats:
         """How many relevant documents the topic has, the retrieved unjudged ones counted by ``chance``."""
         known = self.facts.relevant(rel)[self.topic].astype(np.float64)
+        if self.elsewhere is not None:
+            known += self.elsewhere
         return known if self._all_nonrelevant else known + self._turned()
 
     def ideal(self, width: int) -> Floats:
@@ -137,11 +148,12 @@ class Rankings:
         if least > 0:  # unjudged documents gain something even where they count as non-relevant
             behind = np.arange(width) - self.facts.judged[self.topic][:, None]
             known = np.where((behind >= 0) & (behind < (self.num_holes - self._turned())[:, None]), least, known)
-        if self._all_nonrelevant:
+        if self._all_nonrelevant and self.elsewhere is None:
             return known
         if not self.certain:
             raise ValueError("the ideal ranking is not defined for documents that are relevant with a probability")
-        ahead = np.arange(width) - self._turned().astype(np.int64)[:, None]
+        best = self._turned() + (0.0 if self.elsewhere is None else np.minimum(self.elsewhere, width))
+        ahead = np.arange(width) - best.astype(np.int64)[:, None]
         shifted = np.take_along_axis(known, np.maximum(ahead, 0), axis=-1)
         return np.where(ahead < 0, self.facts.max_gain, shifted)
 
@@ -152,6 +164,18 @@ class Rankings:
         if not self.num_holes.any():
             return self
         return replace(self, chance=chance, _memory=self._memory_of("holes", "num_holes", "groups", "condensed"))
+
+    def open_to(self, most_relevant: float) -> Rankings:
+        """The same lists, for bounds that allow a topic so many relevant documents in the whole collection."""
+        return replace(self, most_relevant=most_relevant)
+
+    def room(self, known: Floats | Ints) -> Floats:
+        """How many relevant documents nobody retrieved or judged each topic may have, beside so many known ones."""
+        return np.maximum(self.most_relevant - known, 0.0)
+
+    def with_elsewhere(self, number: Floats) -> Rankings:
+        """The same lists, if so many relevant documents existed that each lacks and nobody judged."""
+        return replace(self, elsewhere=number, _memory=self._memory_of("holes", "num_holes", "groups"))
 
     def _memory_of(self, *keys: str) -> dict[Any, Any]:
         """What is remembered of these, for lists of which they are the same."""
@@ -177,6 +201,13 @@ class Rankings:
         assert self.judgment is not None
         padded = np.concatenate((facts.grade, [0.0, np.nan]))  # what BEYOND and NOT_POOLED stand for
         return replace(self, grade=padded[self.judgment], facts=facts, _memory=self._memory_of("groups"))
+
+    def by_subtopic(self) -> ListsBySubtopic:
+        """Each list once for every subtopic of its topic, as that subtopic sees it."""
+        from rankbounds.rankings.subtopics import lists_by_subtopic
+
+        lists: ListsBySubtopic = self.remembered("by subtopic", lambda: lists_by_subtopic(self))
+        return lists
 
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,10 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import UsageError
+
+if TYPE_CHECKING:
+    from rankbounds.rankings.strata import StrataFacts
+    from rankbounds.rankings.subtopics import SubtopicFacts
 
 
 class TopicFacts:
@@ -53,6 +58,20 @@ class TopicFacts:
     def restricted(self, kept: Flags) -> TopicFacts:
         """The facts if these judgments alone had been made."""
         return TopicFacts(self.qrels, self.rule, kept, self._grades)
+
+    @cached_property
+    def subtopics(self) -> SubtopicFacts:
+        """What the judgments say of each subtopic of the topics."""
+        from rankbounds.rankings.subtopics import SubtopicFacts
+
+        return SubtopicFacts(self)
+
+    @cached_property
+    def strata(self) -> StrataFacts:
+        """What the judgments say of the strata that they were drawn from."""
+        from rankbounds.rankings.strata import StrataFacts
+
+        return StrataFacts(self)
 
     @cached_property
     def some_only_pooled(self) -> bool:

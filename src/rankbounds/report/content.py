@@ -50,7 +50,9 @@ LEAST_WEIGHT = 1e-4
 NEXT_DOCUMENTS = 20
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, a probability."""
-BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + 1) + 4 * len(wording.WHOLE) + len(wording.TEMPLATES)
+ELSEWHERE_COLUMNS = ("depth", "elsewhere_low", "elsewhere_high", "elsewhere_least", "elsewhere_most")
+"""Those of the sentence on what nobody retrieved, where it stands."""
+BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len(wording.WHOLE) + len(wording.TEMPLATES)
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Choices:
     gain: str | None = None
     topics: str = "judged"
     score_precision: str = "double"
+    open: str = "retrieved"
+    most_relevant: int | None = None
     formats: Formats | None = None
     labels: str | None = None
     columns: Mapping[str, str] | None = None
@@ -265,6 +269,8 @@ def _leaderboard(
     both = shown[compared.first] & shown[compared.second]
     numbers = compared.word_numbers
     columns = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else ["probability"])]
+    if compared.word_choices["elsewhere"].any():
+        columns += ELSEWHERE_COLUMNS
     pairs = {name: packed(numbers[name][:, both]) for name in columns}
     pairs |= {name: packed(numbers[name][:, both], "<u4") for name in wording.WHOLE}
     systems = [row for row in compared.systems if shown[scores.runs.index(row["run"])]]
@@ -456,6 +462,7 @@ def _identity(
         "ties": choices.ties,
         "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
         "bounds": choices.bounds,
+        "open": choices.open + (f" ({choices.most_relevant:,} relevant at most)" if choices.most_relevant else ""),
         "gain": choices.gain or "linear",
         "topics": choices.topics,
         "score precision": choices.score_precision,

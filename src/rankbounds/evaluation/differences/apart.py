@@ -22,6 +22,7 @@ from rankbounds.evaluation.differences.shared_lists import Documents
 from rankbounds.measures import Measure
 from rankbounds.measures.average_precision import AP
 from rankbounds.measures.binary_preference import LimitedPenalty
+from rankbounds.measures.compatibility import Compatibility
 from rankbounds.measures.interpolated_precision import IPrec, IPrecMean
 from rankbounds.measures.precision_and_recall import Shaw
 from rankbounds.measures.q_measure import Q
@@ -31,7 +32,7 @@ from rankbounds.rankings.rankings import Rankings
 
 LOWERED_FROM_OUTSIDE = (AP, IPrec, IPrecMean, Shaw, Q)
 """Relevant documents outside the list never raise these: they enter what the list is divided by."""
-FROM_0_TO_1 = (*LOWERED_FROM_OUTSIDE, LimitedPenalty, Preference, RPrec)
+FROM_0_TO_1 = (*LOWERED_FROM_OUTSIDE, LimitedPenalty, Preference, RPrec, Compatibility)
 
 
 def greatest_apart(

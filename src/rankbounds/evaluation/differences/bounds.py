@@ -12,11 +12,20 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import first_relevant, ideal_ratios
 from rankbounds.evaluation.differences.apart import greatest_apart
 from rankbounds.evaluation.differences.averaged_precisions import greatest_average
+from rankbounds.evaluation.differences.collection import (
+    documents_that_gain,
+    greatest_apart_in_collection,
+    greatest_of_shrunk,
+    greatest_of_sums,
+    has_room,
+    is_concerned,
+)
 from rankbounds.evaluation.differences.enumeration import greatest_of_all
 from rankbounds.evaluation.differences.first_relevant import greatest_of_best
 from rankbounds.evaluation.differences.greatest import Found, Greatest
 from rankbounds.evaluation.differences.ideal_ratios import greatest_ratio
 from rankbounds.evaluation.differences.monotone import greatest_when_monotone
+from rankbounds.evaluation.differences.penalties import greatest_preference
 from rankbounds.evaluation.differences.precision_at_r import greatest_at_r
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents, SharedLists
 from rankbounds.evaluation.differences.shares import greatest_share
@@ -24,9 +33,11 @@ from rankbounds.evaluation.differences.weighted_sums import RelevantRetrieved, d
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.average_precision import AP
+from rankbounds.measures.binary_preference import LimitedPenalty
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.counts import NumRel, NumRelRet
 from rankbounds.measures.inferred_average_precision import infAP
+from rankbounds.measures.measure import Normalised
 from rankbounds.measures.normalised_discounted_gain import nDCG
 from rankbounds.measures.precision_and_recall import F
 from rankbounds.measures.q_measure import Q
@@ -34,6 +45,7 @@ from rankbounds.measures.r_precision import RPrec
 from rankbounds.measures.recall import Recall
 from rankbounds.measures.reciprocal_rank import RR
 from rankbounds.measures.relative_preference import Bpref_relative, Bpref_relative2
+from rankbounds.measures.stopping_by_gain import StoppingByGain
 from rankbounds.measures.success import Success
 from rankbounds.measures.sum_of_precisions import SP
 from rankbounds.rankings.rankings import Rankings
@@ -86,7 +98,8 @@ def difference_bounds(
     measure : Measure
         Any measure.
     assumptions : Assumptions
-        How ties are treated; with ``bounds="both"`` all orders of tied documents are covered too.
+        How ties are treated; with ``bounds="both"`` all orders of tied documents are covered too, with
+        ``open="collection"`` relevant documents that neither list holds.
     pairs : tuple of two arrays, optional
         The runs A and the runs B, by number; all pairs in the order of the runs where none are named.
     elsewhere : array of int, optional
@@ -144,9 +157,16 @@ def topic_bounds(
     plain = measure.measure if isinstance(measure, Condensed) else measure
     if isinstance(plain, NumRelRet):
         plain = RelevantRetrieved(plain.rel)
-    covering = replace(assumptions, bounds="both" if assumptions.bounds == "both" else "unjudged")
+    covering = replace(
+        assumptions,
+        bounds="both" if assumptions.bounds == "both" else "unjudged",
+        open="retrieved",
+        most_relevant=None,
+    )
     same = lists.same[first, second]
     answer = _argument(plain, lists, covering)
+    if assumptions.open == "collection" and is_concerned(plain):
+        answer = _argument_in_collection(plain, lists, covering, answer, assumptions.allowed_relevant)
 
     def of_topic(place: int) -> TopicBounds:
         rankings = lists.by_topic[place]
@@ -173,7 +193,7 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
     """For a topic and a number of documents elsewhere, the argument that says how large a difference can be."""
     if measure.as_retrieved or isinstance(measure, NumRel):
         return lambda place, _: _settled(measure, lists.by_topic[place], assumptions)
-    if isinstance(measure, ESTIMATES):
+    if isinstance(measure, ESTIMATES) or measure.reads_judgments:
         return lambda *_: _unknown
 
     def documents(choice: Choice = _all, key: object = "all") -> list[Documents]:
@@ -199,21 +219,57 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
     if isinstance(measure, RPrec) and _order_is_settled(lists, assumptions):
         return lambda place, more: greatest_at_r(measure, lists.by_topic[place], held[place], more)
 
-    averaged = isinstance(measure, AVERAGES) and _order_is_settled(lists, assumptions)
+    settled = _order_is_settled(lists, assumptions)
+    averaged = settled and isinstance(measure, AVERAGES)
 
     def several(place: int, more: int) -> Greatest:
         """All judgments where these are few, else whatever arguments there are."""
         rankings, of_topic = lists.by_topic[place], held[place]
+        if isinstance(measure, StoppingByGain):  # what lies behind the lists has outer bounds, however few documents
+            return greatest_apart(measure, rankings, of_topic, assumptions, more)
         if measure.monotone and measure.list_only and not averaged:
             return greatest_when_monotone(measure, rankings, of_topic, assumptions)
         arguments = [greatest_apart(measure, rankings, of_topic, assumptions, more)]
         if averaged and (average := greatest_average(measure, rankings, of_topic, more)) is not None:
             arguments.insert(0, average)
+        if settled and isinstance(measure, LimitedPenalty):
+            arguments.insert(0, greatest_preference(measure, rankings, of_topic, more))
         if not averaged or more or isinstance(measure, Q):
             arguments.insert(0, greatest_of_all(measure, rankings, of_topic, assumptions, more))
         return _least_of(*arguments)
 
     return several
+
+
+def _argument_in_collection(
+    measure: Measure,
+    lists: SharedLists,
+    assumptions: Assumptions,
+    retrieved: Callable[[int, int], Greatest],
+    most_relevant: float,
+) -> Callable[[int, int], Greatest]:
+    """The same where relevant documents may exist that neither list holds."""
+    if isinstance(measure, ESTIMATES):
+        return retrieved
+    if isinstance(measure, RPrec) and _order_is_settled(lists, assumptions):
+        held = lists.documents(_all, "all")
+        return lambda place, _: greatest_at_r(measure, lists.by_topic[place].open_to(most_relevant), held[place])
+
+    def opened(place: int) -> Rankings:
+        return lists.by_topic[place].open_to(most_relevant)
+
+    if isinstance(measure, Normalised):
+        key = (measure, assumptions.ties, assumptions.bounds, "gain")
+        gaining = lists.documents(documents_that_gain(measure, assumptions), key)
+        return lambda place, more: (
+            greatest_of_sums(measure, opened(place), gaining[place], assumptions, retrieved(place, more))
+            or greatest_apart_in_collection(measure, opened(place), assumptions)
+        )
+    return lambda place, more: (
+        (retrieved(place, more) if not has_room(measure, opened(place)) else None)
+        or greatest_of_shrunk(measure, opened(place), retrieved(place, more))
+        or greatest_apart_in_collection(measure, opened(place), assumptions)
+    )
 
 
 def _all(rankings: Rankings) -> Flags:

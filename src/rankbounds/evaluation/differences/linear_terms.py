@@ -22,6 +22,10 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.differences.greatest import Found
 from rankbounds.evaluation.differences.shared_lists import Documents
 
+PAIRS = 1024
+"""So many pairs are taken at once."""
+NEGLIGIBLE = 1e-9
+"""A bound may be so much larger than it need be."""
 STEPS = 12
 """So often the ratio is raised; what then is left to be gained is added, so that the bound holds in any case."""
 
@@ -48,51 +52,38 @@ class LinearTerms:
 
     def greatest(self, a: Ints, b: Ints) -> Found:
         """How large the difference of two lists can be, at most."""
-        documents = self.documents
-        ends = np.cumsum(documents.held)
         result = np.empty(a.size)
-        order = np.argsort(a, kind="stable")
-        for pairs in np.split(order, np.flatnonzero(np.diff(a[order])) + 1):
-            if pairs.size:
-                line = int(a[pairs[0]])
-                mine = slice(int(ends[line] - documents.held[line]), int(ends[line]))
-                in_b = self._cells[documents.document[mine]].T[b[pairs]]
-                result[pairs] = self._against(line, mine, b[pairs], in_b)
+        one, other = np.minimum(a, b), np.maximum(a, b)
+        order = np.argsort(one, kind="stable")
+        for start in range(0, a.size, PAIRS):
+            pairs = order[start : start + PAIRS]
+            result[pairs] = self._against(a[pairs], b[pairs], self._met(one[pairs], other[pairs]))
         return result, np.zeros(a.size, dtype=bool)
 
-    @cached_property
-    def _cells(self) -> Ints:
-        """By document and list, the document's cell there; -1 where the list lacks it."""
-        cells = np.full((self.documents.count, self.documents.held.size), -1, dtype=np.int32)
-        cells[self.documents.document, self.documents.line] = np.arange(self.documents.line.size)
-        return cells
-
-    def _against(self, line: int, mine: slice, others: Ints, in_b: Ints) -> Floats:
-        """One A against several B: by B and document of A, the document's cell in B (-1: not there)."""
-        row, column = np.nonzero(in_b >= 0)
-        cell_a, cell_b = mine.start + column, in_b[row, column].astype(np.int64)
-        value = self.shared(cell_a, cell_b, self._common(row, cell_a, cell_b, others.size))
+    def _against(self, a: Ints, b: Ints, met: _Met) -> Floats:
+        """Several pairs, and what their lists share."""
+        turned = np.repeat(a > b, met.counts)
+        cell_a, cell_b = np.where(turned, met.other, met.one), np.where(turned, met.one, met.other)
+        value = self.shared(cell_a, cell_b, met.common)
         alone_a, alone_b = self.plus[cell_a], -self.minus[cell_b]
-        held = _Segments(row, others.size)
-        rising = np.sort(self.plus[mine])[::-1]
-        sums = np.append(0.0, np.cumsum(rising))
-        base = self.base_most[line] - self.base_least[others]
+        base = self.base_most[a] - self.base_least[b]
 
         def beyond(ratio: Floats) -> tuple[Floats, Floats]:
             """What documents that add more than the ratio add beyond it, and how many they are."""
-            limit = ratio[row]
+            limit = np.repeat(ratio, met.counts)
             worth, alone = value - limit, alone_a - limit
-            above = np.searchsorted(-rising, -ratio, side="left")
-            total = sums[above] - ratio * above + held.sums(np.maximum(worth, 0.0) - np.maximum(alone, 0.0))
-            number = above + held.sums((worth > 0).astype(np.float64) - (alone > 0))
-            if (negative := np.flatnonzero(ratio < 0)).size:
-                more, count = self._of_others(others[negative], ratio[negative])
+            total, number = self._in_a.beyond(a, ratio)
+            total += met.sums(np.maximum(worth, 0.0) - np.maximum(alone, 0.0))
+            number += met.sums((worth > 0).astype(np.float64) - (alone > 0))
+            if (negative := np.flatnonzero(ratio < 0)).size:  # documents of B, and elsewhere, make the divisor larger
+                more, count = self._in_b.beyond(b[negative], ratio[negative])
                 again = alone_b - limit
-                total[negative] += more - held.sums(np.maximum(again, 0.0))[negative]
-                number[negative] += count - held.sums((again > 0).astype(np.float64))[negative]
+                more += -ratio[negative] * self.elsewhere - met.sums(np.maximum(again, 0.0))[negative]
+                total[negative] += more
+                number[negative] += count + self.elsewhere - met.sums((again > 0).astype(np.float64))[negative]
             return total, number
 
-        total, number = beyond(np.zeros(others.size))
+        total, number = beyond(np.zeros(a.size))
         if not self.averaged:
             return np.asarray(base + total)
         known = float(max(self.known, 1))
@@ -104,48 +95,108 @@ class LinearTerms:
             total, number = beyond(ratio)
             left = base - ratio * self.known + total  # what the ratio at hand leaves to be gained
             bound = ratio + np.maximum(left, 0.0) / known
+            if (left <= NEGLIGIBLE * known).all():
+                break
             over = self.known + number
             better = np.where(over > 0, (left + ratio * over) / np.maximum(over, 1.0), 0.0)
-            if not (better > ratio * (1 + 1e-12) + 1e-15).any():
-                break
             ratio = np.maximum(ratio, better)
         return bound
 
-    def _of_others(self, others: Ints, ratio: Floats) -> tuple[Floats, Floats]:
-        """What documents of B, and those elsewhere, add beyond a negative ratio, by making the divisor larger."""
-        held, ends = self.documents.held, np.cumsum(self.documents.held)
-        total, number = -ratio * self.elsewhere, np.full(others.size, float(self.elsewhere))
-        for place, other in enumerate(others.tolist()):
-            gained = -self.minus[ends[other] - held[other] : ends[other]] - ratio[place]
-            total[place] += np.maximum(gained, 0.0).sum()
-            number[place] += np.count_nonzero(gained > 0)
-        return total, number
+    @cached_property
+    def _in_a(self) -> _Sorted:
+        return _Sorted(self.documents.held, self.plus)
 
-    def _common(self, row: Ints, cell_a: Ints, cell_b: Ints, rows: int) -> Ints:
-        """For each shared document, how many other shared ones stand above it in both lists, for certain.
+    @cached_property
+    def _in_b(self) -> _Sorted:
+        return _Sorted(self.documents.held, -self.minus)
 
-        Those do whose lower rank is above its higher rank.
-        """
-        rank = self.documents.rank
-        if not row.size:
-            return np.zeros(0, dtype=np.int64)
-        lower, higher = np.maximum(rank[cell_a], rank[cell_b]), np.minimum(rank[cell_a], rank[cell_b])
-        width = int(lower.max()) + 2
-        counts = np.bincount(row * width + lower + 1, minlength=rows * width).reshape(rows, width)
-        return np.cumsum(counts, axis=-1).reshape(-1)[row * width + higher]
+    @cached_property
+    def _cells(self) -> Ints:
+        """By document and list, the document's cell there; -1 where the list lacks it."""
+        cells = np.full((self.documents.count, self.documents.held.size), -1, dtype=np.int32)
+        cells[self.documents.document, self.documents.line] = np.arange(self.documents.line.size)
+        return cells
+
+    @cached_property
+    def _known_meetings(self) -> dict[bytes, _Met]:
+        return {}
+
+    def _met(self, one: Ints, other: Ints) -> _Met:
+        """What pairs of lists share; kept, since the same pairs are asked about the other way round."""
+        key = one.tobytes() + other.tobytes()
+        if key not in self._known_meetings:
+            held, parts = self.documents.held, []
+            for pairs in np.split(np.arange(one.size), np.flatnonzero(np.diff(one)) + 1):
+                line = int(one[pairs[0]])
+                end = int(held[: line + 1].sum())
+                mine = self.documents.document[end - int(held[line]) : end]
+                parts.append(_Met.of(end - mine.size, self._cells[mine].T[other[pairs]], self.documents.rank))
+            self._known_meetings[key] = _Met(
+                *(
+                    np.concatenate([getattr(part, name) for part in parts])
+                    for name in ("counts", "one", "other", "common")
+                )
+            )
+        return self._known_meetings[key]
 
 
-class _Segments:
-    """Sums over stretches of equal rows."""
+@dataclass(frozen=True, eq=False)
+class _Met:
+    """The documents that lists share with others, pair after pair: their cells here and there.
 
-    def __init__(self, row: Ints, rows: int) -> None:
-        self._counts = np.bincount(row, minlength=rows)
-        self._filled: Flags = self._counts > 0
-        self._starts = (np.cumsum(self._counts) - self._counts)[self._filled]
+    ``common`` is how many other shared documents stand above in both lists, for certain: those do whose lower rank is
+    above its higher rank.
+    """
+
+    counts: Ints
+    one: Ints
+    other: Ints
+    common: Ints
+
+    @classmethod
+    def of(cls, start: int, there: Ints, rank: Ints) -> _Met:
+        """From a matrix of other lists by documents of this one, whose first cell is ``start``."""
+        row, column = np.nonzero(there >= 0)
+        one, other = (start + column).astype(np.int32), there[row, column]
+        counts = np.bincount(row, minlength=len(there))
+        common = np.zeros(0, dtype=np.int32)
+        if row.size:
+            here, beyond = rank[one], rank[other]
+            width = int(max(here.max(), beyond.max())) + 2
+            counted = np.bincount(row * width + np.maximum(here, beyond) + 1, minlength=len(there) * width)
+            down = np.cumsum(counted.reshape(-1, width), axis=-1, dtype=np.int32)
+            common = down.reshape(-1)[row * width + np.minimum(here, beyond)]
+        return cls(counts, one, other, common)
+
+    @cached_property
+    def _filled(self) -> tuple[Flags, Ints]:
+        filled = self.counts > 0
+        return filled, (np.cumsum(self.counts) - self.counts)[filled]
 
     def sums(self, values: Floats) -> Floats:
-        """By row."""
-        result: Floats = np.zeros(self._counts.size)
+        """Of each list's stretch."""
+        result: Floats = np.zeros(self.counts.size)
         if values.size:
-            result[self._filled] = np.add.reduceat(values, self._starts)
+            filled, starts = self._filled
+            result[filled] = np.add.reduceat(values, starts)
         return result
+
+
+class _Sorted:
+    """Values of the cells of many lists, to be asked what lies above a limit in any of them."""
+
+    def __init__(self, held: Ints, values: Floats) -> None:
+        line = np.repeat(np.arange(held.size), held)
+        ordered = values[np.lexsort((values, line))]
+        self._sums = np.append(0.0, np.cumsum(ordered))
+        self._ends = np.cumsum(held)
+        # Lists lie one behind the other on one line of numbers, none of which reaches into the next.
+        self._low, self._high = float(ordered.min(initial=0.0)) - 1, float(ordered.max(initial=0.0)) + 1
+        self._span = self._high - self._low + 1
+        self._keys = ordered + line * self._span
+
+    def beyond(self, line: Ints, limit: Floats) -> tuple[Floats, Floats]:
+        """By list and limit, what values above the limit add beyond it, and how many they are."""
+        place = np.searchsorted(self._keys, np.clip(limit, self._low, self._high) + line * self._span, side="right")
+        number = (self._ends[line] - place).astype(np.float64)
+        return self._sums[self._ends[line]] - self._sums[place] - limit * number, number

@@ -63,7 +63,7 @@ def evaluate(
     """
     decided = Assumptions(**assumptions)
     chosen = parse_measures(measures)
-    decided.check(chosen)
+    decided.check(chosen, in_memory=False)
     budget = memory_bytes(memory)
     workers = threads or processors()
 
@@ -76,7 +76,11 @@ def evaluate(
         stream = _Stream(judgments, several, chosen, decided, folder, workers, progress or (lambda *_: None))
         stream.check()
         scores = stream.whole_judgments() if judgments.size() < budget // QRELS_SHARE else stream.split_judgments()
-    for message in [*scores.warnings(), *fractions_lost(stream.grades, chosen, stream.distinct)]:
+    for message in [
+        *scores.warnings(),
+        *decided.more_known_words([scores.query_ids[topic] for topic in sorted(stream.knowing_more)]),
+        *fractions_lost(stream.grades, chosen, stream.distinct),
+    ]:
         warnings.warn(message, RankboundsWarning, stacklevel=2)
     return scores
 
@@ -144,6 +148,8 @@ class _Stream:
     grades: Floats = field(default_factory=lambda: np.empty(0))
     distinct: bool = False
     """Are ``grades`` each listed once, not those of every judgment?"""
+    knowing_more: list[int] = field(default_factory=list)
+    """The numbers of topics that know more relevant documents than there should be at most."""
 
     def check(self) -> None:
         """Reject what cannot be read in pieces, before any work is done."""
@@ -156,7 +162,7 @@ class _Stream:
         """All judgments in memory, each run in pieces."""
         rule = self.assumptions.gain
         facts = TopicFacts(judgments_from(self.qrels.path, self.qrels.lenient, self.threads, rule), rule)
-        self.grades = facts.grade
+        self.grades, self.knowing_more = facts.grade, self.assumptions.topics_knowing_more(facts)
         facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         results = []
         for run in self.runs:
@@ -204,6 +210,7 @@ class _Stream:
                 places = place[done : done + len(facts.query_ids)]
                 done += places.size
                 without_relevant.append(places[facts.relevant(1.0) == 0])
+                self.knowing_more += places[self.assumptions.topics_knowing_more(facts)].tolist()
                 for run, piece, sheet, met in zip(self.runs, here, sheets, seen, strict=True):
                     part = self._scored(run, [] if piece is None else [piece], facts, met, places)
                     sheet.put(places, part)

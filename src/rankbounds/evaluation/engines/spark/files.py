@@ -60,7 +60,7 @@ def evaluate_files(
     """
     decided = decided_for_spark(assumptions)
     chosen = parse_measures(measures)
-    decided.check(chosen)
+    decided.check(chosen, in_memory=False)
     session = spark or session_here()
     given = [runs] if isinstance(runs, str | os.PathLike) else runs
     judgments, paths = os.fspath(qrels), expanded(session, [os.fspath(path) for path in given])

@@ -129,7 +129,7 @@ def evaluate(
     _reject_all_but_frames(qrels=qrels, runs=runs)
     decided = decided_for_spark(assumptions)
     chosen = parse_measures(measures)
-    decided.check(chosen)
+    decided.check(chosen, in_memory=False)
     spark = runs.sparkSession
     rows, columns = rows_of(runs, RUN_COLUMNS, "the runs", need_rank=decided.ties == "rank")
     judgments = _judgments(qrels, labels)

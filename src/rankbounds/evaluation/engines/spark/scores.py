@@ -116,6 +116,7 @@ class SparkScores:
         return Scores(
             self.runs, [ALL], self.measures, value, low, high, judged,
             notes=[RunNotes() for _ in self.runs], bounds=self.assumptions.bounds, topics=self.assumptions.topics,
+            open=self.assumptions.open, most_relevant=self.assumptions.most_relevant,
             outer=[
                 measure
                 for measure in self.measures

@@ -1,0 +1,102 @@
+"""Judgments by subtopic: which grade a document has for each of the things that a query may be about.
+
+A passage's nuggets are subtopics too, each vital or merely okay. Judgments hold every document once, with the largest
+grade that it has for any subtopic: what measures read that know of no subtopics. Beside them stands this table, a row
+for each judgment of a document for a subtopic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.columns.ids import Ids
+from rankbounds.columns.pairs import Pairs, number_pairs
+from rankbounds.errors import DataError
+
+POOLED_NOT_JUDGED = -1
+IMPORTANCE = {"vital": False, "okay": True, "1": False, "0": True}
+"""What the column ``importance`` may say of a nugget, and whether it makes it a merely okay one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subtopics:
+    """For each judgment of a document for a subtopic: the document's row in the judgments, the subtopic, the grade.
+
+    ``number`` counts within ``names``; the same name in two topics stands for two subtopics. ``okay`` marks judgments
+    whose subtopic is an okay nugget; all others are vital.
+    """
+
+    names: tuple[str, ...]
+    row: Ints
+    number: Ints
+    grade: Floats
+    okay: Flags
+
+    def taken(self, rows: Ints) -> Subtopics:
+        """Of some of the judgments, which stand on these rows."""
+        place = np.full(max(int(self.row.max(initial=-1)), int(rows.max(initial=-1))) + 1, -1)
+        place[rows] = np.arange(rows.size)
+        kept = np.flatnonzero(place[self.row] >= 0)
+        return Subtopics(self.names, place[self.row[kept]], self.number[kept], self.grade[kept], self.okay[kept])
+
+    def kept(self, judged: Flags) -> Subtopics:
+        """With only these of the documents judged, the others pooled; a flag for each row of the judgments."""
+        return replace(self, grade=np.where(judged[self.row], self.grade, POOLED_NOT_JUDGED))
+
+    @property
+    def labels(self) -> list[str]:
+        """The name of each row's subtopic."""
+        return [self.names[number] for number in self.number.tolist()]
+
+    def same(self, other: Subtopics | None) -> bool:
+        """The same judgments in the same order?"""
+        return (
+            other is not None
+            and np.array_equal(self.row, other.row)
+            and np.array_equal(self.grade, other.grade)
+            and np.array_equal(self.okay, other.okay)
+            and self.labels == other.labels
+        )
+
+
+def by_document(
+    pairs: Pairs, grade: Floats, subtopic: Ids, importance: Iterable[Any] | None = None
+) -> tuple[Pairs, Floats, Subtopics]:
+    """Every document of a topic once, with its largest grade, and what it has for each subtopic.
+
+    The pairs have a row for each judgment of a document for a subtopic.
+    """
+    names, number = subtopic.codes(subtopic.hashes())
+    decoded = tuple(name.decode("utf-8", "surrogateescape") for name in names)
+    _, first, code = np.unique(number_pairs([pairs])[0], return_index=True, return_inverse=True)
+    rows = np.sort(first)
+    row = np.searchsorted(rows, first[code])
+    largest = np.full(rows.size, -np.inf)
+    np.maximum.at(largest, row, np.where(grade == POOLED_NOT_JUDGED, -np.inf, grade))
+    okay = np.zeros(len(pairs), dtype=bool) if importance is None else _okay(importance, pairs, subtopic, number)
+    of_documents = np.where(np.isinf(largest), POOLED_NOT_JUDGED, largest)
+    return pairs.take(rows), of_documents, Subtopics(decoded, row, number, grade, okay)
+
+
+def _okay(importance: Iterable[Any], pairs: Pairs, subtopic: Ids, number: Ints) -> Flags:
+    """Which judgments are of an okay nugget; a nugget must have the same importance wherever it stands."""
+    words = ["" if word is None else str(word).strip().lower() for word in importance]
+    for row, word in enumerate(words):
+        if word and word not in IMPORTANCE:
+            problem = f'the importance of the nugget "{subtopic[row]}" is "{word}".'
+            raise DataError(pairs.where(row), problem, "A nugget is vital or okay.")
+    okay = np.array([IMPORTANCE.get(word, False) for word in words], dtype=bool)
+    nugget = pairs.topic.astype(np.int64) * (int(number.max(initial=0)) + 1) + number
+    _, first, code = np.unique(nugget, return_index=True, return_inverse=True)
+    differs = np.flatnonzero(okay != okay[first[code]])
+    if differs.size:
+        row = int(differs[0])
+        topic = pairs.topics[int(pairs.topic[row])]
+        problem = f'the nugget "{subtopic[row]}" of topic "{topic}" is vital on one row and okay on another.'
+        raise DataError(pairs.where(row), problem, "Give a nugget the same importance on all its rows.")
+    return okay

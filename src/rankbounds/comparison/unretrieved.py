@@ -1,0 +1,95 @@
+"""What is left to doubt of a difference where everything that two lists hold is judged: what nobody retrieved.
+
+A relevant document that no list holds makes the ideal ranking (nDCG) or the number of relevant documents (AP, recall)
+larger, by which both scores are divided. So on each topic it shrinks the difference by a factor and never turns it; but
+it may shrink it on topics that one run wins and not on those that it loses. The mean therefore lies between the one
+where the topics won shrink as far as they can and those lost stay as they are, and the reverse: both are attained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.evaluation.score_differences import differences
+from rankbounds.measures import Measure
+from rankbounds.rankings.join import empty_rankings
+from rankbounds.rankings.ties import ORDERS
+
+if TYPE_CHECKING:
+    from rankbounds.comparison.evidence import Evidence
+    from rankbounds.evaluation.scores import Scores
+
+COVERED = 10
+"""How deep ``Scores.judged`` looks."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOpen:
+    """For pairs of runs whose documents are all judged to the measure's depth, what mean differences are possible.
+
+    NaN where something that matters is unjudged, or where unknown relevant documents do not act on all lists alike.
+    ``endless``: the difference shrinks without limit, the more of them there are.
+    """
+
+    low: Floats
+    high: Floats
+    endless: Flags
+
+
+def left_open(
+    evidence: Evidence | None,
+    scores: Scores,
+    measure: Measure,
+    first: Ints,
+    second: Ints,
+    certain: tuple[Floats, Floats],
+) -> LeftOpen:
+    """What relevant documents that nobody retrieved leave open of these pairs by one of the scores' measures.
+
+    ``certain`` are the bounds of the differences: those, where they cover the whole collection.
+    """
+    low, high = np.full(first.size, np.nan), np.full(first.size, np.nan)
+    endless = np.zeros(first.size, dtype=bool)
+    if evidence is None or not _concerned(evidence, scores):
+        return LeftOpen(low, high, endless)
+    topics = empty_rankings(np.arange(len(scores.query_ids)), evidence.facts).open_to(np.inf)
+    shrinkage = measure.shrinkage(topics)
+    if shrinkage is None:
+        return LeftOpen(low, high, endless)
+    judged = _all_judged(evidence, scores, measure)
+    pairs = np.flatnonzero(judged[first] & judged[second])
+    if evidence.assumptions.open == "collection":
+        low[pairs], high[pairs] = (bound[pairs] for bound in certain)
+    else:
+        values = scores.value[:, :, scores.measures.index(measure)]
+        apart = differences(values[first[pairs]], values[second[pairs]])
+        shrunk = apart * shrinkage
+        low[pairs], high[pairs] = np.minimum(apart, shrunk).mean(axis=-1), np.maximum(apart, shrunk).mean(axis=-1)
+    endless[pairs] = evidence.assumptions.most_relevant is None and measure.vanishes
+    return LeftOpen(low, high, endless)
+
+
+def _concerned(evidence: Evidence, scores: Scores) -> bool:
+    """Are values those of judged documents in one order, of the runs and on the topics of the evidence?"""
+    assumptions = evidence.assumptions
+    return (
+        assumptions.ties in ORDERS
+        and assumptions.bounds == "unjudged"
+        and assumptions.unjudged.name == "nonrelevant"
+        and scores.runs == evidence.names
+        and scores.query_ids == list(evidence.facts.query_ids)
+    )
+
+
+def _all_judged(evidence: Evidence, scores: Scores, measure: Measure) -> Flags:
+    """By run: is every document judged, as far down as the measure reads?"""
+    judged: Flags = (scores.judged == 1).all(axis=-1)
+    if not judged.any() or (measure.cutoff is not None and measure.cutoff <= COVERED):
+        return judged
+    for rankings in evidence.shared_lists().by_topic:
+        judged &= ~rankings.holes[:, : measure.depth(rankings)].any(axis=-1)
+    return judged

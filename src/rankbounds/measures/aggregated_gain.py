@@ -1,0 +1,120 @@
+"""C/W/L/A: what a user remembers of the documents read, where that is not their sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.measures.measure import Bounds, Measure, weighted_sum
+from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import expected_products, group_means
+
+SHARE_OF_PEAK = {"max": 1.0, "end": 0.0, "peak-end": 0.5}
+
+
+@dataclass(frozen=True)
+class CWLA(Measure):
+    """What a user remembers who stops somewhere in the list: the best document read (max), the last one (end), or the
+    mean of the two (peak-end).
+
+    The user of RBP (``p``) or of INSQ (``T``) stops at rank i with probability V(i) - V(i + 1), where V(i) is that of
+    reading it; what is remembered there is averaged over where users stop. With binary relevance, max is the chance of
+    having met a relevant document, and end of the RBP user is RBP. ``graded=true`` divides gains by the collection's
+    largest, as RBP does. Beyond the end of the list the value takes everything as not relevant, ``high`` as relevant.
+
+    Source: Moffat, Mackenzie, Thomas and Azzopardi, A Flexible Framework for Offline Effectiveness Metrics, SIGIR 2022.
+
+    Parameters
+    ----------
+    aggregate : str, default "max"
+        What is remembered: max, end or peak-end.
+    p : float, optional
+        The user of RBP, who goes on with this probability (0.8 where T is not given).
+    T : float, optional
+        The user of INSQ, who hopes for so many relevant documents.
+    graded : bool, default False
+        Whether gains count, or only relevance.
+    rel : float, default 1
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 0, "b": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> scores = rb.evaluate(qrels, run, [rb.CWLA("max", p=0.5), rb.CWLA("end", p=0.5), rb.CWLA("peak-end", p=0.5)])
+    >>> scores.value.ravel().tolist()
+    [0.5, 0.375, 0.4375]
+    """
+
+    aggregate: str = "max"
+    p: float | None = None
+    T: float | None = None
+    graded: bool = False
+    rel: float = 1.0
+
+    name: ClassVar[str] = "CWLA"
+    examples: ClassVar[tuple[str, ...]] = (
+        "CWLA(aggregate=max,p=0.8)",
+        "CWLA(aggregate=end,T=2)",
+        "CWLA(aggregate=peak-end,p=0.9,graded=true)",
+    )
+    always_shown: ClassVar[tuple[str, ...]] = ("aggregate",)
+    monotone: ClassVar[bool] = True
+    list_only: ClassVar[bool] = True
+    has_residual: ClassVar[bool] = True
+    tail_adds: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.p is None and self.T is None:
+            object.__setattr__(self, "p", 0.8)
+        super().__post_init__()
+
+    def check(self) -> None:
+        if self.aggregate not in SHARE_OF_PEAK:
+            hint = did_you_mean(self.aggregate, list(SHARE_OF_PEAK))
+            raise UsageError(f'CWLA: users remember max, end or peak-end, not "{self.aggregate}".{hint}')
+        if self.p is not None and (self.T is not None or not 0 <= self.p < 1):
+            raise UsageError("CWLA: p must be at least 0 and below 1, and is given without T.")
+        if self.T is not None and not 0 < self.T < np.inf:
+            raise UsageError(f"CWLA: T must be positive, not {self.T}.")
+
+    def reached(self, n: int) -> Floats:
+        """The probabilities of reading ranks 1 to n."""
+        if self.T is not None:
+            return (2 * self.T / (np.arange(n) + 2 * self.T)) ** 2
+        assert self.p is not None
+        return self.p ** np.arange(n)
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return RBP(p=0.0, graded=self.graded, rel=self.rel).worth(rankings)
+
+    def value(self, rankings: Rankings) -> Floats:
+        worth = self.worth(rankings)
+        best = np.maximum.accumulate(worth, axis=-1)
+        return self._remembered(np.diff(best, prepend=0.0, axis=-1), worth)
+
+    def _remembered(self, better: Floats, last: Floats) -> Floats:
+        """From what each rank adds to the best so far, and what it is worth itself."""
+        reached, peak = self.reached(last.shape[-1] + 1), SHARE_OF_PEAK[self.aggregate]
+        return peak * weighted_sum(reached[:-1], better) + (1 - peak) * weighted_sum(-np.diff(reached), last)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        most = rankings.assume(1.0)
+        return self.value(rankings.assume(0.0)), self.value(most) + self.open_tail(rankings)
+
+    def open_tail(self, rankings: Rankings) -> Floats:
+        beyond = self.reached(rankings.width + 1)[rankings.length]
+        best, peak = self.worth(rankings.assume(1.0)).max(axis=-1, initial=0.0), SHARE_OF_PEAK[self.aggregate]
+        return beyond * (peak * (1 - best) + (1 - peak))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats | None:
+        worth = self.worth(rankings)
+        if rankings.tied is None or (self.graded and self.aggregate != "end"):
+            return self.value(rankings) if rankings.tied is None else None
+        nothing_yet = expected_products(rankings, 1 - worth) if self.aggregate != "end" else np.ones(worth.shape)
+        return self._remembered(-np.diff(nothing_yet, prepend=1.0, axis=-1), group_means(rankings, worth))

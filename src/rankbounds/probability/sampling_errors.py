@@ -1,0 +1,249 @@
+"""How far an estimate from a sample of judgments may be off: standard errors over what could have been drawn.
+
+Documents were drawn for judging from strata of the pool, without replacement and at a rate of each stratum's own. Had
+others been drawn, xinfAP, infNDCG and inferred counts would differ; the standard error says by how much. It is the
+stratified jackknife with the correction for finite strata: each drawn document in turn counts as not drawn, and
+
+    variance = sum over strata h of (1 - n_h / N_h) (n_h - 1) / n_h * sum over its drawn documents of (e_i - mean e)^2,
+
+where e_i is the estimate without document i. A stratum that was judged entirely adds nothing. Where one was not, and
+fewer than two of its documents were drawn, nothing is known of its spread: the standard error is not given. The
+interval is the normal one around the estimate, cut at 0. It is about the drawing of documents: topics are taken as
+they are, and topics are drawn independently, so that the variance of a mean is the sum of theirs over their number
+squared.
+
+Source: Wolter, Introduction to Variance Estimation, chapter 4 (the jackknife for stratified samples).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.choices import check_share
+from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.scores import ALL
+from rankbounds.measures import MeasureLike, parse_measures
+from rankbounds.measures.sampled import Sampled
+from rankbounds.rankings.join import join
+from rankbounds.rankings.strata import StratifiedLists
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.tables import Table, number, render_rows
+
+FIELDS = ("run", "query_id", "measure", "value", "standard_error", "ci_low", "ci_high")
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingErrors:
+    """Estimates of runs by topic, each with its standard error; NaN where that is not known, or a topic is lacking."""
+
+    runs: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    measures: tuple[Sampled, ...]
+    value: Floats
+    standard_error: Floats
+    confidence: float
+
+    def rows(self, *, per_topic: bool = False) -> Iterator[dict[str, Any]]:
+        """A dict for each run and measure, ``query_id`` being "all"; with ``per_topic`` one for each topic before."""
+        for run_number, run in enumerate(self.runs):
+            for place, measure in enumerate(self.measures):
+                value, error = self.value[run_number, :, place], self.standard_error[run_number, :, place]
+                there = np.flatnonzero(~np.isnan(value))
+                for topic in there.tolist() if per_topic else ():
+                    yield self._row(run, self.query_ids[topic], measure, value[topic], error[topic])
+                shared = 1 if measure.total == "sum" else there.size
+                total = math.sqrt(float((error[there] ** 2).sum())) / shared
+                yield self._row(run, ALL, measure, value[there].sum() / shared, total)
+
+    def _row(self, run: str, query: str, measure: Sampled, value: float, error: float) -> dict[str, Any]:
+        from scipy.special import ndtri
+
+        reach = float(ndtri(0.5 + self.confidence / 2)) * float(error)
+        numbers = (float(value), float(error), max(0.0, float(value) - reach), float(value) + reach)
+        if math.isnan(reach):
+            numbers = (*numbers[:2], math.nan, math.nan)
+        return dict(zip(FIELDS, (run, query, str(measure), *numbers), strict=True))
+
+    def table(self, *, per_topic: bool = False) -> Table:
+        """The table for people."""
+        topic = ["topic"] if per_topic else []
+        header = ["run", *topic, "measure", "estimate", "standard error", f"{self.confidence:.6g} interval"]
+        rows = []
+        for row in self.rows(per_topic=per_topic):
+            unknown = math.isnan(row["standard_error"])
+            interval = "-" if unknown else f"[{number(row['ci_low'])}, {number(row['ci_high'])}]"
+            cells = [number(row["value"]), "-" if unknown else number(row["standard_error"]), interval]
+            rows.append([row["run"], *([row["query_id"]] if per_topic else []), row["measure"], *cells])
+        return Table(header, rows, frozenset(range(len(topic) + 2)))
+
+    def render(self, kind: str, *, per_topic: bool = False, raw: bool = False) -> str:
+        """In any text format of the command line."""
+        if kind in ("json", "jsonl", "csv", "tsv"):
+            return render_rows(self.rows(per_topic=per_topic), kind, FIELDS, raw=raw)
+        return self.table(per_topic=per_topic).render(kind)
+
+    def notes(self) -> list[str]:
+        """What a reader of the numbers must know, in sentences."""
+        lacking = np.flatnonzero((np.isnan(self.standard_error) & ~np.isnan(self.value)).any(axis=(0, 2)))
+        topics = [self.query_ids[number] for number in lacking.tolist()]
+        if not topics:
+            return []
+        return [
+            f"No standard error for {len(topics)} of {len(self.query_ids)} topics ({', '.join(topics[:5])}"
+            f"{', ...' if len(topics) > 5 else ''}): fewer than two documents were drawn from a stratum that was not "
+            "judged entirely."
+        ]
+
+    def __repr__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def sampling_errors(
+    qrels: Any,
+    runs: Any,
+    measures: MeasureLike | Iterable[MeasureLike] = ("xinfAP", "infNDCG"),
+    *,
+    confidence: float = 0.95,
+    ties: str = "trec",
+    gain: Any = "linear",
+    topics: str = "judged",
+    score_precision: str = "double",
+    lenient: bool = False,
+) -> SamplingErrors:
+    """Estimates from a sample of judgments, with standard errors and confidence intervals over what was drawn.
+
+    Parameters
+    ----------
+    qrels, runs
+        As in ``evaluate``; judgments list the whole pool, -1 for documents that were not drawn, with the stratum of
+        each (five fields in a TREC file, a column ``stratum`` in tables; without it the pool is one stratum).
+    measures
+        Of xinfAP, infNDCG, infP@k, infNumRelRet, infNumRel.
+    confidence
+        Of the intervals.
+    ties, gain, topics, score_precision, lenient
+        As in ``evaluate``; ``ties`` names an order.
+
+    Returns
+    -------
+    SamplingErrors
+        For each run and measure ``value``, ``standard_error``, ``ci_low`` and ``ci_high``; it prints as a table.
+
+    Notes
+    -----
+    The stratified jackknife with the correction for finite strata, and a normal interval cut at 0: approximate, the
+    better the more documents were drawn. It is about the drawing of documents alone, not about that of topics. Where a
+    stratum was not judged entirely and fewer than two of its documents were drawn, no error can be had (NaN).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> sample = {
+    ...     "query_id": ["q"] * 6, "stratum": [1, 2, 2, 2, 2, 2], "doc_id": list("abcdef"),
+    ...     "relevance": [1, 1, -1, 0, 1, -1],
+    ... }
+    >>> row = next(rb.sampling_errors(sample, {"q": ["a", "c", "b", "d"]}, "infNumRel").rows())
+    >>> [round(row[name], 4) for name in ("value", "standard_error", "ci_low", "ci_high")]
+    [4.3333, 1.0541, 2.2673, 6.3993]
+    """
+    check_share("The confidence", confidence)
+    chosen = parse_measures(measures)
+    for measure in chosen:
+        if not isinstance(measure, Sampled):
+            known = "xinfAP, infNDCG, infP@10, infNumRelRet or infNumRel"
+            raise UsageError(f"{measure} is no estimate from a sample with strata. Use {known}.")
+    sampled = tuple(measure for measure in chosen if isinstance(measure, Sampled))
+    assumptions = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
+    if assumptions.order != ties:
+        raise UsageError(f'Estimates from a sample need one order of tied documents, not ties="{ties}".')
+    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
+    systems = all_runs(runs, lenient=lenient)
+    value, error = (np.full((len(systems), len(facts.query_ids), len(sampled)), np.nan) for _ in range(2))
+    for run_number, run in enumerate(systems):
+        joined = join(
+            run,
+            facts,
+            order=assumptions.order,
+            precision=assumptions.score_precision,
+            topics=assumptions.topics,
+            keep_judgments=True,
+        )
+        for rankings in joined.batches:
+            for place, measure in enumerate(sampled):
+                lists = StratifiedLists.of(rankings, measure.rel)
+                value[run_number, rankings.topic, place] = measure.estimate(lists)
+                error[run_number, rankings.topic, place] = np.sqrt(
+                    [_variance(measure, lists.of_list(row)) for row in range(rankings.length.size)]
+                )
+    names = tuple(run.name for run in systems)
+    return SamplingErrors(names, tuple(facts.query_ids), sampled, value, error, confidence)
+
+
+def _variance(measure: Sampled, lists: StratifiedLists) -> float:
+    """That of one list's estimate; NaN where a stratum does not tell."""
+    population, drawn = lists.population[0], lists.sampled[0]
+    partly = np.flatnonzero(drawn < population)
+    if (drawn[partly] < 2).any():
+        return math.nan
+    variance = 0.0
+    for stratum in partly.tolist():
+        without, times = _left_out(lists, stratum, graded=measure.graded)
+        estimates = measure.estimate(without)
+        n = drawn[stratum]
+        spread = times @ (estimates - times @ estimates / n) ** 2
+        variance += (1 - n / population[stratum]) * (n - 1) / n * float(spread)
+    return variance
+
+
+def _left_out(lists: StratifiedLists, stratum: int, *, graded: bool) -> tuple[StratifiedLists, Floats]:
+    """The list without each drawn document of a stratum in turn, and for how many documents each stands.
+
+    Documents that are not retrieved count only by how many there are: of the same worth they make the same difference.
+    """
+    counted = lists.gain_sampled[0, stratum] if graded else lists.relevant_sampled[0, stratum, None]
+    inside = (lists.stratum[0] == stratum) & lists.drawn[0]
+    column = np.flatnonzero(inside)
+    if graded:
+        kind = np.searchsorted(lists.levels, lists.gain[0, column])
+        kind = np.where(lists.gain[0, column] > 0, kind, -1)
+    else:
+        kind = np.where(lists.relevant[0, column], 0, -1)
+    kinds = np.arange(-1, counted.size)
+    all_of_kind = np.append(lists.sampled[0, stratum] - counted.sum(), counted)
+    elsewhere = all_of_kind - np.bincount(kind + 1, minlength=kinds.size)
+    of_row = np.append(kind, kinds)
+    times: Floats = np.append(np.ones(column.size), elsewhere).astype(np.float64)
+    kept = times > 0
+    of_row, times = of_row[kept], times[kept]
+    rows = np.arange(of_row.size)
+    many = lists.of_list(np.zeros(of_row.size, dtype=np.int64))
+    sampled, relevant, by_gain = (part.copy() for part in (many.sampled, many.relevant_sampled, many.gain_sampled))
+    sampled[:, stratum] -= 1
+    worth = of_row >= 0
+    if graded:
+        by_gain[rows[worth], stratum, of_row[worth]] -= 1
+    else:
+        relevant[worth, stratum] -= 1
+    gone = np.zeros(many.stratum.shape, dtype=bool)
+    gone[np.arange(column.size), column] = True
+    changed = replace(
+        many,
+        drawn=many.drawn & ~gone,
+        relevant=many.relevant & ~gone,
+        gain=np.where(gone, 0.0, many.gain),
+        sampled=sampled,
+        relevant_sampled=relevant,
+        gain_sampled=by_gain,
+    )
+    return changed, times

@@ -1,0 +1,122 @@
+"""What some data need before they are scored: queries found as their own answers, chunks of documents, a depth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankbounds.arrays import Ints
+from rankbounds.collection.run import Run
+from rankbounds.columns.ids import Ids
+from rankbounds.columns.pairs import Pairs, number_pairs
+from rankbounds.errors import UsageError
+from rankbounds.rankings.order import Order, Precision, ranks
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Changes that are made to every run, in this order: chunks to documents, self-matches, depth."""
+
+    drop_self: bool = False
+    documents_of: str | None = None
+    depth: int | None = None
+    order: Order = "trec"
+    precision: Precision = "double"
+
+    def __post_init__(self) -> None:
+        if self.documents_of == "":
+            raise UsageError("What separates a document's id from its chunk's cannot be empty: name it, as in #.")
+        if self.depth is not None and self.depth < 1:
+            raise UsageError(f"The depth of lists must be a whole number from 1 on, not {self.depth}.")
+
+    def __bool__(self) -> bool:
+        return self.drop_self or self.documents_of is not None or self.depth is not None
+
+    def __call__(self, run: Run) -> Run:
+        """The run as it is to be scored; ``prepared`` says what was done to it."""
+        done = []
+        if self.documents_of is not None:
+            whole = len(run)
+            run = _best_chunks(run, self.documents_of)
+            done.append(f"{whole:,} chunks of {len(run):,} documents")
+        if self.drop_self:
+            itself = run.pairs.docs.equals(Ids.of(list(run.pairs.topics)).take(run.pairs.topic))
+            run = run.take(np.flatnonzero(~itself))
+            done.append(f"{np.count_nonzero(itself):,} self-matches dropped")
+        if self.depth is not None:
+            kept = np.flatnonzero(ranks(run, self.order, self.precision) <= self.depth)
+            done.append(f"depth {self.depth:,} ({len(run) - kept.size:,} documents left out)")
+            run = run.take(kept)
+        return run.noted(", ".join(done)) if done else run
+
+
+def prepare(
+    run: Run,
+    *,
+    drop_self: bool = False,
+    documents_of: str | None = None,
+    depth: int | None = None,
+    ties: Order = "trec",
+) -> Run:
+    """The run as some collections need it before it is scored.
+
+    Parameters
+    ----------
+    run : Run
+        What a system retrieved.
+    drop_self : bool
+        Leave out a document whose id is that of its query, as BEIR does (ArguAna and Quora hold such documents).
+    documents_of : str, optional
+        Ids are those of chunks or passages: what stands before the last of these is the document's (``"#"`` for
+        ``d7#3``). Of each document the chunk with the highest score is kept, under the document's id.
+    depth : int, optional
+        Keep so many documents of each list.
+    ties : {"trec", "run", "line", "rank", "docid"}
+        In which order documents of equal score stand, where the depth cuts between them.
+
+    Returns
+    -------
+    Run
+        A new run. Judgments stay as they are: they are of documents.
+
+    Notes
+    -----
+    Documents are made of chunks first, then self-matches are dropped, then the depth counts.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> run = rb.Run.from_columns(["q"] * 4, ["q#1", "d#1", "d#2", "e#1"], [4, 2, 3, 1])
+    >>> rb.prepare(run, documents_of="#", drop_self=True).to_dict()
+    {'q': {'d': 3.0, 'e': 1.0}}
+    >>> rb.prepare(run, depth=1).to_dict()
+    {'q': {'q#1': 4.0}}
+    """
+    return Preparation(drop_self, documents_of, depth, ties)(run)
+
+
+def _best_chunks(run: Run, separator: str) -> Run:
+    """Of each document the row of its best chunk; of equally good ones that which stands first."""
+    pairs = run.pairs
+    docs = Ids(pairs.docs.text, pairs.docs.start, _length_before(pairs.docs, separator.encode()))
+    whole = Pairs.numbered(pairs.topics, pairs.topic, docs, pairs.source)
+    (number,) = number_pairs([whole])
+    best_first = np.lexsort((np.arange(len(run)), -run.score, number))
+    first = np.ones(len(run), dtype=bool)
+    first[1:] = np.diff(number[best_first]) != 0
+    rows = np.sort(best_first[first])
+    return Run(run.name, whole.take(rows), run.score[rows])
+
+
+def _length_before(ids: Ids, separator: bytes) -> Ints:
+    """How long each id is up to the last separator in it; the whole length where none stands within it."""
+    text = ids.text
+    at = np.flatnonzero(text[: text.size - len(separator) + 1] == separator[0])
+    for offset, byte in enumerate(separator[1:], 1):
+        at = at[text[at + offset] == byte]
+    if not at.size:
+        return ids.length
+    last = np.searchsorted(at, ids.start + ids.length - len(separator), side="right") - 1
+    before = at[np.maximum(last, 0)] - ids.start
+    return np.where((last >= 0) & (before > 0), before, ids.length)

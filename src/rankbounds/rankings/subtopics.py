@@ -1,0 +1,134 @@
+"""What the judgments say of each subtopic of a topic, and lists as each subtopic sees them.
+
+A document that is judged for some subtopic is judged: for the subtopics that no judgment of it names it is not
+relevant. A document without any judgment is unjudged for all subtopics of its topic, those that the judgments name.
+Where judgments know of no subtopics, a topic has one: itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.subtopics import POOLED_NOT_JUDGED
+from rankbounds.columns.pairs import Pairs
+from rankbounds.errors import UsageError
+from rankbounds.rankings.ideal_novelty import greedy_gains
+
+if TYPE_CHECKING:
+    from rankbounds.rankings.rankings import Rankings
+    from rankbounds.rankings.topic_facts import TopicFacts
+
+
+class SubtopicFacts:
+    """The subtopics of all topics, one after the other: topic t has those from ``first[t]`` to ``first[t + 1]``."""
+
+    def __init__(self, facts: TopicFacts) -> None:
+        self.of_topics = facts
+        self.first: Ints
+        self._greedy: dict[tuple[float, float], Floats] = {}
+        qrels, topics = facts.qrels, len(facts.query_ids)
+        known = qrels.subtopics
+        if known is None:
+            self.first = np.arange(topics + 1)
+            self.facts = facts
+            self.okay: Flags = np.zeros(topics, dtype=bool)
+            """Which subtopics are okay nuggets, not vital ones."""
+            self._row: Ints = np.arange(len(qrels))
+            self._place: Ints = np.zeros(len(qrels), dtype=np.int64)
+            self._grade = facts.grade
+            return
+        topic = qrels.pairs.topic[known.row].astype(np.int64)
+        named, first, number = np.unique(
+            topic * len(known.names) + known.number, return_index=True, return_inverse=True
+        )
+        owner = named // len(known.names)
+        self.first = np.searchsorted(owner, np.arange(topics + 1))
+        self.okay = known.okay[first]
+        self._row, self._place = known.row, number - self.first[topic]
+        judged = (known.grade != POOLED_NOT_JUDGED) & ~np.isnan(facts.grade[known.row])
+        self._grade = np.where(judged, np.maximum(known.grade, 0.0), np.nan)
+        names = tuple(qrels.query_ids[number] for number in owner.tolist())
+        source = qrels.pairs.take(known.row)
+        pairs = Pairs(names, number, source.docs, source.keys, source.source)
+        self.facts = type(facts)(Qrels(pairs, np.where(judged, known.grade, POOLED_NOT_JUDGED)), facts.rule)
+
+    @property
+    def count(self) -> Ints:
+        """How many subtopics each topic has."""
+        return np.diff(self.first)
+
+    @cached_property
+    def grades(self) -> Floats:
+        """Row by row for the judgments the grades for each subtopic, and behind them rows for documents without."""
+        judged = ~np.isnan(self.of_topics.grade)
+        table = np.full((judged.size + 2, max(1, int(self.count.max(initial=1)))), np.nan)
+        table[:-2][judged] = 0.0
+        table[-2] = 0.0  # what BEYOND stands for; NOT_POOLED is the last
+        known = ~np.isnan(self._grade)
+        table[self._row[known], self._place[known]] = self._grade[known]
+        return table
+
+    def greedy_gains(self, rel: float, alpha: float, depth: int) -> Floats:
+        """For each topic what each document of its greedy ideal ranking adds in new or repeated subtopics.
+
+        Source: Clarke et al., SIGIR 2008; ties go to the document whose id sorts last, as in ndeval.
+        """
+        known = self._greedy.get((rel, alpha))
+        if known is None or known.shape[1] < depth:
+            relevant = self._grade >= rel
+            row, place, pairs = self._row[relevant], self._place[relevant], self.of_topics.qrels.pairs
+            known = greedy_gains(pairs, row, place, alpha, depth, self.grades.shape[1])
+            self._greedy[rel, alpha] = known
+        return known[:, :depth]
+
+
+@dataclass(frozen=True)
+class ListsBySubtopic:
+    """Lists as each subtopic of their topic sees them: a row for each in ``rankings``, the list's ``number``."""
+
+    rankings: Rankings
+    number: Ints
+    okay: Flags
+    lists: int
+
+    def total(self, values: Floats | Flags) -> Floats:
+        """A number for each row, summed for each list."""
+        return np.bincount(self.number, weights=values, minlength=self.lists).astype(np.float64, copy=False)
+
+
+def lists_by_subtopic(rankings: Rankings) -> ListsBySubtopic:
+    """Each list once for every subtopic of its topic."""
+    known: SubtopicFacts = rankings.facts.subtopics
+    lists = rankings.length.size
+    if known.facts is rankings.facts:
+        return ListsBySubtopic(rankings, np.arange(lists), known.okay[rankings.topic], lists)
+    if rankings.judgment is None:
+        raise UsageError("Measures that tell subtopics apart cannot be computed here; use evaluate.")
+    count = known.count[rankings.topic]
+    number = np.repeat(np.arange(lists), count)
+    place = np.arange(number.size) - np.repeat(np.cumsum(count) - count, count)
+    topic = known.first[rankings.topic][number] + place
+    chance = rankings.chance
+    return ListsBySubtopic(
+        replace(
+            rankings,
+            grade=known.grades[rankings.judgment[number], place[:, None]],
+            length=rankings.length[number],
+            topic=topic,
+            facts=known.facts,
+            tied=None if rankings.tied is None else rankings.tied[number],
+            chance=chance if isinstance(chance, float) else np.broadcast_to(chance, rankings.grade.shape)[number],
+            row=None,
+            judgment=None,
+            _memory={},
+        ),
+        number,
+        known.okay[topic],
+        lists,
+    )
