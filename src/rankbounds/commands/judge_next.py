@@ -16,6 +16,7 @@ judgments that takes, in this order and with the probabilities of --q, before an
 from __future__ import annotations
 
 import argparse
+import sys
 
 from rankbounds.commands.output import add_output, check_format, seed, write_text
 from rankbounds.commands.reading import (
