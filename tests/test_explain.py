@@ -10,7 +10,10 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.checking.explanation import explain, read_output
+from rankbounds.checking.quirks import quirks
 from rankbounds.cli import main
+from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.run import as_run
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 
@@ -306,6 +309,37 @@ class TestReasons:
             assert main(["evaluate", *map(str, files), *words, *measure, "--format", "json"]) == 0
             assert json.loads(capsys.readouterr().out)[0]["value"] == pytest.approx(value, abs=1e-9)
 
+    @pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
+    @pytest.mark.parametrize("chunks", [False, True])
+    def test_every_option_that_can_be_named_comes_back(self, measure, chunks, tmp_path, capsys):
+        """A number made with an option is explained by it, or by another option that gives the same number."""
+        qrels, run = made(5, chunks=chunks, itself=not chunks)
+        del run["q2"]
+        run = {
+            query: {doc: score // 3 + 1e-9 * (score % 2) for doc, score in docs.items()} for query, docs in run.items()
+        }
+        files = [tmp_path / "qrels.json", tmp_path / "run.json"]
+        for path, content in zip(files, (qrels, run), strict=True):
+            path.write_text(json.dumps(content))
+
+        def scored(words):
+            spelt = [] if "-m" in words else ["-m", measure]
+            assert main(["evaluate", *map(str, files), *words, *spelt, "--bounds", "none", "--format", "json"]) == 0
+            return json.loads(capsys.readouterr().out)[0]["value"]
+
+        ours = rb.parse_measure(measure)
+        made_by = list(quirks(as_qrels(qrels), as_run(run, "run"), [ours], [], None))
+        options = {quirk.switch for quirk in made_by if quirk.switch}
+        assert len(options) > 10
+        for option in sorted(options):
+            value = scored([word.strip("'") for word in option.split()])
+            (found,) = explain(qrels, run, f"{measure}={value:.6f}")
+            assert found.settled, option
+            assert found.changes <= 1
+            if found.switch:
+                again = scored([word.strip("'") for word in found.switch.split()])
+                assert again == pytest.approx(value, abs=1e-6), (option, found.switch)
+
 
 class TestOtherTools:
     """The same numbers in the forms in which tools give them."""
@@ -414,7 +448,7 @@ class TestHonesty:
         assert "by chance" in out
         assert "no option that computes so" in out
         assert main(["explain", "nDCG@10=0.98765", *map(str, files)]) == 0
-        assert "nearest is" in capsys.readouterr().out
+        assert "nearest of" in capsys.readouterr().out
         for kind in ("json", "csv", "markdown"):
             assert main(["explain", f"{value:.5f}", *map(str, files), "--format", kind]) == 0
             assert capsys.readouterr().out
@@ -424,6 +458,34 @@ class TestHonesty:
         path.write_text("1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n1 Q0 b 3 nan t\n")
         with pytest.raises(rb.DataError):
             explain({"1": {"a": 1}}, path, "AP=0.5")
+
+
+class TestRealData:
+    def test_trec_covid_by_ir_measures(self, unpacked):
+        ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+        folder = unpacked("trec-covid-r5-top100.tar.xz") / "trec-covid-r5"
+        qrels, run = rb.read_qrels(folder / "qrels.txt"), rb.read_run(folder / "runs-top100" / "BioInfo-run1")
+        judgments = {query: {doc: int(g) for doc, g in docs.items()} for query, docs in qrels.to_dict().items()}
+        names = ["nDCG@10", "AP", "ERR@10", "RBP(rel=1)", "IPrec@0.2"]
+        measures = [ir_measures.parse_measure(name) for name in names]
+        means = ir_measures.calc_aggregate(measures, judgments, run.to_dict())
+        explanations = explain(qrels, run, {str(measure): value for measure, value in means.items()})
+        found = {explanation.name: explanation for explanation in explanations}
+        assert all(explanation.settled for explanation in found.values())
+        assert found["ERR@10"].switch == "-m 'ERR(max_grade=4)@10'"
+        assert found["RBP(rel=1)"].switch == "--ties docid"
+        assert found["IPrec@0.2"].why.startswith("interpolation")
+        assert {found[name].why for name in ("nDCG@10", "AP")} == {"equal"}
+
+    def test_trec_8_by_pytrec_eval(self, unpacked):
+        pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
+        folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
+        qrels, run = rb.read_qrels(folder / "qrels.txt"), rb.read_run(folder / "runs" / "input.Dm8Nbn")
+        judgments = {query: {doc: int(g) for doc, g in docs.items()} for query, docs in qrels.to_dict().items()}
+        output = pytrec_eval.RelevanceEvaluator(judgments, {"map", "P_10"}).evaluate(run.to_dict())
+        found = {explanation.name: explanation for explanation in explain(qrels, run, output)}
+        assert found["P_10"].why == "equal"
+        assert (found["map"].equal, found["map"].switch) == (49, "--score-precision single")
 
 
 class TestTrecEvalsOutput:
@@ -523,6 +585,8 @@ class TestTrecEvalsOutput:
         assert "missing topics" in out
         assert "topic all: 0.5000 there, 0.2500 here" in out
         assert "Not in rankbounds: prefs_simp." in out
+        assert main(["explain", "nDGC@10=0.5", *files[1:]]) == 2
+        assert "nDCG" in capsys.readouterr().err
         main(["explain", *files, "--format", "json"])
         assert json.loads(capsys.readouterr().out)[0]["largest_difference"] == 0.25
         (tmp_path / "out").write_text("map all\n")

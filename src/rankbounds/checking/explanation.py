@@ -157,9 +157,9 @@ def explained(qrels: Qrels, run: Run, output: Any, repeated: Run | None = None) 
     names = list(dict.fromkeys(name for name, _ in printed))
     known = {name: parse_measure(name) for name in names if is_measure(name)}
     if not known:
-        raise DataError(
-            "None of the measures in this output is known here. (The order is: judgments, run, the tool's output.)"
-        )
+        if len(names) == 1:
+            parse_measure(names[0])  # the error has a suggestion
+        raise DataError(f"None of the measures in this output is known here: {', '.join(names[:3])}, ...")
     of_known = _explain_known(printed, known, qrels, run, repeated)
     lines = Counter(name for name, _ in printed)
     return [
@@ -232,5 +232,5 @@ def _explanation(
     if rule:
         return Explanation(*agreement, rule, changes=1, tried=len(computed) + 1)
     nearest = min(computed, key=lambda computation: (-computation.equal, computation.largest_difference))
-    closest = "" if nearest is ours else f"{Reason(nearest.why, nearest.switch)}: {nearest.example}"
+    closest = "" if nearest is ours else f"{Reason(nearest.why, nearest.switch)}, with {nearest.example}"
     return Explanation(*agreement, NOT_EXPLAINED, nearest=closest, tried=len(computed))

@@ -14,6 +14,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, check_format, write_rows, write_text
 from rankbounds.commands.reading import add_reading, judgments_from, reading_from
 from rankbounds.commands.run_names import name_and_path
@@ -55,20 +56,16 @@ def run(options: argparse.Namespace) -> int:
     judgments = judgments_from(options)
     name, path = name_and_path(options.run_file)
     given, repeated = run_with_repeats(path if name is None else {name: path}, reading_from(options))
+    if repeated is not None:
+        again = len(repeated) - len(given)
+        say(f"{given.name}: {again:,} lines name a document again; the first line of each counts here.")
     explanations = explained(judgments, given, options.trec_output, repeated)
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        listed = options.format in ("json", "jsonl")
         rows = [asdict(explanation) for explanation in explanations]
-        write_rows(
-            options,
-            rows
-            if listed
-            else [
-                {**row, "also": " | ".join(map(str, explanation.also))}
-                for row, explanation in zip(rows, explanations, strict=True)
-            ],
-            FIELDS,
-        )
+        if options.format in ("csv", "tsv"):
+            for row, explanation in zip(rows, explanations, strict=True):
+                row["also"] = " | ".join(map(str, explanation.also))
+        write_rows(options, rows, FIELDS)
         return 0
     of_any = ANY_MEASURE in {name for name, _ in stated(options.trec_output) or ()}
     known = [explanation for explanation in explanations if explanation.measure is not None]
@@ -79,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
             str(explanation.measure),
             f"{explanation.equal} of {explanation.lines}",
             _gap(explanation.largest_difference),
-            explanation.switch or ("" if explanation.lines == explanation.equal else "-"),
+            explanation.switch or ("-" if explanation.changes else ""),
             explanation.why,
             explanation.example,
         ]
@@ -116,7 +113,7 @@ def _remarks(explanations: list[Explanation], *, of_any: bool) -> list[str]:
         remarks = [f"{len(agreeing)} of {len(known)} measures agree on every line."]
     for explanation in differing:
         if explanation.nearest:
-            remarks.append(f"{explanation.name}: nearest is {explanation.nearest}.")
+            remarks.append(f"{explanation.name}, nearest of {explanation.tried} ways tried: {explanation.nearest}.")
         if explanation.also:
             others = "; ".join(reason.switch or reason.why for reason in explanation.also)
             remarks.append(f"{explanation.name} also comes out with: {others}.")
@@ -125,7 +122,7 @@ def _remarks(explanations: list[Explanation], *, of_any: bool) -> list[str]:
         remarks.append(
             f"Up to {tried} ways were tried on few numbers, so that one may fit by chance: scores by topic would tell."
         )
-    if any(explanation.settled and not explanation.switch for explanation in differing):
+    if any(explanation.changes and not explanation.switch for explanation in differing):
         remarks.append('"-": rankbounds has no option that computes so.')
     unknown = [explanation.name for explanation in explanations if explanation.measure is None]
     if unknown:
