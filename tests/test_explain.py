@@ -170,13 +170,13 @@ class TestReasons:
         for query, doc, _ in sorted(rows, key=lambda row: (row[2], row[1]), reverse=True):
             lists[query].append(doc)
         each = {("P@10", query): f"{precision(lists[query], grades, 10):.6f}" for query, grades in qrels.items()}
-        found = self.expect(qrels, path, each, "duplicates: 14 documents stand in their lists again, and each", "")
+        found = self.expect(qrels, path, each, "duplicates: 14 lines name a document again, and every", "")
         assert found.lines == len(qrels)
         last = {}
         for query, doc, score in rows:
             last.setdefault(query, {})[doc] = score
         printed = lines_of("AP", qrels, last, average_precision)
-        self.expect(qrels, path, printed, "duplicates: 14 documents stand in their lists again, and the last", "")
+        self.expect(qrels, path, printed, "duplicates: 14 lines name a document again, and the last", "")
 
     def test_self_matches_dropped(self):
         qrels, run = made(itself=True)

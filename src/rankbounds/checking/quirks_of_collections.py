@@ -76,15 +76,16 @@ def of_runs(qrels: Qrels, run: Run, repeated: Run | None) -> Iterator[Quirk]:
     """What is made of the documents of lists: duplicates, self-matches, chunks."""
     if repeated is not None:
         count = len(repeated) - len(run)
+        repeat = "duplicates: 1 line names" if count == 1 else f"duplicates: {count:,} lines name"
         yield Quirk(
             "preparation",
-            f"duplicates: {count:,} documents stand in their lists again, and each line was counted",
+            f"{repeat} a document again, and every line was counted",
             None,
             run=lambda _: repeated,
         )
         yield Quirk(
             "preparation",
-            f"duplicates: {count:,} documents stand in their lists again, and the last line of each was taken",
+            f"{repeat} a document again, and the last line of each was taken",
             None,
             run=lambda _: _last_of_each(repeated),
         )

@@ -56,9 +56,10 @@ def run(options: argparse.Namespace) -> int:
     judgments = judgments_from(options)
     name, path = name_and_path(options.run_file)
     given, repeated = run_with_repeats(path if name is None else {name: path}, reading_from(options))
-    if repeated is not None:
+    if repeated is not None and not options.lenient:
         again = len(repeated) - len(given)
-        say(f"{given.name}: {again:,} lines name a document again; the first line of each counts here.")
+        lines = "1 line names" if again == 1 else f"{again:,} lines name"
+        say(f"{given.name}: {lines} a document again; the first line of each document counts here.")
     explanations = explained(judgments, given, options.trec_output, repeated)
     if options.format in ("json", "jsonl", "csv", "tsv"):
         rows = [asdict(explanation) for explanation in explanations]
