@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_text
-from rankbounds.commands.reading import add_inputs, check_inputs, collection_from
-from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from
+from rankbounds.commands.reading import add_inputs, add_score_tables, check_inputs, collection_from
+from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from, tabled_from
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
@@ -41,6 +41,7 @@ METHOD: dict[str, Callable[[str], str]] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_inputs(parser)
+    add_score_tables(parser)
     add_measures(parser, ("RBP(p=0.8)",))
     add_tests(parser)
     parser.add_argument(
@@ -97,8 +98,15 @@ def run(options: argparse.Namespace) -> int:
     check_gate(options)
     conditions = parse_conditions(options.fail_if) if options.fail_if else []
     compared, held = measures_from(options, conditions)
-    evidence = evidence_from(options)
-    scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
+    evidence = None
+    if options.scores:
+        scores = tabled_from(options, [condition.measure for condition in conditions])
+        compared = [measure for measure in scores.measures if measure not in held]
+        if not scores.has_judged:
+            say("Tables of scores do not tell what unjudged or tied documents leave open: that is left out.")
+    else:
+        evidence = evidence_from(options)
+        scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
     if options.save:
         scores.save(options.save)
     candidates = scores.runs
@@ -117,7 +125,7 @@ def run(options: argparse.Namespace) -> int:
     return answers.exit_code
 
 
-def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence) -> Comparison:
+def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence | None) -> Comparison:
     """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
     from rankbounds.comparison import compare
     from rankbounds.comparison.standardisation import standardised
@@ -141,7 +149,7 @@ def gate_from(
     options: argparse.Namespace,
     comparison: Comparison | None,
     scores: Scores,
-    evidence: Evidence,
+    evidence: Evidence | None,
     conditions: Sequence[Condition],
     candidates: Sequence[str],
 ) -> Gate:
@@ -182,7 +190,7 @@ def check_gate(options: argparse.Namespace) -> None:
 
 def measures_from(options: argparse.Namespace, conditions: Sequence[Condition]) -> tuple[list[Measure], list[Measure]]:
     """The measures to compare by, and those of which a condition asks no more than a value."""
-    named = parse_measures(options.measures) if options.measures else []
+    named = parse_measures(options.measures) if options.measures and not options.scores else []
     asked = [*named, *(each.measure for each in conditions if each.of_change)]
     values = [condition.measure for condition in conditions if not condition.of_change]
     scored = [measure for measure in values if not isinstance(measure, Judged)]
