@@ -25,6 +25,8 @@ from rankbounds.comparison.result import Comparison as Comparison
 from rankbounds.comparison.settling import judge_next as judge_next
 from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
+from rankbounds.comparison.slices import Slices as Slices
+from rankbounds.comparison.slices import slices as slices
 from rankbounds.comparison.unjudged_differences import differences as differences
 from rankbounds.comparison.verdict import compare as compare
 from rankbounds.errors import DataError as DataError

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_text
+from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_figure, write_text
 from rankbounds.commands.reading import add_inputs, add_score_tables, check_inputs, collection_from
 from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from, tabled_from
 from rankbounds.errors import UsageError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rankbounds.comparison import Comparison, Evidence
     from rankbounds.comparison.conditions import Condition
     from rankbounds.comparison.gate import Gate
+    from rankbounds.comparison.slices import Slices
 
 FORMATS = ("table", "json", "latex", "markdown", "html", "junit")
 METHOD: dict[str, Callable[[str], str]] = {
@@ -56,6 +57,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="compare this run with all others instead of all pairs, corrected for their number by Dunnett's test on "
         "the same resamples",
+    )
+    parser.add_argument(
+        "--by",
+        metavar="FILE",
+        help="compare in slices of topics too: a table with a query and its label a line (several columns of labels "
+        "with a header), and whether the difference depends on the slice",
+    )
+    parser.add_argument(
+        "--by-prefix", metavar="SEP", help="the same by what stands before SEP in query ids: nq/17 and hotpot/3 with /"
+    )
+    parser.add_argument(
+        "--figure", metavar="FILE", help="with --by: a forest plot of the first measure and pair (.svg, .png, .pdf)"
     )
     parser.add_argument("--per-topic", action="store_true", help="for two runs: the topics, largest difference first")
     parser.add_argument("--standardise", action="store_true", help="score topics against what these runs do on them")
@@ -96,6 +109,7 @@ def run(options: argparse.Namespace) -> int:
     check_format(options)
     check_inputs(options)
     check_gate(options)
+    check_slices(options)
     conditions = parse_conditions(options.fail_if) if options.fail_if else []
     compared, held = measures_from(options, conditions)
     evidence = None
@@ -116,8 +130,9 @@ def run(options: argparse.Namespace) -> int:
     comparison = None
     if len(scores.runs) > 1 or not (options.save or conditions):
         comparison = compare_from(options, scores[compared], evidence)
+    sliced = slices_from(options, comparison) if comparison and (options.by or options.by_prefix) else None
     answers = gate_from(options, comparison, scores, evidence, conditions, candidates) if conditions else None
-    write_text(options, rendered(options, comparison, scores, answers))
+    write_text(options, rendered(options, comparison, scores, answers, sliced))
     if answers is None:
         return 0
     for outcome in answers.outcomes:
@@ -143,6 +158,42 @@ def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence
         margin=options.margin,
         evidence=None if options.baseline or options.standardise else evidence,
     )
+
+
+def check_slices(options: argparse.Namespace) -> None:
+    """Reject options of slices that do not go together, before any work is done."""
+    if options.figure and not (options.by or options.by_prefix):
+        raise UsageError("--figure draws slices: add --by FILE or --by-prefix SEP.")
+    if (options.by or options.by_prefix) and options.test == "tost":
+        raise UsageError("--by asks where runs differ, --test tost whether they are alike: ask for one.")
+    if options.by_prefix == "":
+        raise UsageError("--by-prefix needs what ends the prefix, as in --by-prefix /.")
+
+
+def slices_from(options: argparse.Namespace, comparison: Comparison) -> Slices:
+    """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
+    from rankbounds.comparison.slices import slices
+    from rankbounds.files.query_labels import labels_by_prefix, read_query_labels
+
+    labels = read_query_labels(options.by) if options.by else {}
+    if options.by_prefix:
+        labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
+    sliced = slices(
+        comparison.scores,
+        labels,
+        test=options.test,
+        correction=options.correction,
+        alpha=options.alpha,
+        confidence=options.confidence,
+        resamples=options.resamples,
+        seed=options.seed,
+        baseline=options.baseline_run,
+    )
+    if options.figure:
+        from rankbounds.plots.forests import forest
+
+        write_figure(options.figure, lambda: forest(sliced))
+    return sliced
 
 
 def gate_from(
@@ -206,12 +257,18 @@ def evidence_from(options: argparse.Namespace) -> Evidence:
     return Evidence(*collection_from(options), Assumptions(**assumptions_from(options)))
 
 
-def rendered(options: argparse.Namespace, comparison: Comparison | None, scores: Scores, gate: Gate | None) -> str:
+def rendered(
+    options: argparse.Namespace,
+    comparison: Comparison | None,
+    scores: Scores,
+    gate: Gate | None,
+    sliced: Slices | None = None,
+) -> str:
     """What was found in the format asked for; of one run there is no comparison, and its scores are shown."""
     if options.format == "junit" and gate is not None:
         return gate.junit()
     if options.format == "json":
-        return json_of(_json_content(options, comparison, scores, gate), indent=1) + "\n"
+        return json_of(_json_content(options, comparison, scores, gate, sliced), indent=1) + "\n"
     parts = [] if gate is None or options.format != "markdown" else [gate.render("markdown")]
     if comparison is None:
         parts.append(scores.render(options.format))
@@ -223,13 +280,22 @@ def rendered(options: argparse.Namespace, comparison: Comparison | None, scores:
             if options.per_topic:
                 parts.append(topic_table(comparison.scores, place).render(options.format))
         parts.append(METHOD[options.format](comparison.method()))
+    if sliced is not None:
+        parts += [table.render(options.format) for table in sliced.tables()]
+        if options.format == "table" and len(sliced.runs) == 2:
+            parts.append(sliced.words())
+        parts.append(METHOD[options.format](sliced.method()))
     if gate is not None and options.format != "markdown":
         parts.append(gate.render(options.format))
     return "\n".join(parts)
 
 
 def _json_content(
-    options: argparse.Namespace, comparison: Comparison | None, scores: Scores, gate: Gate | None
+    options: argparse.Namespace,
+    comparison: Comparison | None,
+    scores: Scores,
+    gate: Gate | None,
+    sliced: Slices | None,
 ) -> dict[str, Any]:
     content: dict[str, Any]
     if comparison is None:
@@ -246,6 +312,10 @@ def _json_content(
             content["words"] = [comparison.words(measure) for measure in comparison.measures]
         if options.per_topic:
             content["topics"] = topic_rows(comparison.scores)
+    if sliced is not None:
+        content |= {"slices": sliced.rows, "interactions": sliced.interactions, "slice_settings": sliced.settings}
+        if len(sliced.runs) == 2:
+            content["slice_words"] = sliced.words().splitlines()
     if gate is not None:
         content["gate"] = {"answer": gate.answer, "exit_code": gate.exit_code, "conditions": gate.rows}
     return content
