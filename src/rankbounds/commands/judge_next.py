@@ -19,7 +19,15 @@ import argparse
 import sys
 
 from rankbounds.commands.output import add_output, check_format, seed, write_text
-from rankbounds.commands.reading import add_inputs, add_reading, collection_from
+from rankbounds.commands.reading import (
+    add_calibrate,
+    add_inputs,
+    add_reading,
+    collection_from,
+    reading_from,
+    runs_from,
+    trusted_from,
+)
 from rankbounds.commands.scoring import add_order, order
 from rankbounds.commands.uncertainty import add_probability, probability_from
 from rankbounds.comparison import settling
@@ -58,26 +66,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=seed, default=0, help="where draws start (default 0)")
     add_order(parser)
     add_reading(parser)
+    add_calibrate(parser)
     add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Plan and print."""
     check_format(options)
+    trusted = trusted_from(options, [parse_measure(options.measure)])
+    if trusted is None:
+        judgments, runs = collection_from(options)
+    else:
+        judgments, runs = trusted.qrels, reading_from(options).runs(runs_from(options))
     plan = judge_next(
-        *collection_from(options),
+        judgments,
+        runs,
         budget=options.budget,
         measure=options.measure,
         strategy=options.strategy.upper(),
         compare=_compared(options.compare),
         until=options.until,
-        q=probability_from(options.q),
+        q=probability_from(options.q) if trusted is None else trusted.model(options.otherwise),
         otherwise=options.otherwise,
         ties=order(options),
         seed=options.seed,
     )
     write_text(options, rendered(plan, options.format, raw=options.raw))
-    for sentence in summary(plan, options):
+    for sentence in (*([] if trusted is None else [trusted.words()]), *summary(plan, options)):
         print(sentence, file=sys.stderr)
     return 0
 

@@ -227,14 +227,9 @@ def trusted_from(options: argparse.Namespace, measures: Sequence[Measure]) -> Tr
     """The labels that the options name, the trusted source's as truth and others calibrated; None if not asked for."""
     if not options.calibrate:
         return None
-    from rankbounds.probability.trusted_labels import TrustedFirst, level_of
+    from rankbounds.probability.trusted_labels import TrustedFirst
 
-    names = [name.strip() for name in (options.labels or "").split(",") if name.strip()]
-    if len(set(names)) < 2:
-        raise UsageError("--calibrate goes with two sources or more, the trusted one first: --labels human,llm.")
-    level = level_of(measures)
-    reading = reading_from(options)
-    return TrustedFirst.of({name: replace(reading, labels=name).judgments(options.qrels) for name in names}, level)
+    return TrustedFirst.read(options.qrels, reading_from(options), measures)
 
 
 def score_tables_from(options: argparse.Namespace) -> Scores:
@@ -259,5 +254,6 @@ NEED_RUNS: dict[str, tuple[str, ...]] = {
     "unjudged": ("nonrelevant",), "q": (), "bounds": ("unjudged", "none"), "open": ("retrieved",), "most_relevant": (),
     "ties": ("trec",), "score_precision": ("double",), "ties_key": (), "gain": (), "topics": ("judged",),
     "drop_self": (), "documents_of": (), "depth": (), "read_as": (), "labels": (), "lenient": (), "against": (),
+    "calibrate": (),
 }  # fmt: skip
 """Options that tell how runs are read or scored, and what they are where nobody gave them."""

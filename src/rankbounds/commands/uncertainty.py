@@ -16,7 +16,15 @@ import os
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, check_format, seed, write_text
-from rankbounds.commands.reading import add_inputs, add_reading, collection_from
+from rankbounds.commands.reading import (
+    add_calibrate,
+    add_inputs,
+    add_reading,
+    collection_from,
+    reading_from,
+    runs_from,
+    trusted_from,
+)
 from rankbounds.commands.scoring import add_ranking
 from rankbounds.comparison.unjudged_differences import differences
 from rankbounds.errors import UsageError
@@ -54,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=seed, default=0, help="where the draws start (default 0)")
     add_ranking(parser)
     add_reading(parser)
+    add_calibrate(parser)
     add_output(parser, FORMATS)
 
 
@@ -77,8 +86,16 @@ def run(options: argparse.Namespace) -> int:
     if options.difference:
         _reject_with_difference(options)
     measures = parse_measures(options.measures or ["RBP(p=0.8)"])
+    trusted = trusted_from(options, measures)
+    if trusted is not None and options.q != "logistic":
+        raise UsageError("Probabilities come from --q or from --calibrate, not from both.")
     # The same file twice is a run against itself.
-    judgments, runs = collection_from(options, repeated=True)
+    if trusted is None:
+        judgments, runs = collection_from(options, repeated=True)
+    else:
+        judgments, runs = trusted.qrels, reading_from(options).runs(runs_from(options, repeated=True))
+        assumed["q"] = trusted.model(options.otherwise)
+        _tell([trusted.words()])
     if options.difference:
         compared = differences(
             judgments,

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Formats, Reading
-from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedUnjudged
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
@@ -33,13 +33,14 @@ from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.model_choice import ChosenModels
-from rankbounds.probability.models import Constant
+from rankbounds.probability.models import ByDocument, Constant
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, follows_grades, joined_run
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rankings.unjudged import CalibratedRule
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
@@ -316,6 +317,14 @@ class Evidence:
         """The measures of a look that was taken before and holds these; else these."""
         return next((known for known in self._looked if set(measures) <= set(known)), tuple(measures))
 
+    def _known_of_unjudged(self) -> str | ByDocument:
+        """What is known of unjudged documents: calibrated labels where there are any, else it is to be estimated."""
+        rule = self.assumptions.unjudged
+        if not isinstance(rule, CalibratedRule):
+            return "logistic"
+        labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
+        return ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
+
     def _unjudged_of(self, measures: tuple[Measure, ...], unjudged: dict[Measure, list[UnjudgedDocuments]]) -> Unjudged:
         bounds = {}
         for measure, of_runs in unjudged.items() if self.assumptions.bounds != "both" else ():
@@ -426,7 +435,7 @@ class Evidence:
         """Probabilities estimated from the judgments; even ones where there is nothing to estimate them from."""
         if self._estimated is None:
             batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
-            models = ChosenModels("logistic", None, self.runs, self.facts, self.assumptions, batches)
+            models = ChosenModels(self._known_of_unjudged(), None, self.runs, self.facts, self.assumptions, batches)
             try:
                 models.of_grades(RBP())
             except UsageError:
