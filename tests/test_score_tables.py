@@ -81,7 +81,7 @@ def trec_files(folder, scores):
 
 def test_trec_eval_files_are_a_run_each(tmp_path, scores):
     read = rb.read_scores(trec_files(tmp_path, scores.run("bm25", "dense")))
-    assert read.runs == ["bm25.eval", "dense.eval"]
+    assert read.runs == ["bm25", "dense"]
     named = rb.read_scores({"bm25": tmp_path / "bm25.eval", "dense": tmp_path / "dense.eval"})
     assert same(named, scores.run("bm25", "dense"), digits=4)
 
@@ -246,7 +246,7 @@ def test_the_command_compares_and_says_what_is_left_out(command, tmp_path, score
     code, out, err = command("compare", "--scores", *paths, "-m", "map", "--format", "json")
     assert code == 0
     pair = json.loads(out)["pairs"][0]
-    assert (pair["a"], pair["b"], pair["measure"]) == ("bm25.eval", "dense.eval", "AP")
+    assert (pair["a"], pair["b"], pair["measure"]) == ("bm25", "dense", "AP")
     assert "do not tell" in err
     code, out, _ = command("compare", "--scores", *paths, "-m", "map")
     assert code == 0
@@ -294,3 +294,18 @@ def test_real_runs_by_way_of_trec_eval_tables(unpacked, command, tmp_path):
     _, out, _ = command("compare", qrels, *runs, "-m", "map", "--topics", "shared", "--format", "json")
     direct = {row["run"]: row["mean"] for row in json.loads(out)["systems"]}
     assert sorted(tabled.values()) == pytest.approx(sorted(direct.values()), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"\n\n", b"[]", b"{}", b"[1, 2]", b'{"a": {}}', b'{"a": {"b": [1]}}', b'{"a": {"b": {"c": {"d": 1}}}}',
+        b'{"a": {"b": true}}', b"\xff\xfe\x00", b'{"format": "rankbounds scores 9"}', b"PAR1xxxx", b"qid\n1\n",
+        b"qid,measure\n1,AP\n", b'"a,b\n1,2\n', b'{"a": {"b": 1}, "c": 3}', b'{"a": 1, "b": {"c": 2}}',
+        b'[{"query_id": {"x": 1}, "AP": [1]}]', b"just words\n", b'{"AP": 1, "q": "x"}',
+    ],
+)  # fmt: skip
+def test_what_is_no_table_of_scores_is_refused_in_a_sentence(tmp_path, content):
+    (tmp_path / "odd").write_bytes(content)
+    with pytest.raises(rb.DataError, match="odd"):
+        rb.read_scores(tmp_path / "odd")

@@ -228,6 +228,7 @@ def test_labels_come_from_tables_of_any_kind(command, tmp_path, table, kind):
     ("text", "line"),
     [
         ("qid,kind\na,x\na,y\n", 3),
+        ("qid\tkind\na\tx\u2028\na\ty\n", 3),
         ("qid,kind\na,x,y\n", 2),
         ("qid,kind\n,x\n", 2),
         ("what,kind,other\na,x,y\n", 1),
@@ -281,3 +282,11 @@ def test_many_runs_in_slices_of_real_topics(unpacked):
     assert (len(sliced.rows), len(sliced.interactions)) == (2 * pairs, pairs)
     assert len(repr(sliced).splitlines()) < 20
     assert min(row["p_adjusted"] for row in sliced.interactions) > 0.05
+
+
+@pytest.mark.parametrize("text", ["\n\n", ",\n", "{}"])
+def test_a_file_without_labels_is_told(command, tmp_path, table, text):
+    (tmp_path / "labels").write_text(text)
+    code, out, err = command("compare", "--scores", table, "--by", tmp_path / "labels")
+    assert (code, out) == (3, "")
+    assert str(tmp_path / "labels") in err

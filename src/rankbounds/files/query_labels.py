@@ -22,10 +22,10 @@ def read_query_labels(path: str) -> Labels:
     content = text.buffer[text.begin : text.end].tobytes().decode("utf-8", "surrogateescape")
     if content.lstrip().startswith("{"):
         return labels_of(json_text.parse(content, text.name), plain_name(path), text.name)
-    first = next(line for line in content.splitlines() if line.strip())
+    first = next((line for line in content.split("\n") if line.strip()), "")
     separator = next((mark for mark in "\t,;" if mark in first), None)
     if separator is None:
-        rows = [(number, line.split(None, 1)) for number, line in enumerate(content.splitlines(), 1)]
+        rows = [(number, line.split(None, 1)) for number, line in enumerate(content.split("\n"), 1)]
     else:
         reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
         try:
@@ -33,6 +33,8 @@ def read_query_labels(path: str) -> Labels:
         except csv.Error as error:
             raise DataError(Place(text.name, reader.line_num), f"cannot be read as a table ({error}).") from None
     rows = [(number, row) for number, row in rows if any(row)]
+    if not rows:
+        raise DataError(text.name, "no label stands here.")
     header = rows[0][1]
     known = find_column(header, QUERY_NAMES)
     if known is not None:

@@ -32,6 +32,8 @@ NOT_SCORES = ("low", "high", "judged_at_10", "certain", "residual_unjudged", "re
 """Columns of our own tables beside the value."""
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
 """What stands in a cell without a score, in any case."""
+ENDINGS = (".trec_eval", ".eval", ".scores")
+"""Of files of scores, beside those of any table; no part of a run's name."""
 TEXT_ROWS = ("runid", "relstring")
 """What trec_eval prints as text, not as a number."""
 MEANS_ALONE = "only means over topics stand here, and every test and interval needs the scores of single topics."
@@ -86,7 +88,7 @@ def read_score_table(
     ``run``, ``query_id``, ``measure`` and ``value``.
     """
     content = read_content(path)
-    table = ScoreTable(content.name, name or plain_name(path))
+    table = ScoreTable(content.name, name or _name_of(path))
     of_matrix = name or (table.name if is_measure(table.name) else SCORE)
     if content.starts_with(MAGIC):
         frame = read_frame(path, content.tobytes() if path == STANDARD_INPUT else None)
@@ -103,6 +105,11 @@ def read_score_table(
     else:
         _read_delimited(text, table, is_measure, of_matrix, columns or {})
     return table.checked()
+
+
+def _name_of(path: str) -> str:
+    name = plain_name(path)
+    return next((name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending) and name != ending), name)
 
 
 def _text(content: Content) -> str:
@@ -140,7 +147,7 @@ def _fields(line: str) -> list[str]:
 
 
 def _is_trec_eval(text: str) -> bool:
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    first = next((line for line in text.split("\n") if line.strip()), "")
     parts = _fields(first)
     return len(parts) == 3 and (parts[0] in TEXT_ROWS or _is_number(parts[2])) and "," not in parts[0]
 
@@ -161,7 +168,7 @@ def _read_trec_eval(text: str, table: ScoreTable, *, named: bool) -> None:
     sections: list[list[tuple[int, list[str]]]] = [[]]
     names: list[str | None] = [None]
     means_began = False
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         parts = _fields(line)
@@ -197,7 +204,7 @@ def _read_trec_eval(text: str, table: ScoreTable, *, named: bool) -> None:
 def _read_delimited(
     text: str, table: ScoreTable, is_measure: IsMeasure, of_matrix: str, columns: Mapping[str, str]
 ) -> None:
-    first = text.splitlines()[0] if text else ""
+    first = text.split("\n")[0] if text else ""
     separator = "\t" if "\t" in first else ";" if ";" in first and "," not in first else ","
     if separator not in first:
         raise DataError(
@@ -326,7 +333,7 @@ def _name(value: Any, what: str, place: Place) -> str:
 def _read_json(
     text: str, table: ScoreTable, is_measure: IsMeasure, of_matrix: str, columns: Mapping[str, str]
 ) -> ScoreTable | Mapping[str, Any]:
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
         content = json_text.parse_lines(text.encode("utf-8", "surrogateescape"), table.file)
     else:
