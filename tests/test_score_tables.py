@@ -270,6 +270,17 @@ def test_gates_agreement_and_power_take_tables_too(command, tmp_path, scores):
         assert json.loads(out)
 
 
+def test_a_gate_on_a_name_that_nobody_knows(command, tmp_path):
+    rows = "".join(f"{q},{1 + q / 100},{2 + q / 100}\n" for q in range(8))
+    (tmp_path / "t.csv").write_text(f"query,old,new\n{rows}")
+    arguments = ["compare", "--scores", f"latency={tmp_path / 't.csv'}"]
+    assert command(*arguments, "--fail-if", "latency worse")[0] == 0
+    arguments += ["--lower-is-better", "latency"]
+    assert command(*arguments, "--fail-if", "latency worse")[0] == 1
+    assert command(*arguments, "--fail-if", "latency > 5")[0] == 0
+    assert command(*arguments, "--fail-if", "slowness worse")[0] == 2
+
+
 def test_options_that_need_runs_are_rejected(command, tmp_path, scores):
     path = tmp_path / "t.csv"
     path.write_text(scores.render("csv", per_topic=True))

@@ -23,6 +23,7 @@ from rankbounds.commands.reading import (
     collection_from,
     reading_from,
     runs_from,
+    score_tables_from,
     trusted_from,
 )
 from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from, tabled_from
@@ -122,11 +123,12 @@ def run(options: argparse.Namespace) -> int:
     check_inputs(options)
     check_gate(options)
     check_slices(options)
-    conditions = parse_conditions(options.fail_if) if options.fail_if else []
+    tables = score_tables_from(options) if options.scores else None
+    conditions = parse_conditions(options.fail_if, tables.measures if tables else ()) if options.fail_if else []
     compared, held = measures_from(options, conditions)
     trusted = evidence = None
-    if options.scores:
-        scores = tabled_from(options, [condition.measure for condition in conditions])
+    if tables is not None:
+        scores = tabled_from(options, tables, [condition.measure for condition in conditions])
         compared = [measure for measure in scores.measures if measure not in held]
         if not scores.has_judged:
             say("Tables of scores do not tell what unjudged or tied documents leave open: that is left out.")
@@ -143,7 +145,7 @@ def run(options: argparse.Namespace) -> int:
     comparison = None
     if len(scores.runs) > 1 or not (options.save or conditions):
         comparison = compare_from(options, scores[compared], evidence)
-    sliced = slices_from(options, comparison) if comparison and (options.by or options.by_prefix) else None
+    sliced = slices_from(options, comparison) if options.by or options.by_prefix else None
     answers = gate_from(options, comparison, scores, evidence, conditions, candidates) if conditions else None
     rests = [] if trusted is None or evidence is None else rests_on_labels(trusted, evidence, compared)
     write_text(options, rendered(options, comparison, scores, answers, rests, sliced))
@@ -184,8 +186,10 @@ def check_slices(options: argparse.Namespace) -> None:
         raise UsageError("--by-prefix needs what ends the prefix, as in --by-prefix /.")
 
 
-def slices_from(options: argparse.Namespace, comparison: Comparison) -> Slices:
+def slices_from(options: argparse.Namespace, comparison: Comparison | None) -> Slices:
     """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
+    if comparison is None:
+        raise UsageError("--by compares runs in slices of topics: give two runs or more.")
     from rankbounds.comparison.slices import slices
     from rankbounds.files.query_labels import labels_by_prefix, read_query_labels
 

@@ -164,7 +164,7 @@ def evaluate_from(options: argparse.Namespace, *, qrels: Any = None, runs: Any =
     if getattr(options, "scores", None):
         from rankbounds.comparison.verdict import over_shared_topics
 
-        return over_shared_topics(tabled_from(options))
+        return over_shared_topics(tabled_from(options, score_tables_from(options)))
     return evaluate(
         options.qrels if qrels is None else qrels,
         runs_from(options) if runs is None else runs,
@@ -178,12 +178,11 @@ def evaluate_from(options: argparse.Namespace, *, qrels: Any = None, runs: Any =
     )
 
 
-def tabled_from(options: argparse.Namespace, asked: Sequence[Measure] = ()) -> Scores:
-    """The scores of the tables that the options name, by the measures that they or a gate ask for.
+def tabled_from(options: argparse.Namespace, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
+    """The scores of tables, by the measures that the options or a gate ask for.
 
     Where none is asked for: those of the usual measures that the tables have, and of a table without any of them all.
     """
-    scores = score_tables_from(options)
     known = [str(measure) for measure in scores.measures]
     wanted: list[str | Measure] = list(asked)
     for text in options.measures or ():
