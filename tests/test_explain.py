@@ -6,6 +6,7 @@ import json
 import math
 import random
 
+import polars as pl
 import pytest
 
 import rankbounds as rb
@@ -383,6 +384,18 @@ class TestOtherTools:
         path.write_text(f"nDCG@10\t{value:.4f}\n")
         assert explain(qrels, run, path)[0].switch == "--drop-self"
         path.write_text("".join(f"{query}\tnDCG@10\t{score:.4f}\n" for query, score in values.items()))
+        (found,) = explain(qrels, run, path)
+        assert (found.name, found.lines, found.switch) == ("nDCG@10", len(values), "--drop-self")
+
+    @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+    def test_tables_of_scores_by_topic(self, kind, tmp_path):
+        qrels, run, values, _ = self.given()
+        path = tmp_path / f"out.{kind}"
+        table = pl.DataFrame({"query_id": list(values), "nDCG@10": list(values.values())})
+        if kind == "parquet":
+            table.write_parquet(path)
+        else:
+            table.write_csv(path, separator="\t" if kind == "tsv" else ",")
         (found,) = explain(qrels, run, path)
         assert (found.name, found.lines, found.switch) == ("nDCG@10", len(values), "--drop-self")
 

@@ -1,7 +1,8 @@
 """Scores that another tool reported for one run, means or by topic, as text with as many digits as it gave.
 
 Known are the lines of trec_eval and of ir_measures, JSON of pytrec_eval (``{query: {measure: score}}``), ranx (means,
-``run.scores``, its report), BEIR (the dicts of means) and MTEB (its results), and ``measure=number``.
+``run.scores``, its report), BEIR (the dicts of means) and MTEB (its results), tables of scores by topic (CSV, TSV,
+Parquet), and ``measure=number``.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from typing import Any
 
 from rankbounds.errors import DataError, Place
 from rankbounds.files import json_text
-from rankbounds.files.opening import read_text
+from rankbounds.files.opening import read_content
+from rankbounds.files.parquet import MAGIC
+from rankbounds.files.score_tables import ALL, TEXT_ROWS, read_score_table
 
-ALL = "all"
 Printed = dict[tuple[str, str], str]
 """What a tool reported: the score as text, by the tool's name of the measure and by topic; ``all`` is the mean."""
 IsMeasure = Callable[[str], bool]
 ANY_MEASURE = ""
 """The name of a measure that is not told."""
 _NUMBER = re.compile(r"(?:(?P<measure>.+)=)?\s*(?P<number>\d*\.?\d+)(?P<percent>%?)")
-_TEXT_ROWS = ("runid", "relstring")
 
 
 def stated(text: str) -> Printed | None:
@@ -40,14 +41,20 @@ def stated(text: str) -> Printed | None:
 
 def read_reported(path: str | os.PathLike[str], is_measure: IsMeasure) -> Printed:
     """The scores in a file that another tool wrote for one run."""
-    text = read_text(os.fspath(path))
+    read = read_content(os.fspath(path))
+    if read.starts_with(MAGIC):
+        return _of_table(os.fspath(path), is_measure)
+    text = read.text()
     content = text.tobytes().decode("utf-8", "replace")
     if content.lstrip()[:1] in ("{", "["):
         return reported(json_text.parse(content, text.name), is_measure, text.name)
+    first = next((line for line in content.splitlines() if line.strip()), "")
+    if "," in first or (len(first.split("\t")) > 1 and not any(map(_is_number, first.split()))):
+        return _of_table(os.fspath(path), is_measure)
     printed: Printed = {}
     for number, line in enumerate(content.splitlines(), 1):
         fields = line.split()
-        if not fields or fields[0] in _TEXT_ROWS:
+        if not fields or fields[0] in TEXT_ROWS:
             continue
         if len(fields) not in (2, 3) or (len(fields) == 2 and not _is_number(fields[1])):
             raise DataError(
@@ -69,6 +76,16 @@ def read_reported(path: str | os.PathLike[str], is_measure: IsMeasure) -> Printe
     return printed
 
 
+def _of_table(path: str, is_measure: IsMeasure) -> Printed:
+    """Scores by topic in a table with named columns."""
+    table = read_score_table(path, is_measure)
+    if isinstance(table, Mapping):
+        raise DataError(path, "these are scores that rankbounds saved.", "Give what another tool reported.")
+    run = _only(list(dict.fromkeys(run for run, _, _ in table.cells)), "runs", path)
+    scores = {(measure, query): value for (_, query, measure), (value, _, _) in table.cells.items()}
+    return _with_digits(scores | {(measure, ALL): value for (of, measure), value in table.means.items() if of == run})
+
+
 def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") -> Printed:
     """The same of what JSON or Python holds: nested dicts, or a list of them."""
     if isinstance(content, Mapping) and content and all(isinstance(key, tuple) for key in content):
@@ -81,7 +98,11 @@ def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") ->
             "Known: {measure: mean}, {query: {measure: score}}, {measure: {query: score}}, BEIR's and MTEB's results, "
             "ranx' report.",
         )
-    # Zeros at the end are lost in JSON: all scores of a file have the digits of the longest.
+    return _with_digits(scores)
+
+
+def _with_digits(scores: Mapping[tuple[str, str], float]) -> Printed:
+    """Zeros at the end are lost in numbers: all scores of a file have the digits of the longest."""
     exact = {key: Decimal(repr(float(value))) for key, value in scores.items()}
     digits = max(max(0, -int(number.as_tuple().exponent)) for number in exact.values())
     return {key: f"{number:.{digits}f}" for key, number in exact.items()}
