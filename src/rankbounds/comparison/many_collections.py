@@ -46,17 +46,18 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = ("nDCG@10",)
 MISSING = ("runs", "collections")
 SYSTEM_FIELDS = (
-    "measure", "run", "mean", "ci_low", "ci_high", "group", "rank", "rank_low", "rank_high", "probability_best",
-    "expected_rank", "collections", "collections_led", "lacks",
+    "measure", "mean_over", "run", "mean", "ci_low", "ci_high", "group", "rank", "rank_low", "rank_high",
+    "probability_best", "expected_rank", "collections", "collections_led", "lacks",
 )  # fmt: skip
 PAIR_FIELDS = (
-    "measure", "a", "b", "collections", "topics", "difference", "ci_low", "ci_high", "p_value", "p_adjusted", "won",
-    "lost", "verdict", "summary", "summary_low", "summary_high", "tau", "i_squared", "q", "q_p_value", "new_low",
-    "new_high", "new_a_better",
+    "measure", "mean_over", "a", "b", "collections", "topics", "difference", "ci_low", "ci_high", "p_value",
+    "p_adjusted", "won", "lost", "verdict", "summary", "summary_low", "summary_high", "tau", "i_squared", "q",
+    "q_p_value", "new_low", "new_high", "new_a_better",
 )  # fmt: skip
 CELL_FIELDS = ("measure", "collection", "run", "topics", "mean", "ci_low", "ci_high", "low", "high", "judged_at_10")
 DIFFERENCE_FIELDS = ("measure", "a", "b", "collection", "topics", "difference", "ci_low", "ci_high")
 MEAN_WORDS = {"collections": "mean of {count} collections' means", "queries": "mean over all {topics:,} queries"}
+HEADERS = {"collections": "mean of means", "queries": "over queries"}
 NAMED_COLLECTIONS = 6
 """The means of up to so many collections stand in the leaderboard."""
 LONGEST_GROUP = 6
@@ -189,7 +190,7 @@ class CollectionsComparison:
         lacking = any(row["lacks"] for row in self.systems)
         header = [
             "run",
-            label,
+            f"{label} ({HEADERS[self.settings['mean']]})",
             f"{self.settings['confidence']:.0%} interval",
             *(["group"] if self._lettered(label) else []),
             *(["rank", "first in"] if ranked else []),
@@ -448,9 +449,10 @@ def compare_collections(
     -----
     p-values of a pair alone are by Fisher's randomisation test, each topic counting by its collection's share. Over
     several pairs, ``p_adjusted`` and the intervals of ranks are from the largest studentised difference of any pair in
-    resampled topics (a resampled error counting as at least half of the observed one). Intervals of means are t intervals with Welch and Satterthwaite's degrees: approximate for few
-    topics. The random-effects summary and the prediction interval suppose that collections are a sample, that their
-    true differences are about normal, and that each one's standard error is known: with few collections they are rough.
+    resampled topics (a resampled error counting as at least half of the observed one). Intervals of means are t
+    intervals with Welch and Satterthwaite's degrees: approximate for few topics. The random-effects summary and the
+    prediction interval suppose that collections are a sample, that their true differences are about normal, and that
+    each one's standard error is known: with few collections, or few topics in one, they are rough.
 
     Examples
     --------
@@ -707,6 +709,7 @@ class _Compared:
         return plain_rows(
             PAIR_FIELDS,
             [str(self.measure)] * self.first.size,
+            [self.settings["mean"]] * self.first.size,
             [self.runs[run] for run in self.first.tolist()],
             [self.runs[run] for run in self.second.tolist()],
             count.tolist(),
@@ -786,6 +789,7 @@ class _Compared:
             for place, value in zip(complete.tolist(), list(column), strict=True):
                 columns[name][place] = plain(value)
         columns["measure"] = [str(self.measure)] * len(self.runs)
+        columns["mean_over"] = [self.settings["mean"]] * len(self.runs)
         columns["run"] = self.runs
         columns["collections"] = self.has.sum(axis=-1).tolist()
         columns["collections_led"] = led.tolist()
