@@ -423,80 +423,6 @@ def rank_power(topic: Topic, m) -> float:
     return sum(ranks) / len(ranks) / len(ranks) if ranks else math.inf
 
 
-def relative_precision(topic: Topic, m) -> float:
-    most = min(topic.number_relevant(m.rel), len(topic.ranking) if m.cutoff is None else m.cutoff)
-    return share(sum(topic.relevance(m.rel)[: m.cutoff]), most)
-
-
-def set_average_precision(topic: Topic, m) -> float:
-    count = sum(topic.relevance(m.rel))
-    return share(count, len(topic.ranking)) * share(count, topic.number_relevant(m.rel))
-
-
-def smoothed_average_precision(topic: Topic, m) -> float:
-    total = sum_of_precisions(topic.relevance(m.rel), None)
-    return math.log((1 + total) / (1 + topic.number_relevant(m.rel) - total))
-
-
-def utility(topic: Topic, m) -> float:
-    hits = sum(topic.relevance(m.rel))
-    noise = len(topic.ranking) - hits
-    misses = topic.number_relevant(m.rel) - hits
-    return m.hit * hits + m.noise * noise + m.miss * misses + m.rest * (m.documents - hits - noise - misses)
-
-
-def logarithm(definition: Callable[[Topic, object], float]) -> Callable[[Topic, object], float]:
-    return lambda topic, m: math.log(max(definition(topic, m), 0.00001))
-
-
-def binary_g(topic: Topic, m) -> float:
-    total, in_vain = 0.0, 0
-    for relevant in topic.relevance(m.rel):
-        if relevant:
-            total += 1 / math.log2(2 + in_vain)
-        else:
-            in_vain += 1
-    return share(total, topic.number_relevant(m.rel))
-
-
-def ideal_gains(topic: Topic) -> list[float]:
-    return sorted((gain for gain in topic.known_gains() if gain > 0), reverse=True)
-
-
-def g(topic: Topic, m) -> float:
-    ideal = ideal_gains(topic)
-    total = cost = gained = 0.0
-    for position, gain in enumerate(topic.gains()):
-        cost += max(1.0, ideal[position]) if position < len(ideal) else 1.0
-        gained += gain
-        total += gain / math.log2(2 + cost - gained)
-    return share(total, sum(ideal))
-
-
-def discounted(gains: list[float]) -> float:
-    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
-
-
-def ndcg_at_gains(topic: Topic, m) -> float:
-    gains, ideal = topic.gains(), ideal_gains(topic)
-    if not ideal:
-        return 0.0
-    at = [discounted(gains[:rank]) / discounted(ideal[:rank]) for rank, gain in enumerate(gains, 1) if gain > 0]
-    missed = len(ideal) - len(at)
-    return (sum(at) + missed * discounted(gains) / discounted(ideal)) / len(ideal)
-
-
-def ndcg_at_levels(topic: Topic, m) -> float:
-    gains, ideal = topic.gains(), ideal_gains(topic)
-    if not ideal:
-        return 0.0
-    ends = [rank for rank in range(1, len(ideal) + 1) if rank == len(ideal) or ideal[rank] < ideal[rank - 1]]
-    at = [discounted(gains[:rank]) / discounted(ideal[:rank]) for rank in ends]
-    if len(gains) > len(ideal) + 1:
-        at.append(discounted(gains) / discounted(ideal))
-    return sum(at) / len(at)
-
-
 @dataclass
 class Covering:
     """A list whose documents cover subtopics, and all judged documents: their ids and what they cover.
@@ -687,6 +613,98 @@ OF_SAMPLES = {
 }
 
 
+def overlap(ranking: list, ideal: list, p: float) -> float:
+    """Rank-biased overlap down to depth 1000, but for the sum of weights."""
+    return sum(p ** (depth - 1) * len({*ranking[:depth]} & {*ideal[:depth]}) / depth for depth in range(1, 1001))
+
+
+def compatibility(topic: Topic, m) -> float:
+    """Documents are told apart by numbers; those judged and not retrieved come behind the retrieved ones."""
+    gains = topic.gains()
+    rest = [topic.gain(grade) for grade in topic.judged]
+    for grade in topic.ranking:
+        if grade is not None:
+            rest.remove(topic.gain(grade))
+    gains += rest
+    relevant = [number for number, gain in enumerate(gains) if gain > topic.gain(0)]
+    ideal = sorted(relevant, key=lambda number: (-gains[number], number))
+    return share(overlap([*range(len(topic.ranking))], ideal, m.p), overlap(ideal, ideal, m.p))
+
+
+def relative_precision(topic: Topic, m) -> float:
+    most = min(topic.number_relevant(m.rel), len(topic.ranking) if m.cutoff is None else m.cutoff)
+    return share(sum(topic.relevance(m.rel)[: m.cutoff]), most)
+
+
+def set_average_precision(topic: Topic, m) -> float:
+    count = sum(topic.relevance(m.rel))
+    return share(count, len(topic.ranking)) * share(count, topic.number_relevant(m.rel))
+
+
+def smoothed_average_precision(topic: Topic, m) -> float:
+    total = sum_of_precisions(topic.relevance(m.rel), None)
+    return math.log((1 + total) / (1 + topic.number_relevant(m.rel) - total))
+
+
+def utility(topic: Topic, m) -> float:
+    hits = sum(topic.relevance(m.rel))
+    noise = len(topic.ranking) - hits
+    misses = topic.number_relevant(m.rel) - hits
+    return m.hit * hits + m.noise * noise + m.miss * misses + m.rest * (m.documents - hits - noise - misses)
+
+
+def logarithm(definition: Callable[[Topic, object], float]) -> Callable[[Topic, object], float]:
+    return lambda topic, m: math.log(max(definition(topic, m), 0.00001))
+
+
+def binary_g(topic: Topic, m) -> float:
+    total, in_vain = 0.0, 0
+    for relevant in topic.relevance(m.rel):
+        if relevant:
+            total += 1 / math.log2(2 + in_vain)
+        else:
+            in_vain += 1
+    return share(total, topic.number_relevant(m.rel))
+
+
+def ideal_gains(topic: Topic) -> list[float]:
+    return sorted((gain for gain in topic.known_gains() if gain > 0), reverse=True)
+
+
+def g(topic: Topic, m) -> float:
+    ideal = ideal_gains(topic)
+    total = cost = gained = 0.0
+    for position, gain in enumerate(topic.gains()):
+        cost += max(1.0, ideal[position]) if position < len(ideal) else 1.0
+        gained += gain
+        total += gain / math.log2(2 + cost - gained)
+    return share(total, sum(ideal))
+
+
+def discounted(gains: list[float]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+def ndcg_at_gains(topic: Topic, m) -> float:
+    gains, ideal = topic.gains(), ideal_gains(topic)
+    if not ideal:
+        return 0.0
+    at = [discounted(gains[:rank]) / discounted(ideal[:rank]) for rank, gain in enumerate(gains, 1) if gain > 0]
+    missed = len(ideal) - len(at)
+    return (sum(at) + missed * discounted(gains) / discounted(ideal)) / len(ideal)
+
+
+def ndcg_at_levels(topic: Topic, m) -> float:
+    gains, ideal = topic.gains(), ideal_gains(topic)
+    if not ideal:
+        return 0.0
+    ends = [rank for rank in range(1, len(ideal) + 1) if rank == len(ideal) or ideal[rank] < ideal[rank - 1]]
+    at = [discounted(gains[:rank]) / discounted(ideal[:rank]) for rank in ends]
+    if len(gains) > len(ideal) + 1:
+        at.append(discounted(gains) / discounted(ideal))
+    return sum(at) / len(at)
+
+
 DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "RBP": rbp,
     "Bpref": bpref,
@@ -725,6 +743,9 @@ DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "Shaw": shaw,
     "ESL": search_length,
     "RankPower": rank_power,
+    **{name: one_subtopic(definition) for name, definition in BY_SUBTOPIC.items()},
+    **{name: one_stratum(definition) for name, definition in OF_SAMPLES.items()},
+    "Compatibility": compatibility,
     "NumNonRelRet": lambda topic, m: len([grade for grade in topic.ranking if grade is not None and grade < m.rel]),
     "NumQ": lambda topic, m: 1,
     "Hits": lambda topic, m: sum(topic.relevance(m.rel)[: m.cutoff]),
@@ -740,8 +761,6 @@ DEFINITIONS: dict[str, Callable[[Topic, object], float]] = {
     "nDCG_rel": ndcg_at_gains,
     "RnDCG": ndcg_at_levels,
     "IdealDCG": lambda topic, m: discounted(ideal_gains(topic)),
-    **{name: one_subtopic(definition) for name, definition in BY_SUBTOPIC.items()},
-    **{name: one_stratum(definition) for name, definition in OF_SAMPLES.items()},
 }
 
 

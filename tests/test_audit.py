@@ -76,7 +76,7 @@ class TestExpectedScores:
         rng = np.random.default_rng(3)
         docs = [f"d{number}" for number in range(7)]
         labels = {"q": dict.fromkeys(docs, 1)}
-        run = {"q": [docs[number] for number in (3, 0, 6, 1, 5)][:3] + ["x", docs[1], docs[5]]}
+        run = {"q": ["d3", "d0", "d6", "x", "d1", "d5"]}
         chance = rng.random(7)
         chance[:2] = 0.0, 1.0
         pool = pool_of(labels, run)
@@ -123,7 +123,7 @@ class TestExpectedScores:
 class TestCalibration:
     def test_coefficients_are_the_most_plausible_ones(self):
         """Against a general optimiser."""
-        people, labels, runs = collection(4)
+        _, labels, runs = collection(4)
         pool = pool_of(labels, runs)
         features = Features.of(pool)
         rows = np.arange(0, 60, 2)

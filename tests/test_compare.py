@@ -499,7 +499,7 @@ class TestCommands:
         _, out, _ = self.call(capsys, "compare", qrels, tmp_path / "one", tmp_path / "two", "-m", "RBP(p=0.5)")
         assert "Could unjudged documents overturn it? Yes" in out
         assert "How likely that is cannot be estimated from these judgments" in out  # two of three are unjudged
-        assert "Which judgments would help most? The 10 that matter most (topic/document 0/x" in out
+        assert "Which judgments would help most? First of all topic/document 0/x" in out
 
     def test_gate(self, files, capsys):
         qrels, good, bad = files

@@ -85,6 +85,18 @@ def test_bounds_contain_every_completion_and_are_attained_but_for_what_lies_behi
             assert (low, high) == (pytest.approx(min(full_rates)), pytest.approx(max(full_rates)))
 
 
+@pytest.mark.parametrize("label", LABELS)
+def test_what_is_open_is_told_in_parts(label):
+    for relevance in ([1, None, 0, None], [0, 1], [None] * 5):
+        documents = [f"d{number}" for number in range(len(relevance))]
+        judged = {document: grade for document, grade in zip(documents, relevance, strict=True) if grade is not None}
+        scores = rb.evaluate({"t": judged | {"x": 0}}, {"t": documents}, label)
+        unjudged, behind, ties = scores.parts[:, 0, 0, 0]
+        assert min(unjudged, behind) >= 0
+        assert ties == 0
+        assert unjudged + behind == pytest.approx(scores.high.item() - scores.low.item(), abs=1e-12)
+
+
 def test_more_relevance_may_lower_the_rate_of_a_user_who_stops_by_rate():
     label = "IFT_C2(A=0.45,R2=400)"
     without, _, _ = scored([1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], label)

@@ -192,7 +192,7 @@ def test_command_and_verdicts(tmp_path, capfd):
     assert difference(open_, half)["verdict"] == "the unjudged documents decide"
     assert difference(open_, half, q=0.5)["verdict"].startswith("open is better with probability 0.")
     assert difference(good, good)["verdict"] == "no difference"
-    for arguments in (["--tail"], ["-q"], ["--sources", "both"], ["-m", "AP"]):
+    for arguments in (["--tail"], ["-q"], ["--sources", "both"], ["-m", "Judged@10"], ["-m", "AP", "--samples", "1"]):
         assert main(["uncertainty", str(tmp_path / "qrels"), good, bad, "--difference", "--q", "0.2", *arguments]) == 2
         assert len(capfd.readouterr().err.splitlines()) == 1
 

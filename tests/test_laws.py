@@ -30,15 +30,16 @@ PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kin
 MEASURES = [*PLAIN, *map(Condensed, PLAIN)]
 STOPPING_BY_GAIN = {"IFT_C1", "IFT_C2", "IFT", "BPM"}
 BY_STEPS = {"RBP2", "INST", "TBG", *STOPPING_BY_GAIN}  # a user whose next step depends on what was found so far
-NO_MEAN_OVER_TIES = BY_STEPS | OF_SAMPLES.keys() | {"GMAP", "GMBpref", "YAAP", "BinG", "G", "nDCG_rel", "RnDCG"}
+NO_MEAN_OVER_TIES = {*BY_STEPS, *OF_SAMPLES, "GMAP", "GMBpref", "YAAP", "BinG", "G", "nDCG_rel", "RnDCG"}
 NO_MEAN_OVER_BOTH = NO_MEAN_OVER_TIES | {"RRn", "ESL", "Shaw", "RankPower"}
 # The best order for one subtopic may be bad for another.
 NO_EXTREMES_OVER_TIES = {"infAP", "G", "nDCG_rel", "RnDCG", *BY_SUBTOPIC, *STOPPING_BY_GAIN, *OF_SAMPLES}
 UNBOUNDED = {  # no bounds are known, and none are given
     *("Rpref_N", "Rpref_relative", "Rpref_relative2", "infAP", "G", "nDCG_rel", "RnDCG"),
-    *("alpha_nDCG", "nERR_IA", "nNRBP", *OF_SAMPLES),
+    *("alpha_nDCG", "nERR_IA", "nNRBP"),
+    *OF_SAMPLES,
 }
-OUTER = {"Q", *STOPPING_BY_GAIN}  # bounds that hold, but may be wider than needed
+OUTER = {"Q", "Compatibility", *STOPPING_BY_GAIN}  # bounds that hold, but may be wider than needed
 COUNTED = {"P", "Recall", "F", "Shaw", "RPrec", "Success", "Judged", "Unjudged", "NumRet", "NumRel", "NumRelRet"}
 COUNTED |= {"NumQ", "NumNonRelRet", "Hits", "SetP", "RelP", "SetAP"}
 

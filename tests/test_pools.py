@@ -297,7 +297,10 @@ class TestCommands:
             (["judge-next", "qrels", "runs", "--budget", "0"], "at least 1"),
             (["judge-next", "qrels", "runs", "--strategy", "D"], '"D" for strategy'),
             (["judge-next", "qrels", "runs", "--compare", "run0", "runX"], 'no run "runX"'),
-            (["judge-next", "qrels", "runs", "--for", "AP"], "fixed weight"),
+            (["judge-next", "qrels", "runs", "--for", "Judged@10"], "does not depend"),
+            (["judge-next", "qrels", "runs", "--until", "settled"], "needs a comparison"),
+            (["judge-next", "qrels", "runs", "--compare", "run0", "run1", "--until", "0.4"], "between 0.5 and 1"),
+            (["judge-next", "qrels", "runs", "--compare", "run0"], "two runs"),
         ],
     )
     def test_wrong_usage(self, command, files, monkeypatch, arguments, says):

@@ -516,5 +516,5 @@ def test_a_sample_is_a_worklist(collection, tmp_path):
     assert [tuple(row[:2]) for row in data["next"]["documents"]] == listed[: len(data["next"]["documents"])]
     live.judgments.add(*listed[0], 1.0)
     after = data_of(live.page())
-    assert [tuple(row[:2]) for row in after["next"]["documents"]][0] == listed[1]
+    assert next(tuple(row[:2]) for row in after["next"]["documents"]) == listed[1]
     assert after["next"]["words"].startswith("1 of the 12 documents")

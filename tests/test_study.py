@@ -22,7 +22,7 @@ from rankbounds.studies import (
 )
 
 FILES = [str(DATA / "qrels.txt"), str(DATA / "runs")]
-SLOW = {"coverage-by-relevance-ratio", "deciding-by-persistence"}
+SLOW = {"coverage-by-relevance-ratio", "deciding-by-persistence", "settling-by-judging-order"}
 PROMISED = {
     "agreement-by-judgment-rate",
     "agreement-by-measure",
@@ -67,14 +67,16 @@ def test_each_writes_table_figure_and_answer(name, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", sorted(SLOW))
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_slow_ones_draw_what_they_found(name):
     study = folder.study_called(name)
-    given = (
-        {"collections": 2, "relevance_ratios": (1.0, 0.5), "ways": ("true share",)}
-        if "coverage" in name
-        else {"qrels": FILES[0], "runs": [FILES[1]], "pairs": 3, "persistences": (0.5, 0.8), "digits": (2,)}
-    )
-    result = study.module.run(**given)
+    collection = {"qrels": FILES[0], "runs": [FILES[1]]}
+    given = {
+        "coverage-by-relevance-ratio": {"collections": 2, "relevance_ratios": (1.0, 0.5), "ways": ("true share",)},
+        "deciding-by-persistence": collection | {"pairs": 3, "persistences": (0.5, 0.8), "digits": (2,)},
+        "settling-by-judging-order": collection | {"pairs": 2, "measures": ["P@5", "nDCG@5"], "depth": 5},
+    }
+    result = study.module.run(**given[name])
     axes = study.figure(result)
     assert axes.get_xlabel()
     assert axes.get_legend_handles_labels()[1]

@@ -7,6 +7,7 @@ from rankbounds.checking.bands import rounded as rounded
 from rankbounds.checking.bands import worst_difference as worst_difference
 from rankbounds.checking.diagnosis import diagnose as diagnose
 from rankbounds.checking.explanation import explain as explain
+from rankbounds.collection.preferences import levels_from_preferences as levels_from_preferences
 from rankbounds.collection.qrels import Qrels as Qrels
 from rankbounds.collection.qrels import read_qrels as read_qrels
 from rankbounds.collection.qrels import read_qrels_by_source as read_qrels_by_source
@@ -23,6 +24,7 @@ from rankbounds.comparison.many_collections import compare_collections as compar
 from rankbounds.comparison.power import topics_needed as topics_needed
 from rankbounds.comparison.replicates import replicates as replicates
 from rankbounds.comparison.result import Comparison as Comparison
+from rankbounds.comparison.settling import judge_next as judge_next
 from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.unjudged_differences import differences as differences
@@ -40,7 +42,6 @@ from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvalua
 from rankbounds.judging import pools as pools
 from rankbounds.judging.audit import audit as audit
 from rankbounds.judging.audit_plan import plan_audit as plan_audit
-from rankbounds.judging.next_judgments import judge_next as judge_next
 from rankbounds.judging.sample import draw_sample as draw_sample
 from rankbounds.measures.aggregated_gain import CWLA as CWLA
 from rankbounds.measures.average_precision import AP as AP
@@ -53,6 +54,7 @@ from rankbounds.measures.binary_preference import Bpref as Bpref
 from rankbounds.measures.binary_preference import Bpref_N as Bpref_N
 from rankbounds.measures.binary_preference import Bpref_old as Bpref_old
 from rankbounds.measures.binary_preference import Bpref_R as Bpref_R
+from rankbounds.measures.compatibility import Compatibility as Compatibility
 from rankbounds.measures.continuation import Continuing as Continuing
 from rankbounds.measures.continuation import ContinuingByRelevance as ContinuingByRelevance
 from rankbounds.measures.counts import NumNonRelRet as NumNonRelRet
@@ -66,13 +68,13 @@ from rankbounds.measures.gain_by_cost import BinG as BinG
 from rankbounds.measures.gain_by_cost import G as G
 from rankbounds.measures.geometric_means import GMAP as GMAP
 from rankbounds.measures.geometric_means import GMBpref as GMBpref
+from rankbounds.measures.goal_and_rate_foraging import IFT as IFT
 from rankbounds.measures.hits import Hits as Hits
 from rankbounds.measures.inferred_average_precision import infAP as infAP
 from rankbounds.measures.inferred_counts import infNumRel as infNumRel
 from rankbounds.measures.inferred_counts import infNumRelRet as infNumRelRet
 from rankbounds.measures.inferred_counts import infP as infP
 from rankbounds.measures.inferred_discounted_gain import infNDCG as infNDCG
-from rankbounds.measures.information_foraging import IFT as IFT
 from rankbounds.measures.information_foraging import IFT_C1 as IFT_C1
 from rankbounds.measures.information_foraging import IFT_C2 as IFT_C2
 from rankbounds.measures.insq import INSQ as INSQ

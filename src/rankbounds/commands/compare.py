@@ -9,14 +9,23 @@ from __future__ import annotations
 
 import argparse
 import html
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_text
-from rankbounds.commands.reading import add_inputs, check_inputs, collection_from
+from rankbounds.commands.reading import (
+    add_calibrate,
+    add_inputs,
+    check_inputs,
+    collection_from,
+    reading_from,
+    runs_from,
+    trusted_from,
+)
 from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from
-from rankbounds.errors import UsageError
+from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
 from rankbounds.measures import Measure, parse_measures
@@ -27,6 +36,7 @@ if TYPE_CHECKING:
     from rankbounds.comparison import Comparison, Evidence
     from rankbounds.comparison.conditions import Condition
     from rankbounds.comparison.gate import Gate
+    from rankbounds.probability.trusted_labels import TrustedFirst
 
 FORMATS = ("table", "json", "latex", "markdown", "html", "junit")
 METHOD: dict[str, Callable[[str], str]] = {
@@ -85,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save", metavar="FILE", help="save the runs' scores, to be a baseline later")
     parser.add_argument("--baseline", metavar="FILE", help="compare with scores saved before; they come first")
     add_assumptions(parser)
+    add_calibrate(parser)
     add_output(parser, FORMATS)
 
 
@@ -97,7 +108,8 @@ def run(options: argparse.Namespace) -> int:
     check_gate(options)
     conditions = parse_conditions(options.fail_if) if options.fail_if else []
     compared, held = measures_from(options, conditions)
-    evidence = evidence_from(options)
+    trusted = trusted_from(options, compared)
+    evidence = evidence_from(options, trusted)
     scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
     if options.save:
         scores.save(options.save)
@@ -109,7 +121,8 @@ def run(options: argparse.Namespace) -> int:
     if len(scores.runs) > 1 or not (options.save or conditions):
         comparison = compare_from(options, scores[compared], evidence)
     answers = gate_from(options, comparison, scores, evidence, conditions, candidates) if conditions else None
-    write_text(options, rendered(options, comparison, scores, answers))
+    rests = [] if trusted is None else rests_on_labels(trusted, evidence, compared)
+    write_text(options, rendered(options, comparison, scores, answers, rests))
     if answers is None:
         return 0
     for outcome in answers.outcomes:
@@ -190,20 +203,50 @@ def measures_from(options: argparse.Namespace, conditions: Sequence[Condition]) 
     return compared, [measure for measure in dict.fromkeys(values) if measure not in compared]
 
 
-def evidence_from(options: argparse.Namespace) -> Evidence:
-    """The judgments and runs that the options name, each file read once."""
+def evidence_from(options: argparse.Namespace, trusted: TrustedFirst | None = None) -> Evidence:
+    """The judgments and runs that the options name, each file read once; labels calibrated where that is asked for."""
     from rankbounds.comparison import Evidence
     from rankbounds.evaluation.assumptions import Assumptions
 
-    return Evidence(*collection_from(options), Assumptions(**assumptions_from(options)))
+    assumed = assumptions_from(options)
+    if trusted is None:
+        return Evidence(*collection_from(options), Assumptions(**assumed))
+    if options.unjudged != "nonrelevant" or options.baseline or options.standardise:
+        raise UsageError("--calibrate does not go with --unjudged, --baseline or --standardise.")
+    runs = reading_from(options).runs(runs_from(options))
+    return Evidence(trusted.qrels, runs, Assumptions(**assumed | {"unjudged": trusted.rule}))
 
 
-def rendered(options: argparse.Namespace, comparison: Comparison | None, scores: Scores, gate: Gate | None) -> str:
+def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequence[Measure]) -> list[str]:
+    """For each measure, how much of the scores rests on labels that are not trusted."""
+    from dataclasses import replace
+
+    from rankbounds.comparison import Evidence
+    from rankbounds.rankings.unjudged import UnjudgedRule
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankboundsWarning)  # said before
+        alone = Evidence(evidence.qrels, evidence.runs, replace(evidence.assumptions, unjudged=UnjudgedRule()))
+        value, sure = (each.scores(measures).value.mean(axis=1) for each in (evidence, alone))
+    names = [run.name for run in evidence.runs]
+    return [
+        trusted.rests_on_labels(str(measure), names, value[:, at], sure[:, at]) for at, measure in enumerate(measures)
+    ]
+
+
+def rendered(
+    options: argparse.Namespace,
+    comparison: Comparison | None,
+    scores: Scores,
+    gate: Gate | None,
+    rests: Sequence[str] = (),
+) -> str:
     """What was found in the format asked for; of one run there is no comparison, and its scores are shown."""
     if options.format == "junit" and gate is not None:
         return gate.junit()
     if options.format == "json":
-        return json_of(_json_content(options, comparison, scores, gate), indent=1) + "\n"
+        more = {"model_labels": list(rests)} if rests else {}
+        return json_of(_json_content(options, comparison, scores, gate) | more, indent=1) + "\n"
     parts = [] if gate is None or options.format != "markdown" else [gate.render("markdown")]
     if comparison is None:
         parts.append(scores.render(options.format))
@@ -214,6 +257,7 @@ def rendered(options: argparse.Namespace, comparison: Comparison | None, scores:
             parts += [table.render(options.format) for table in comparison.tables(measure)]
             if options.per_topic:
                 parts.append(topic_table(comparison.scores, place).render(options.format))
+        parts += [METHOD[options.format](sentence) for sentence in rests]
         parts.append(METHOD[options.format](comparison.method()))
     if gate is not None and options.format != "markdown":
         parts.append(gate.render(options.format))

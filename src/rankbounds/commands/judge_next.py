@@ -1,9 +1,14 @@
 """List the unjudged documents whose judgments would settle most, the most valuable first.
 
-weight is what a document adds up to in the runs that hold it; residual_after is what all runs and topics together leave
-open once it and all documents above it are judged. Strategy A (default) lowers the summed residual of all runs fastest;
-B looks first at runs that are known less well, C at those and at good ones. --compare ONE OTHER asks which of two runs
-is better: documents count by the difference of their weights in the two.
+Without a comparison: documents that narrow the bounds of all runs' means most. For RBP, P and DCG, weight is what a
+document adds up to in the runs that hold it, and residual_after what all runs and topics together leave open once it
+and all documents above it are judged. Strategy A (default) lowers the summed residual of all runs fastest; B looks
+first at runs that are known less well, C at those and at good ones. For nDCG, AP and all other measures value is the
+sum of a document's effects on the runs' means.
+
+--compare ONE OTHER asks which of two runs is better, --compare all who is better than the run that leads: value is what
+a judgment is expected to move the bound by that will settle the question. --until settled (or 0.95) simulates how many
+judgments that takes, in this order and with the probabilities of --q, before anybody judges.
 
 --format trec writes a pool file to be filled in; csv, jsonl and json are for rating tools.
 """
@@ -13,10 +18,23 @@ from __future__ import annotations
 import argparse
 import sys
 
-from rankbounds.commands.output import add_output, check_format, write_text
-from rankbounds.commands.reading import add_inputs, add_reading, collection_from
+from rankbounds.commands.output import add_output, check_format, seed, write_text
+from rankbounds.commands.reading import (
+    add_calibrate,
+    add_inputs,
+    add_reading,
+    collection_from,
+    reading_from,
+    runs_from,
+    trusted_from,
+)
 from rankbounds.commands.scoring import add_order, order
-from rankbounds.judging.next_judgments import FIELDS, STRATEGIES, JudgingPlan, judge_next
+from rankbounds.commands.uncertainty import add_probability, probability_from
+from rankbounds.comparison import settling
+from rankbounds.comparison.settling import ALL, SettlingPlan, judge_next
+from rankbounds.errors import UsageError
+from rankbounds.judging.next_judgments import FIELDS, STRATEGIES, JudgingPlan
+from rankbounds.measures import parse_measure
 from rankbounds.tables import Table, number, render_rows
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "trec", "markdown", "latex", "html")
@@ -27,51 +45,132 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     parser.add_argument("--budget", type=int, default=20, metavar="N", help="how many documents (default 20)")
     parser.add_argument(
-        "--for", dest="measure", default="RBP(p=0.8)", metavar="MEASURE", help="RBP, P or DCG (default RBP(p=0.8))"
-    )
-    parser.add_argument("--strategy", default="A", metavar="S", help=f"{', '.join(STRATEGIES)} (default A)")
-    parser.add_argument("--compare", nargs=2, metavar=("ONE", "OTHER"), help="settle which of two runs is better")
+        "-m", "--measure", "--for", dest="measure", default="RBP(p=0.8)", metavar="MEASURE",
+        help="RBP(p=0.8) (the default), nDCG@10, AP, P@10, any",
+    )  # fmt: skip
+    parser.add_argument(
+        "--strategy", default="A", metavar="S",
+        help=f"{', '.join(STRATEGIES)} (default A), for RBP, P and DCG without --compare",
+    )  # fmt: skip
+    parser.add_argument(
+        "--compare", nargs="+", metavar="NAME",
+        help="settle which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
+        "all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--until", metavar="WHEN",
+        help="simulate how many judgments it takes until the comparison is settled whatever else is unjudged "
+        "(settled), or decided with a probability (0.95)",
+    )  # fmt: skip
+    add_probability(parser)
+    parser.add_argument("--seed", type=seed, default=0, help="where draws start (default 0)")
     add_order(parser)
     add_reading(parser)
+    add_calibrate(parser)
     add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Plan and print."""
     check_format(options)
+    trusted = trusted_from(options, [parse_measure(options.measure)])
+    if trusted is None:
+        judgments, runs = collection_from(options)
+    else:
+        judgments, runs = trusted.qrels, reading_from(options).runs(runs_from(options))
     plan = judge_next(
-        *collection_from(options),
+        judgments,
+        runs,
         budget=options.budget,
         measure=options.measure,
         strategy=options.strategy.upper(),
-        compare=tuple(options.compare) if options.compare else None,
+        compare=_compared(options.compare),
+        until=options.until,
+        q=probability_from(options.q) if trusted is None else trusted.model(options.otherwise),
+        otherwise=options.otherwise,
         ties=order(options),
+        seed=options.seed,
     )
     write_text(options, rendered(plan, options.format, raw=options.raw))
-    print(summary(plan, options), file=sys.stderr)
+    for sentence in (*([] if trusted is None else [trusted.words()]), *summary(plan, options)):
+        print(sentence, file=sys.stderr)
     return 0
 
 
-def rendered(plan: JudgingPlan, kind: str, *, raw: bool = False) -> str:
+def _compared(names: list[str] | None) -> tuple[str, str] | str | None:
+    if names is None:
+        return None
+    if names == [ALL]:
+        return ALL
+    if len(names) != 2:
+        raise UsageError(f"--compare takes the names of two runs, or {ALL}, not {' '.join(names)}.")
+    return names[0], names[1]
+
+
+def rendered(plan: JudgingPlan | SettlingPlan, kind: str, *, raw: bool = False) -> str:
     """The plan in any format of the command."""
+    fields = settling.FIELDS if isinstance(plan, SettlingPlan) else FIELDS
     if kind == "trec":
         return plan.pool().text() if len(plan) else ""
     if kind in ("json", "jsonl", "csv", "tsv"):
-        return render_rows(plan.rows(), kind, FIELDS, raw=raw)
+        return render_rows(plan.rows(), kind, fields, raw=raw)
+    digits = 6 if isinstance(plan, SettlingPlan) else 4
     rows = [
-        [row["query_id"], row["doc_id"], number(row["weight"]), number(row["residual_after"])] for row in plan.rows()
+        [row["query_id"], row["doc_id"], *(number(row[name], digits) for name in fields[2:])] for row in plan.rows()
     ]
-    return Table(FIELDS, rows, frozenset({0, 1})).render(kind)
+    return Table(fields, rows, frozenset({0, 1})).render(kind)
 
 
-def summary(plan: JudgingPlan, options: argparse.Namespace) -> str:
-    """What these judgments would do, in a sentence."""
-    if not len(plan):
-        return "Every document that counts is judged: no judgment would change anything."
-    shares = plan.number_of_topics * (1 if options.compare else plan.number_of_runs)
-    what = "the difference of the means is open by" if options.compare else "a run's mean is open by"
+def summary(plan: JudgingPlan | SettlingPlan, options: argparse.Namespace) -> list[str]:
+    """What these judgments would do, in sentences."""
+    if isinstance(plan, SettlingPlan) and (len(plan) or (all(plan.settled) and plan.pairs)):
+        return _about_settling(plan, options)
+    if isinstance(plan, SettlingPlan) or not len(plan):
+        return ["Every document that counts is judged: no judgment would change anything."]
+    shares = plan.number_of_topics * plan.number_of_runs
     before, after = plan.residual_before / shares, float(plan.residual_after[-1]) / shares
-    return (
-        f"{plan.number_unjudged:,} unjudged documents; {what} {before:.4f}{'' if options.compare else ' on average'}, "
-        f"and by {after:.4f} after these {len(plan):,} judgments."
-    )
+    return [
+        f"{plan.number_unjudged:,} unjudged documents; a run's mean is open by {before:.4f} on average, and by "
+        f"{after:.4f} after these {len(plan):,} judgments."
+    ]
+
+
+def _rounded(probability: float) -> str:
+    """From a normal difference whose mean and sd are drawn: no more than two digits, and never quite certain."""
+    return f"{probability:.2f}" if probability < 0.995 else "above 0.99"
+
+
+def _about_settling(plan: SettlingPlan, options: argparse.Namespace) -> list[str]:
+    measure = str(parse_measure(options.measure))
+    first = f"{plan.number_unjudged:,} unjudged documents"
+    if len(plan.pairs) == 1:
+        (one, other), better = plan.pairs[0], plan.better[0]
+        ahead, behind, probability = (one, other, better) if better >= 0.5 else (other, one, 1 - better)
+        if plan.settled[0]:
+            first += f"; whatever they turn out to be, {ahead} is better than {behind} by {measure}"
+        else:
+            first += f"; {ahead} is better than {behind} by {measure} with probability {_rounded(probability)}"
+    elif plan.pairs:
+        settled = sum(plan.settled)
+        first += f"; as judged, {plan.pairs[0][0]} leads by {measure}. "
+        first += (
+            f"Whatever they turn out to be, it is settled how it compares with {settled} of {len(plan.pairs)} others"
+        )
+    sentences = [f"{first}.", *plan.remarks]
+    needed = plan.needed
+    if needed is None or all(plan.settled):
+        return sentences
+    until = "settled" if needed.until == settling.SETTLED else f"decided with probability {needed.until}"
+    drawn = f"{needed.simulations} simulated rounds, seed {options.seed}"
+    if needed.median is None:
+        sentences.append(
+            f"Until it is {until}: in {1 - needed.settled:.0%} of {drawn} not even judging all {needed.unjudged:,} "
+            "documents gets there."
+        )
+    else:
+        most = f"{needed.high:,}" if needed.high is not None else "more than there are"
+        sentences.append(
+            f"Until it is {until}, about {needed.median:,} judgments in this order are needed (90% of rounds between "
+            f"{needed.low:,} and {most}; {drawn})."
+        )
+    return sentences

@@ -204,11 +204,6 @@ def trusted_from(options: argparse.Namespace, measures: Sequence[Measure]) -> Tr
     """The labels that the options name, the trusted source's as truth and others calibrated; None if not asked for."""
     if not options.calibrate:
         return None
-    from rankbounds.probability.trusted_labels import TrustedFirst, level_of
+    from rankbounds.probability.trusted_labels import TrustedFirst
 
-    names = [name.strip() for name in (options.labels or "").split(",") if name.strip()]
-    if len(set(names)) < 2:
-        raise UsageError("--calibrate goes with two sources or more, the trusted one first: --labels human,llm.")
-    level = level_of(measures)
-    reading = reading_from(options)
-    return TrustedFirst.of({name: replace(reading, labels=name).judgments(options.qrels) for name in names}, level)
+    return TrustedFirst.read(options.qrels, reading_from(options), measures)

@@ -10,7 +10,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from rankbounds.commands.output import progress_on_terminal, write_text
-from rankbounds.commands.reading import add_inputs, runs_from
+from rankbounds.commands.reading import add_calibrate, add_inputs, runs_from
 from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 
@@ -37,6 +37,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     )
     add_tests(parser)
     add_assumptions(parser)
+    add_calibrate(parser)
 
 
 def choices_from(options: argparse.Namespace) -> Choices:

@@ -5,7 +5,8 @@ documents alone, the mean with the unjudged ones, its standard deviation and an 
 whatever the unjudged documents turn out to be, those beyond the ends of the lists included. "normal off by" is the
 largest error of the probabilities that the normal interval rests on (--interval distribution avoids it).
 
-With --difference, runs are compared in pairs, shared unjudged documents counted once.
+With --difference, runs are compared in pairs, a document having one value in both. RBP, P and DCG are computed exactly;
+nDCG, AP, recall and the others are drawn (--samples, --seed), and the standard error is told.
 """
 
 from __future__ import annotations
@@ -15,11 +16,20 @@ import os
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, check_format, seed, write_text
-from rankbounds.commands.reading import add_inputs, add_reading, collection_from
+from rankbounds.commands.reading import (
+    add_calibrate,
+    add_inputs,
+    add_reading,
+    collection_from,
+    reading_from,
+    runs_from,
+    trusted_from,
+)
 from rankbounds.commands.scoring import add_ranking
 from rankbounds.comparison.unjudged_differences import differences
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
+from rankbounds.probability.drawn_scores import SAMPLES
 from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
 from rankbounds.probability.model_choice import KINDS
 
@@ -33,13 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
         help="RBP(p=0.8) (the default), P@10, DCG@20: exact; AP, nDCG@10 and others: by draws; may be repeated",
     )  # fmt: skip
-    parser.add_argument(
-        "--q", default="logistic", metavar="WHAT",
-        help="the probability that an unjudged document is relevant: a number; a file of probabilities (its columns "
-        "say by what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic "
-        "(default), isotonic, urn",
-    )  # fmt: skip
-    parser.add_argument("--otherwise", type=float, metavar="Q", help="the probability for whatever the file lacks")
+    add_probability(parser)
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of the interval (default 0.95)")
     parser.add_argument("--tail", action="store_true", help="count what lies beyond the lists' ends in mean and sd too")
     parser.add_argument(
@@ -52,26 +56,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--difference", action="store_true", help="compare the runs in pairs")
     parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
-    parser.add_argument("--samples", type=int, default=1000, help="draws for AP, nDCG and the like (default 1000)")
+    parser.add_argument(
+        "--samples", type=int, default=SAMPLES, help=f"draws for AP, nDCG and the like (default {SAMPLES})"
+    )
     parser.add_argument("--seed", type=seed, default=0, help="where the draws start (default 0)")
     add_ranking(parser)
     add_reading(parser)
+    add_calibrate(parser)
     add_output(parser, FORMATS)
+
+
+def add_probability(parser: argparse.ArgumentParser) -> None:
+    """Declare how probable it is that unjudged documents are relevant."""
+    parser.add_argument(
+        "--q", default="logistic", metavar="WHAT",
+        help="the probability that an unjudged document is relevant: a number; a file of probabilities (its columns "
+        "say by what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic "
+        "(default), isotonic, urn",
+    )  # fmt: skip
+    parser.add_argument("--otherwise", type=float, metavar="Q", help="the probability for whatever the file lacks")
 
 
 def run(options: argparse.Namespace) -> int:
     """Compute and print."""
     check_format(options)
-    q = _probability(options.q)
+    q = probability_from(options.q)
     names = ("otherwise", "ties", "gain", "topics", "score_precision")
     assumed = {"q": q} | {name: getattr(options, name) for name in names}
     if options.difference:
         _reject_with_difference(options)
     measures = parse_measures(options.measures or ["RBP(p=0.8)"])
+    trusted = trusted_from(options, measures)
+    if trusted is not None and options.q != "logistic":
+        raise UsageError("Probabilities come from --q or from --calibrate, not from both.")
     # The same file twice is a run against itself.
-    judgments, runs = collection_from(options, repeated=True)
+    if trusted is None:
+        judgments, runs = collection_from(options, repeated=True)
+    else:
+        judgments, runs = trusted.qrels, reading_from(options).runs(runs_from(options, repeated=True))
+        assumed["q"] = trusted.model(options.otherwise)
+        _tell([trusted.words()])
     if options.difference:
-        compared = differences(judgments, runs, measures, **assumed)
+        compared = differences(
+            judgments,
+            runs,
+            measures,
+            confidence=options.confidence,
+            samples=options.samples,
+            seed=options.seed,
+            **assumed,
+        )
         _tell(compared.notes())
         write_text(options, compared.render(options.format, raw=options.raw))
         return 0
@@ -92,7 +126,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _probability(given: str) -> float | str:
+def probability_from(given: str) -> float | str:
     """A number, or the name of a way to estimate, or that of a file."""
     try:
         return float(given)

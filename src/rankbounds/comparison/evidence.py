@@ -10,13 +10,14 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Formats, Reading
-from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedUnjudged
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
@@ -29,23 +30,30 @@ from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.probability.completions import OpenCollection
+from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.model_choice import ChosenModels
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, joined_run
+from rankbounds.probability.models import ByDocument, Constant
+from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, follows_grades, joined_run
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rankings.unjudged import CalibratedRule
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
     from rankbounds.comparison.result import Comparison
-    from rankbounds.judging.next_judgments import JudgingPlan
+    from rankbounds.comparison.settling import SettlingPlan
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
 PROBABLE_RUNS = 20
 """For more runs, how likely one is better than another is not estimated: it would take long."""
+DRAWN_CELLS, FEWEST_DRAWS, SEED = 150_000_000, 100, 0
+"""Measures that are not weighted sums are drawn so often that about so many cells are gone through, less often than
+``FEWEST_DRAWS`` not at all."""
 KEPT_ROWS = 4_000_000
 """Rankings of more documents than this are not kept in memory, but made again when they are asked for."""
 NAMED = 10
@@ -58,8 +66,16 @@ class Unjudged:
 
     bounds: dict[Measure, DifferenceBounds]
     """By measure, the least and the greatest difference of every pair."""
-    probability: dict[Measure, Floats]
-    """That the first run of a pair is the better one; NaN where nothing is open."""
+
+
+@dataclass(frozen=True, eq=False)
+class Probabilities:
+    """How likely the first run of each pair is the better one, with probabilities estimated from the judgments."""
+
+    better: dict[Measure, Floats]
+    """NaN where nothing is open. Exact for weighted sums over ranks, else drawn."""
+    draws: dict[Measure, int]
+    """How often measures were drawn that are not weighted sums."""
     unpooled: frozenset[str]
     """Runs of which too few documents are judged for such a probability."""
 
@@ -114,7 +130,9 @@ class Evidence:
         self._joined: dict[int, Joined] = {}
         self._looked: dict[tuple[Measure, ...], _Looked] = {}
         self._unjudged: dict[tuple[Measure, ...], Unjudged] = {}
+        self._probabilities: dict[tuple[Measure, ...], Probabilities] = {}
         self._shared: SharedLists | None = None
+        self._estimated: ChosenModels | None = None
 
     @classmethod
     def read(
@@ -136,7 +154,14 @@ class Evidence:
 
     def __getstate__(self) -> dict[str, Any]:
         """What was read, without what can be computed from it."""
-        return self.__dict__ | {"_joined": {}, "_looked": {}, "_unjudged": {}, "_shared": None}
+        computed: dict[str, Any] = {
+            "_joined": {},
+            "_looked": {},
+            "_unjudged": {},
+            "_probabilities": {},
+            "_shared": None,
+        }
+        return self.__dict__ | computed | {"_shared": None, "_estimated": None}
 
     # ---- scores ----
 
@@ -275,41 +300,74 @@ class Evidence:
         return self._shared
 
     def unjudged(self, measures: Sequence[Measure]) -> Unjudged:
-        """Bounds of all pairs' differences and, for few runs, how likely the first is the better one."""
+        """Bounds of all pairs' differences."""
         chosen = self._looked_at(measures)
         if chosen not in self._unjudged:
             self._unjudged[chosen] = self._unjudged_of(chosen, self._look(chosen).unjudged)
         return self._unjudged[chosen]
 
+    def probabilities(self, measures: Sequence[Measure]) -> Probabilities:
+        """How likely the first run of each pair is the better one; nothing for many runs."""
+        chosen = self._looked_at(measures)
+        if chosen not in self._probabilities:
+            self._probabilities[chosen] = self._probabilities_of(chosen)
+        return self._probabilities[chosen]
+
     def _looked_at(self, measures: Sequence[Measure]) -> tuple[Measure, ...]:
         """The measures of a look that was taken before and holds these; else these."""
         return next((known for known in self._looked if set(measures) <= set(known)), tuple(measures))
 
+    def _known_of_unjudged(self) -> str | ByDocument:
+        """What is known of unjudged documents: calibrated labels where there are any, else it is to be estimated."""
+        rule = self.assumptions.unjudged
+        if not isinstance(rule, CalibratedRule):
+            return "logistic"
+        labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
+        return ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
+
     def _unjudged_of(self, measures: tuple[Measure, ...], unjudged: dict[Measure, list[UnjudgedDocuments]]) -> Unjudged:
-        models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions)
-        estimated = False
-        if unjudged and len(self.runs) <= PROBABLE_RUNS:
-            kept = [list(self._rankings(at).batches) for at in range(len(self.runs))] if self._few_rows else None
-            logistic = ChosenModels("logistic", None, self.runs, self.facts, self.assumptions, kept)
-            try:
-                for measure in unjudged:
-                    logistic.of(measure)
-                models, estimated = logistic, True
-            except UsageError:
-                pass  # there is nothing to estimate probabilities from
-        exact = estimated and len(self.runs) * (len(self.runs) - 1) // 2 <= MANY_PAIRS
-        bounds, probability = {}, {}
-        for measure, of_runs in unjudged.items():
-            shared = SharedUnjudged(of_runs, models.of(measure))
-            _, sd, better, _, low, high = shared.columns(exact=exact)
-            if self.assumptions.bounds != "both":
-                bounds[measure] = DifferenceBounds(low, high, np.ones(low.size, dtype=bool))
-            if estimated:
-                probability[measure] = np.where(sd > 0, better, np.nan)
+        bounds = {}
+        for measure, of_runs in unjudged.items() if self.assumptions.bounds != "both" else ():
+            *_, low, high = SharedUnjudged(of_runs, Constant(0.5)).columns(exact=False)
+            bounds[measure] = DifferenceBounds(low, high, np.ones(low.size, dtype=bool))
         for measure in measures if len(self.runs) > 1 else ():
             if measure not in bounds:
                 bounds[measure] = difference_bounds(self.shared_lists(), measure, self.assumptions)
-        return Unjudged(bounds, probability, frozenset(models.unpooled()) if estimated else frozenset())
+        return Unjudged(bounds)
+
+    def _probabilities_of(self, measures: tuple[Measure, ...]) -> Probabilities:
+        found = Probabilities({}, {}, frozenset())
+        measures = tuple(filter(follows_grades, measures))
+        if not measures or not self._follows_unjudged or len(self.runs) > PROBABLE_RUNS or not self._few_rows:
+            return found
+        models = self._models()
+        if models.kind is None:
+            return found  # there is nothing to estimate probabilities from
+        batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
+        pairs = list(combinations(range(len(self.runs)), 2))
+        weighted = self._look(self._looked_at(measures)).unjudged
+        collection = OpenCollection(self.runs, self.facts, self.assumptions, batches)
+        for measure in measures:
+            if measure in weighted:
+                shared = SharedUnjudged(weighted[measure], models.of(measure))
+                _, sd, better, *_ = shared.columns(exact=len(pairs) <= MANY_PAIRS)
+                found.better[measure] = np.where(sd > 0, better, np.nan)
+                continue
+            drawn = DrawnCompletions(collection, measure, models.of_grades(measure), SAMPLES, SEED)
+            often = min(SAMPLES, int(DRAWN_CELLS / drawn.cells(len(pairs))))
+            if often < FEWEST_DRAWS:
+                continue
+            if often < SAMPLES:
+                drawn = DrawnCompletions(collection, measure, models.of_grades(measure), often, SEED)
+            differences = drawn_differences(drawn, pairs)
+            found.better[measure] = np.array(
+                [
+                    pair.better if collection.is_open(measure, runs) else np.nan
+                    for pair, runs in zip(differences, pairs, strict=True)
+                ]
+            )
+            found.draws[measure] = often
+        return replace(found, unpooled=frozenset(models.unpooled()))
 
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
         """On how many topics each pair can differ at the most, whatever unjudged documents turn out to be."""
@@ -353,39 +411,37 @@ class Evidence:
         lists = [(self.names[run], list(self._rankings(run).batches)) for run in (a, b)]
         return lead_changes(lists, self.facts, measure)
 
-    def to_judge(self, measure: Measure, a: int, b: int) -> JudgingPlan | None:
-        """The documents whose judgments would narrow the difference of two runs most; None: not for this measure."""
-        plain_gain = self.assumptions.gain == type(self.assumptions.gain)()
-        if not isinstance(measure, RBP) or measure.by_topic or not plain_gain:
+    def to_judge(self, measure: Measure, a: int, b: int) -> SettlingPlan | None:
+        """The documents whose judgments are expected to settle most between two runs; None where that is not known."""
+        if self.assumptions.ties not in ORDERS or not self._follows_unjudged or not self._few_rows:
             return None
-        if self.assumptions.ties not in ORDERS or self.assumptions.ties_key is not None:
+        if not follows_grades(measure):
             return None
-        from rankbounds.judging.next_judgments import judge_next
+        from rankbounds.comparison.settling import Question
 
-        plan = judge_next(
-            self.qrels,
+        question = Question.about(
             [self.runs[a], self.runs[b]],
-            budget=JUDGMENTS,
-            measure=measure,
-            compare=(self.names[a], self.names[b]),
-            ties=self.assumptions.order,
-            score_precision=self.assumptions.score_precision,
-            scores=self._scores_for_planning(measure, a, b),
+            self.facts,
+            self.assumptions,
+            measure,
+            batches=[list(self._rankings(number).batches) for number in (a, b)],
+            models=self._models(),
+            seed=SEED,
         )
+        plan = question.plan([(0, 1)], JUDGMENTS)
         return plan if len(plan) else None
 
-    def _scores_for_planning(self, measure: Measure, a: int, b: int) -> Scores | None:
-        """The scores of two runs, where they are at hand and are those that planning would compute."""
-        chosen = self.assumptions
-        if chosen.unjudged.name != "nonrelevant" or chosen.bounds != "unjudged" or chosen.open != "retrieved":
-            return None
-        for measures, looked in self._looked.items():
-            if measure in measures:
-                at, scores = measures.index(measure), looked.scores
-                value, low, high = (part[[a, b]][..., [at]] for part in (scores.value, scores.low, scores.high))
-                names = [self.names[a], self.names[b]]
-                return Scores(names, scores.query_ids, [measure], value, low, high, scores.judged[[a, b]])
-        return None
+    def _models(self) -> ChosenModels:
+        """Probabilities estimated from the judgments; even ones where there is nothing to estimate them from."""
+        if self._estimated is None:
+            batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
+            models = ChosenModels(self._known_of_unjudged(), None, self.runs, self.facts, self.assumptions, batches)
+            try:
+                models.of_grades(RBP())
+            except UsageError:
+                models = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions, batches)
+            self._estimated = models
+        return self._estimated
 
 
 def left_out_words(topics: Sequence[str], judged: int) -> str:

@@ -42,6 +42,7 @@ PAIR_NUMBERS = (
     "p_adjusted",
     "certain_low",
     "certain_high",
+    "probability_a_better",
     "p_equivalent",
     "won",
     "lost",
@@ -77,7 +78,9 @@ class Comparison:
         runs lead together is shared among them.
     pairs : list of dict
         A row for each measure and pair, differences being ``a`` less ``b``. ``won`` and ``lost`` count topics on which
-        ``a`` is better, or worse, by more than rounding. ``verdict`` speaks of ``a`` and ``b``; ``words`` names them.
+        ``a`` is better, or worse, by more than rounding. ``probability_a_better`` is how likely ``a`` is the better one
+        on these topics, with probabilities of relevance estimated from the judgments; None where nothing is open, and
+        without the lists (``evidence``). ``verdict`` speaks of ``a`` and ``b``; ``words`` names them.
     settings : dict
         The test, the correction and all else that p-values depend on.
     scores : Scores
@@ -126,7 +129,8 @@ class Comparison:
         a, b = ([self.runs[run] for run in side.tolist()] for side in (self.first, self.second))
         rows: list[dict[str, Any]] = []
         for at, measure in enumerate(map(str, self.measures)):
-            numbers: list[Any] = [self.columns[name][at] for name in PAIR_NUMBERS]
+            known = self.columns | {"probability_a_better": self._probability_a_better}
+            numbers: list[Any] = [known[name][at] for name in PAIR_NUMBERS]
             numbers[-2:] = [column.astype(int).tolist() for column in numbers[-2:]]
             told = [VERDICTS[code] for code in self.verdicts[at].tolist()]
             certain = [CERTAIN.get(code) for code in self.columns["certain"][at].tolist()]
@@ -224,13 +228,7 @@ class Comparison:
             "can_differ": self._can_differ,
         }
         if self.evidence is not None:
-            unjudged = self.evidence.unjudged(self.measures)
-            found["probability"] = np.stack([
-                self._oriented(unjudged.probability[measure], complement=True)
-                if measure in unjudged.probability
-                else np.full(shape[1], np.nan)
-                for measure in self.measures
-            ])  # fmt: skip
+            found["probability"] = self._probability_a_better
             low, high = (ends.T for ends in self.evidence.over_ties(self.measures))
             sides = [end[:, side] for side in (self.first, self.second) for end in (low, high)]
             found["ties_low"], found["ties_high"] = wording.ties_apart(*sides)
@@ -258,11 +256,22 @@ class Comparison:
         }
 
     @cached_property
+    def _probability_a_better(self) -> Floats:
+        """By measure and pair, how likely the first run is the better one; NaN where that is not known."""
+        found = np.full(self.columns["difference"].shape, np.nan)
+        if self.evidence is not None:
+            better = self.evidence.probabilities(self.measures).better
+            for at, measure in enumerate(self.measures):
+                if measure in better:
+                    found[at] = self._oriented(better[measure], complement=True)
+        return found
+
+    @cached_property
     def word_choices(self) -> dict[str, Ints]:
         """Which sentences hold, with an axis of measures and one of pairs."""
         unpooled = np.zeros(len(self.runs), dtype=bool)
         if self.evidence is not None:
-            apart = self.evidence.unjudged(self.measures).unpooled
+            apart = self.evidence.probabilities(self.measures).unpooled
             unpooled = np.array([run in apart for run in self.runs])
         return wording.choose(
             self.word_numbers,

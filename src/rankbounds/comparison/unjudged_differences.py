@@ -12,35 +12,48 @@ bounds are attained. A run against itself (the same lists from the same place) d
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.choices import check_share
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures import Measure, RankWeighted
+from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
+from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.estimates import Estimate
 from rankbounds.probability.model_choice import ChosenModels
-from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, open_measures, warn_of_topics
+from rankbounds.probability.unjudged_documents import (
+    UnjudgedDocuments,
+    find_unjudged,
+    joined_run,
+    open_measures,
+    warn_of_topics,
+)
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.tables import Table, number, render_rows
 from rankbounds.threads import in_threads, processors
 
 FIELDS = (
-    "run_a", "run_b", "measure", "difference", "sd", "probability_a_better", "probability_b_better",
-    "certain_low", "certain_high", "verdict",
+    "run_a", "run_b", "measure", "difference", "sd", "ci_low", "ci_high", "probability_a_better",
+    "probability_b_better", "error", "certain_low", "certain_high", "verdict",
 )  # fmt: skip
 MANY_PAIRS = 28
 """Up to so many pairs (of 8 runs), probabilities come from the distribution; beyond, from the normal one."""
+MANY_DRAWN = 1 << 34
+"""More cells of completed lists than this are not drawn: it would take hours."""
 LIKELY = 0.8
 """From this probability on, one run is called probably better."""
 
@@ -57,9 +70,15 @@ class Difference:
     probability_a_better: float
     probability_b_better: float
     certain_low: float
+    """NaN where no bounds are known."""
     certain_high: float
+    ci_low: float
+    ci_high: float
     model: str
     """The probabilities of relevance in words."""
+    error: float = 0.0
+    """The standard error of the probabilities; 0 where they were not drawn."""
+    lower_is_better: bool = False
     unpooled: tuple[str, ...] = ()
     """Of these two, the runs of which too little is judged for estimated probabilities."""
 
@@ -68,7 +87,8 @@ class Difference:
         """What the numbers say, in words."""
         if self.certain_low == self.certain_high == 0:
             return "no difference"
-        for low, name in ((self.certain_low, self.run_a), (-self.certain_high, self.run_b)):
+        ahead, behind = (self.run_b, self.run_a) if self.lower_is_better else (self.run_a, self.run_b)
+        for low, name in ((self.certain_low, ahead), (-self.certain_high, behind)):
             if low > 0:
                 return f"{name} is better whatever the unjudged documents turn out to be"
         if self.unpooled:
@@ -76,9 +96,13 @@ class Difference:
             return f"the unjudged documents decide; too few documents of {whose} are judged to say how"
         for probability, name in ((self.probability_a_better, self.run_a), (self.probability_b_better, self.run_b)):
             if probability >= LIKELY:
-                rounded = f"{probability:.3f}" if probability < 0.9995 else "above 0.999"
-                return f"{name} is better with probability {rounded} ({self.model})"
+                return f"{name} is better with probability {self._rounded(probability)} ({self.model})"
         return "the unjudged documents decide"
+
+    def _rounded(self, probability: float) -> str:
+        """With three digits, and no more certainty than three standard errors leave."""
+        most = 1 - max(3 * self.error, 0.0005)
+        return f"{probability:.3f}" if probability < most else f"above {math.floor(1000 * most) / 1000:.3f}"
 
     def row(self) -> dict[str, Any]:
         """The fields as a dict."""
@@ -96,6 +120,10 @@ class Differences:
     remarks: Sequence[str] = ()
     unpooled: frozenset[str] = frozenset()
     """Runs of which so little is judged that estimated probabilities rest on what other runs found."""
+    drawn: Mapping[str, int] = field(default_factory=dict)
+    """By the names of measures that were drawn: how often."""
+    seed: int = 0
+    confidence: float = 0.95
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A dict for each pair."""
@@ -103,16 +131,21 @@ class Differences:
 
     def table(self) -> Table:
         """The table for people."""
-        header = ["A", "B", "measure", "A - B", "sd", "P(A better)", "P(B better)", "certain bounds", "verdict"]
+        header = [
+            "A", "B", "measure", "A - B", "sd", f"{self.confidence:.6g} interval", "P(A better)", "P(B better)",
+            "certain bounds", "verdict",
+        ]  # fmt: skip
         rows = [
             [
-                one.run_a, one.run_b, one.measure, f"{one.difference:+.4f}", number(one.sd),
-                number(one.probability_a_better, 3), number(one.probability_b_better, 3),
-                f"[{one.certain_low:+.4f}, {one.certain_high:+.4f}]", one.verdict,
+                pair.run_a, pair.run_b, pair.measure, f"{pair.difference:+.4f}", number(pair.sd),
+                f"[{pair.ci_low:+.4f}, {pair.ci_high:+.4f}]",
+                number(pair.probability_a_better, 3), number(pair.probability_b_better, 3),
+                "-" if math.isnan(pair.certain_low) else f"[{pair.certain_low:+.4f}, {pair.certain_high:+.4f}]",
+                pair.verdict,
             ]
-            for one in self.pairs
+            for pair in self.pairs
         ]  # fmt: skip
-        return Table(header, rows, frozenset({0, 1, 2, 8}))
+        return Table(header, rows, frozenset({0, 1, 2, 9}))
 
     def render(self, kind: str, *, raw: bool = False) -> str:
         """In any text format of the command line."""
@@ -123,10 +156,19 @@ class Differences:
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
         how = "the distribution of the difference" if self.exact else "a normal approximation"
-        return [f"{self.model} for unjudged documents; probabilities from {how}.", *self.remarks]
+        exact = any(pair.measure not in self.drawn for pair in self.pairs)
+        sentences = [f"{self.model} for unjudged documents" + (f"; probabilities from {how}." if exact else ".")]
+        for measure, samples in self.drawn.items():
+            mine = [pair for pair in self.pairs if pair.measure == measure]
+            worst = max(pair.sd for pair in mine) / math.sqrt(samples)
+            sentences.append(
+                f"{measure}: from {samples} draws (seed {self.seed}); standard error of a difference at most "
+                f"{worst:.2g}, of a probability {max(pair.error for pair in mine):.2g}."
+            )
+        return [*sentences, *self.remarks]
 
     def __repr__(self) -> str:
-        return self.table().text() + "".join(f"{one}\n" for one in self.remarks)
+        return self.table().text() + "".join(f"{remark}\n" for remark in self.remarks)
 
     def _repr_html_(self) -> str:
         return self.table().html()
@@ -139,10 +181,13 @@ def differences(
     *,
     q: Any = "logistic",
     otherwise: float | None = None,
+    confidence: float = 0.95,
     ties: str = "trec",
     gain: Any = None,
     topics: str = "judged",
     score_precision: str = "double",
+    samples: int = SAMPLES,
+    seed: int = 0,
     lenient: bool = False,
 ) -> Differences:
     """Every pair of runs: the mean difference, its sd, who is probably better, and bounds that are certain.
@@ -154,13 +199,17 @@ def differences(
     runs
         Two runs or more, in any form that ``evaluate`` takes.
     measures
-        Weighted sums over ranks: RBP, P, DCG and the like.
+        Any that depend on what unjudged documents turn out to be: nDCG, AP, RBP, P, recall and the like.
     q, otherwise
         How probable it is that an unjudged document is relevant, as in ``uncertainty``.
+    confidence
+        Of the intervals.
     ties, gain, score_precision, lenient
         As in ``evaluate``.
     topics
         ``"judged"``, or ``"shared"``: the topics that all runs have.
+    samples, seed
+        How often measures that are not weighted sums over ranks are drawn, and where the draws start.
 
     Returns
     -------
@@ -169,9 +218,16 @@ def differences(
 
     Notes
     -----
-    ``certain_low`` and ``certain_high`` are exact: no judgments can leave them. A document has one probability: where a
-    model gives different ones by rank or run, their mean over the runs that hold the document. Mean and sd concern the
-    retrieved documents; what lies beyond the ends of the lists is within the certain bounds.
+    A document has one probability: where a model gives different ones by rank or run, their mean over the runs that
+    hold the document. Documents are relevant independently of each other. Mean and sd concern the retrieved documents;
+    what lies beyond the ends of the lists is within the certain bounds, which no judgments can leave.
+
+    For weighted sums over ranks (RBP, P, DCG), mean and sd are exact, and the interval is a normal one within the
+    certain bounds. Other measures (nDCG, AP, recall) are drawn: each draw gives every unjudged document that either run
+    retrieved one grade, which counts in both lists, in the ideal ranking and in the number of relevant documents. A
+    relevant document's grade is drawn from those of all judged relevant documents, and where probabilities were
+    estimated each draw has its own coefficients. The interval holds the middle of the draws; ``error`` is the standard
+    error of the probabilities.
 
     Examples
     --------
@@ -189,26 +245,62 @@ def differences(
     warn_of_topics(read, facts, assumptions.topics)
     if len(read) < 2:
         raise UsageError("A difference needs two runs.")
-    for measure in chosen:
-        if not isinstance(measure, RankWeighted):
-            raise UsageError(
-                f"{measure} is not a weighted sum over ranks; differences are computed exactly for those only. Use "
-                "RBP, P or DCG."
-            )
-    models = ChosenModels(q, otherwise, read, facts, assumptions)
+    check_share("The confidence", confidence)
+    if samples < 2:
+        raise UsageError(f"At least two samples are needed, not {samples}.")
+    batches = [list(joined_run(run, facts, assumptions).batches) for run in read]
+    models = ChosenModels(q, otherwise, read, facts, assumptions, batches)
     exact = len(read) * (len(read) - 1) // 2 <= MANY_PAIRS
+    collection: OpenCollection | None = None
+    shared: SharedLists | None = None
+    drawn: dict[str, int] = {}
     pairs: list[Difference] = []
-    for measure in (measure for measure in chosen if isinstance(measure, RankWeighted)):
+    for measure in chosen:
+        if isinstance(measure, RankWeighted):
 
-        def unjudged_of(run: Run, measure: RankWeighted = measure) -> UnjudgedDocuments:
-            return find_unjudged(run, facts, measure, assumptions)
+            def unjudged_of(at: int, measure: RankWeighted = measure) -> UnjudgedDocuments:
+                return find_unjudged(read[at], facts, measure, assumptions, rankings_of_run=batches[at])
 
-        shared = SharedUnjudged(list(in_threads(unjudged_of, read, processors())), models.of(measure))
-        pairs += shared.pairs(measure, exact=exact)
+            of_runs = list(in_threads(unjudged_of, range(len(read)), processors()))
+            pairs += SharedUnjudged(of_runs, models.of(measure)).pairs(measure, exact=exact, confidence=confidence)
+        else:
+            collection = collection or OpenCollection(read, facts, assumptions, batches)
+            shared = shared or SharedLists(read, facts, batches)
+            completions = DrawnCompletions(collection, measure, models.of_grades(measure), samples, seed)
+            bounds = difference_bounds(shared, measure, assumptions)
+            pairs += _drawn_pairs(completions, bounds, str(models.of_grades(measure)), confidence)
+            drawn[str(measure)] = samples
     model = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
     unpooled = frozenset(models.unpooled())
     pairs = [replace(pair, unpooled=tuple(sorted(unpooled & {pair.run_a, pair.run_b}))) for pair in pairs]
-    return Differences(pairs, model, exact, models.remarks(), unpooled)
+    return Differences(pairs, model, exact, models.remarks(), unpooled, drawn, seed, confidence)
+
+
+def _drawn_pairs(
+    completions: DrawnCompletions, bounds: DifferenceBounds, model: str, confidence: float
+) -> list[Difference]:
+    """All pairs under a measure that is not a weighted sum."""
+    collection, measure = completions.collection, completions.measure
+    names = [run.name for run in collection.runs]
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    if not collection.has_list.all(axis=0).any():
+        raise UsageError("The runs have no topic in common.")
+    if completions.samples * completions.cells(len(pairs)) > MANY_DRAWN:
+        raise UsageError(
+            f"Drawing {measure} {completions.samples} times for {len(pairs):,} pairs of runs would take hours. Name "
+            "fewer runs, or draw less often (samples=, --samples)."
+        )
+    differences = drawn_differences(completions, pairs)
+    return [
+        Difference(
+            names[a], names[b], str(measure), drawn.mean, drawn.sd, drawn.better, drawn.worse, low, high,
+            *drawn.interval(confidence), model,
+            drawn.error_of_probability if collection.is_open(measure, (a, b)) else 0.0, measure.lower_is_better,
+        )
+        for (a, b), drawn, low, high in zip(
+            pairs, differences, bounds.low.tolist(), bounds.high.tolist(), strict=True
+        )
+    ]  # fmt: skip
 
 
 class SharedUnjudged:
@@ -239,14 +331,21 @@ class SharedUnjudged:
             self.slope = np.stack([model.slope(unjudged) for unjudged in of_runs])
             self.covariance = model.covariance
 
-    def pairs(self, measure: Measure, *, exact: bool) -> list[Difference]:
+    def pairs(self, measure: Measure, *, exact: bool, confidence: float = 0.95) -> list[Difference]:
         """All pairs, in the order of the runs."""
         first, second = np.triu_indices(len(self.of_runs), 1)
         names = [unjudged.run.name for unjudged in self.of_runs]
-        numbers = (column.tolist() for column in self.columns(exact=exact))
+        from scipy.special import ndtri
+
+        mean, sd, better, worse, low, high = self.columns(exact=exact)
+        half = float(ndtri((1 + confidence) / 2)) * sd
+        columns = (mean, sd, better, worse, low, high, np.maximum(mean - half, low), np.minimum(mean + half, high))
+        rows = zip(first.tolist(), second.tolist(), *(column.tolist() for column in columns), strict=True)
         return [
-            Difference(names[a], names[b], str(measure), mean, sd, better, worse, low, high, self.model)
-            for a, b, mean, sd, better, worse, low, high in zip(first.tolist(), second.tolist(), *numbers, strict=True)
+            Difference(
+                names[a], names[b], str(measure), middle, spread, ahead, behind, least, most, start, end, self.model
+            )
+            for a, b, middle, spread, ahead, behind, least, most, start, end in rows
         ]
 
     def columns(self, *, exact: bool) -> tuple[Floats, ...]:

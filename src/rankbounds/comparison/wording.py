@@ -19,7 +19,7 @@ from rankbounds.comparison.significance import EXACT_TOPICS, RESAMPLING_TESTS
 from rankbounds.evaluation.score_differences import TOLERANCE, equal
 
 if TYPE_CHECKING:
-    from rankbounds.judging.next_judgments import JudgingPlan
+    from rankbounds.comparison.settling import SettlingPlan
 
 POWER = 0.8
 """How often a difference should be found that the words call one that is found."""
@@ -92,7 +92,8 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"What could {{which}} make of it? W{_SPAN}.{{probability}}",
         f"Could {{which}} overturn it? Perhaps: w{_SPAN}; nothing lies outside, but these bounds may be wider "
         "than what can happen.{probability}",
-        "Could {which} overturn it? Not known: this measure is itself a guess at what judging would say.",
+        "Could {which} overturn it? Not known: no bounds of differences are known for this measure (it is an estimate "
+        "itself, or tells subtopics apart, or too much is unjudged).",
         "Could {which} overturn it? None that was retrieved: all of those that count are judged.",
     ),
     "reading": ("All retrieved documents are judged", "All of the first {depth:.0f} are judged"),
@@ -132,8 +133,9 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     ),
     "judge": (
         "",
-        "Which judgments would help most? The {documents} that matter most (topic/document {named}, ...) narrow the "
-        'range of the difference from {open_before:.4f} to {open_after:.4f}; "rankbounds judge-next" lists more.',
+        "Which judgments would help most? First of all topic/document {named}: the {documents} that matter most are "
+        'expected to move the bound that settles it by {moved:.4f}; "rankbounds judge-next --compare" lists more, and '
+        "with --until settled says how many it takes.",
     ),
 }
 """Sentences and parts of sentences, and for each the ways it can be said."""
@@ -330,7 +332,7 @@ def lead_sentence(changes: Sequence[tuple[float, str, str]] | None) -> tuple[int
     return (1 if not changes else 3 if more > 0 else 2), {"changes": told, "more": more}
 
 
-def judge_sentence(plan: JudgingPlan | None) -> tuple[int, dict[str, Any]]:
+def judge_sentence(plan: SettlingPlan | None) -> tuple[int, dict[str, Any]]:
     """The template for what to judge, and what goes into it."""
     if plan is None:
         return 0, {}
@@ -338,8 +340,7 @@ def judge_sentence(plan: JudgingPlan | None) -> tuple[int, dict[str, Any]]:
     return 1, {
         "documents": len(plan),
         "named": ", ".join(f"{query}/{doc}" for query, doc in named),
-        "open_before": plan.residual_before / plan.number_of_topics,
-        "open_after": float(plan.residual_after[-1]) / plan.number_of_topics,
+        "moved": float(plan.value.sum()),
     }
 
 

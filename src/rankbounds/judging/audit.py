@@ -43,6 +43,9 @@ SOURCES = ("judgments", "both")
 DESIGN, LINEARISED = "design", "linearised"
 DRAWS = 40
 """Collections drawn to see what linearisation leaves out."""
+CAUTION = 3.0
+"""What linearisation leaves out varies more than drawn collections say, in which documents of a topic hang together by
+its richness alone: held against real labels, about so many times more."""
 LEAST_LACKING, CHANCE = 0.02, 4.0
 """A sample that lacks more than this share of the weight, and more than so many standard errors, is told of."""
 BLOCK = 1 << 22
@@ -76,7 +79,7 @@ class Estimate:
         design, freedom = design_variance(_chosen(self.terms, first, second), probability)
         if self.remainder is None:
             return design, freedom
-        left_out = _chosen(self.remainder, first, second).var(axis=-1, ddof=1) * (1 + 1 / DRAWS)
+        left_out = _chosen(self.remainder, first, second).var(axis=-1, ddof=1) * (CAUTION**2 + 1 / DRAWS)
         total = design + left_out
         spread = design**2 / freedom + left_out**2 / (DRAWS - 1)
         return total, np.divide(total**2, spread, out=np.ones(total.size), where=spread > 0)
@@ -465,8 +468,8 @@ def _unreached(estimates: list[Estimate], judged: JudgedSample) -> list[str]:
     """Measures whose documents the sample does not reach, because it was drawn for another question."""
     return [
         f"{estimate.measure}: by its probabilities the sample speaks for {share:.0%} of the weight that is asked "
-        "about, and chance does not explain the rest: it was drawn for another question, and documents that count here could "
-        "not be drawn. Draw a sample for this one."
+        "about, and chance does not explain the rest: it was drawn for another question, and documents that count here "
+        "could not be drawn. Draw a sample for this one."
         for estimate in estimates
         if (share := _share_reached(estimate.weight, judged)) is not None
     ]

@@ -123,7 +123,7 @@ DIFFERENT: tuple[tuple[str, str, str, str], ...] = (
 
 _PREFERENCES = "compares pairs of preferences, which are not read here"
 _BY_JUDGE = "averages over several judges' judgments; give each judge's judgments as a file of its own"
-_CWL = "is one of the C/W/L family that is missing; INST, RBP and SDCG are there, with residuals"
+_CWL = "is one of the C/W/L family that is missing; RBP, INST, INSQ, BPM and SDCG are there, with residuals"
 ABSENT: dict[str, str] = {
     "runid": "is the run's name, no number; the command trec_eval prints it",
     "relstring": "is text, no number; the command trec_eval prints it",

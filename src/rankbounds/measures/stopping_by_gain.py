@@ -32,14 +32,16 @@ SO_FEW = 1e-9
 STEPS = 1 << 14
 """How far a user is followed beyond the list, before the probability of going on is taken to stay as it is."""
 
-Beyond: TypeAlias = Callable[[int], tuple[Floats, Floats]]
+Beyond: TypeAlias = Callable[[int, Floats], tuple[Floats, Floats]]
+"""From the rank where a list ends and what was found: what is gained and what is examined behind it."""
+AtEnd: TypeAlias = Callable[[int], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
 class StoppingByGain(ContinuingByRelevance):
     """A subclass has ``going_on`` and ``most_beyond``."""
 
-    has_residual: ClassVar[bool] = False
+    list_only: ClassVar[bool] = True
     promotable: ClassVar[bool] = False
     exactness: ClassVar[Exactness] = "outer"
 
@@ -56,11 +58,15 @@ class StoppingByGain(ContinuingByRelevance):
         return self.going_on(rank, np.cumsum(relevant, axis=-1), relevant)
 
     def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
-        found, none = relevant.sum(axis=-1), np.zeros(relevant.shape[:-1])
+        return self._followed(relevant.shape[-1], relevant.sum(axis=-1), relevant_beyond=relevant_beyond)
+
+    def _followed(self, rank: int, found: Floats, *, relevant_beyond: bool) -> Floats:
+        """How many documents behind this rank are examined, all of them relevant or none."""
+        last: Floats = np.zeros(found.shape)
         examined, reached = np.ones(found.shape), np.ones(found.shape)
-        rank = relevant.shape[-1]
+        relevant = np.full(found.shape, float(relevant_beyond))
         for step in range(1, STEPS):
-            last = self.going_on(np.asarray(float(rank + step)), found + step * relevant_beyond, none + relevant_beyond)
+            last = self.going_on(np.asarray(float(rank + step)), found + step * relevant_beyond, relevant)
             reached = reached * last
             examined += reached
             if reached.max(initial=0.0) < NOBODY:
@@ -68,23 +74,29 @@ class StoppingByGain(ContinuingByRelevance):
         return np.minimum(examined + reached * last / np.maximum(1 - last, 1 / MOST), MOST)
 
     def open_tail(self, rankings: Rankings) -> Floats:
-        return np.zeros(rankings.length.shape)
+        nothing_beyond = self._extreme(rankings, self._nothing_beyond, greatest=True)
+        return np.maximum(0.0, self.bounds(rankings)[1] - np.clip(nothing_beyond, 0.0, 1.0))
 
     def bounds(self, rankings: Rankings) -> Bounds:
+        low = self._extreme(rankings, lambda rank, found: (found * 0, self.most_beyond(rank, found)[1]), greatest=False)
+        high = self._extreme(rankings, lambda rank, found: (self.most_beyond(rank, found)[0],) * 2, greatest=True)
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    def _nothing_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:
+        return np.zeros(found.shape), self._followed(rank, found, relevant_beyond=False)
+
+    def _extreme(self, rankings: Rankings, beyond: Beyond, *, greatest: bool) -> Floats:
+        """The least or the greatest rate, where so much is gained and examined behind the list."""
         depth = depth_reached(self, rankings.width)
         relevant = rankings.assume(0.0).relevant(self.rel)[:, :depth]
 
         @cache
-        def beyond(rank: int) -> tuple[Floats, Floats]:
-            return self.most_beyond(rank, np.arange(depth + 2.0))
+        def at_end(rank: int) -> tuple[Floats, Floats]:
+            return beyond(rank, np.arange(depth + 2.0))
 
-        low, high = (self._extreme(rankings, relevant, beyond, greatest=greatest) for greatest in (False, True))
-        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-
-    def _extreme(self, rankings: Rankings, relevant: Floats, beyond: Beyond, *, greatest: bool) -> Floats:
         rate = np.zeros(rankings.length.size) if greatest else np.ones(rankings.length.size)
         for _ in range(100):
-            gained, examined = self._best_response(rankings, relevant, beyond, rate, greatest=greatest)
+            gained, examined = self._best_response(rankings, relevant, at_end, rate, greatest=greatest)
             better = gained / examined
             done = np.abs(better - rate).max(initial=0.0) < 1e-13
             rate = better
@@ -93,16 +105,11 @@ class StoppingByGain(ContinuingByRelevance):
         return rate
 
     def _best_response(
-        self, rankings: Rankings, relevant: Floats, beyond: Beyond, rate: Floats, *, greatest: bool
+        self, rankings: Rankings, relevant: Floats, at_end: AtEnd, rate: Floats, *, greatest: bool
     ) -> tuple[Floats, Floats]:
         """What is gained and examined in the completion that is best (or worst) where reading costs so much."""
         depth, sign = relevant.shape[1], 1.0 if greatest else -1.0
         holes = rankings.holes[:, :depth]
-
-        def at_end(rank: int) -> tuple[Floats, Floats]:
-            of_relevant, of_all = beyond(rank)
-            return (of_relevant, of_relevant) if greatest else (np.zeros(depth + 2), of_all)
-
         gained, examined = (np.tile(part, (rate.size, 1)) for part in at_end(depth))
         for rank in range(depth, 0, -1):
             ends = np.flatnonzero(rankings.length < rank)

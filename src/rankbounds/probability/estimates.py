@@ -91,19 +91,20 @@ def estimate(
     assumptions: Assumptions,
     *,
     measure: Measure | None = None,
+    rel: float = 1.0,
     documents: RetrievedDocuments | None = None,
     training: Flags | None = None,
 ) -> Estimate:
     """Fit ``logistic`` or ``isotonic`` to the judged documents (``training``: to some of them).
 
     What is fitted is whether a document is relevant to ``measure``; for a graded measure, its gain as a share of the
-    largest.
+    largest. Without a measure it is whether its grade is at least ``rel``.
     """
     documents = documents or retrieved_documents(runs, facts, assumptions)
     use = documents.judged if training is None else documents.judged & training
     if not use.any():
         raise UsageError("No retrieved document is judged: there is nothing to estimate q from. Give --q a number.")
-    relevant = _relevance(documents.grade[use], facts, measure)
+    relevant = _relevance(documents.grade[use], facts, measure, rel)
     topic, topics = documents.topic[use], len(facts.query_ids)
     rate = (relevant.sum() + 0.5) / (relevant.size + 1)
     # Ten documents at the overall rate stand behind each topic's own: topics with few judgments lean on the others.
@@ -118,11 +119,11 @@ def estimate(
     return replace(fit, steps=_isotonic(features @ coefficients, relevant)) if kind == "isotonic" else fit
 
 
-def _relevance(grade: Floats, facts: TopicFacts, measure: Measure | None) -> Floats:
+def _relevance(grade: Floats, facts: TopicFacts, measure: Measure | None, rel: float = 1.0) -> Floats:
     """Between 0 and 1: how far a document of this grade counts as relevant to the measure."""
     if measure is not None and measure.graded:
         return facts.rule(grade) / facts.max_gain
-    return (grade >= (1.0 if measure is None else measure.rel)).astype(float)
+    return (grade >= (rel if measure is None else measure.rel)).astype(float)
 
 
 def _logistic(score: Floats) -> Floats:

@@ -204,17 +204,16 @@ def uncertainty(
     warn_of_topics(systems, facts, assumptions.topics)
     models = ChosenModels(q, otherwise, systems, facts, assumptions)
     scores = []
-    for number_of_run, run in enumerate(systems):
+    for run in systems:
         for measure in chosen:
-            model = models.of(measure)
             if isinstance(measure, RankWeighted):
                 unjudged = find_unjudged(run, facts, measure, assumptions, tail=tail)
-                scores.append(exact_score(unjudged, measure, model))
+                scores.append(exact_score(unjudged, measure, models.of(measure)))
             elif tail:
                 raise UsageError(f"{measure} says nothing about what lies beyond the end of a list.")
             else:
-                rng = np.random.default_rng((seed, number_of_run))
-                scores.append(drawn_score(run, facts, measure, assumptions, model, samples, rng))
+                model = models.of_grades(measure)
+                scores.append(drawn_score(run, facts, measure, assumptions, model, samples, seed))
     in_words = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
     result = Uncertainty(scores, confidence, sources, interval, in_words, samples, seed, models.remarks())
     _warn_of_few_topics(result)

@@ -8,6 +8,7 @@ from typing import Any
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
+from rankbounds.probability.drawn_scores import lowest_relevant_grade
 from rankbounds.probability.estimates import estimate
 from rankbounds.probability.models import RelevanceProbability, as_relevance_probability
 from rankbounds.probability.retrieved_documents import RetrievedDocuments, retrieved_documents
@@ -41,9 +42,18 @@ class ChosenModels:
         """The model for documents relevant to this measure."""
         if self.given is not None:
             return self.given
-        graded, rel = measure.graded, measure.rel
+        return self._fitted_once(measure, measure.rel)
+
+    def of_grades(self, measure: Measure) -> RelevanceProbability:
+        """The model for documents that have a grade which is relevant to this measure, however relevant it is."""
+        if self.given is not None:
+            return self.given
+        return self._fitted_once(None, lowest_relevant_grade(measure, self.facts))
+
+    def _fitted_once(self, measure: Measure | None, rel: float) -> RelevanceProbability:
+        graded = measure is not None and measure.graded
         if (graded, rel) not in self._fitted:
-            self._fitted[graded, rel] = self._fit(measure, rel)
+            self._fitted[graded, rel] = self._fit(measure if graded else None, rel)
         return self._fitted[graded, rel]
 
     def unpooled(self) -> list[str]:
@@ -62,12 +72,12 @@ class ChosenModels:
             "trust the certain bounds, not the probabilities."
         ]
 
-    def _fit(self, measure: Measure, rel: float) -> RelevanceProbability:
+    def _fit(self, measure: Measure | None, rel: float) -> RelevanceProbability:
         if self.kind == "urn":
             return estimate_urn(self.runs, self.facts, self.assumptions, rel=rel)
         self._documents = self._documents or retrieved_documents(
             self.runs, self.facts, self.assumptions, self.rankings_of_runs
         )
         return estimate(
-            str(self.kind), self.runs, self.facts, self.assumptions, measure=measure, documents=self._documents
+            str(self.kind), self.runs, self.facts, self.assumptions, measure=measure, rel=rel, documents=self._documents
         )

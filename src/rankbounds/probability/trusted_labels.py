@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.probability.calibration import label_probabilities
 from rankbounds.probability.models import ByDocument
@@ -33,10 +36,6 @@ class TrustedFirst:
     def of(cls, by_source: Mapping[str, Qrels], rel: float) -> TrustedFirst:
         """From the judgments of each source, the most trusted first; of others, the first that has a label counts."""
         (trusted, judgments), *others = by_source.items()
-        if not others:
-            raise UsageError(
-                "Labels are calibrated where two sources are named, the trusted one first: --labels human,llm."
-            )
         both = 0
         chance: dict[tuple[str, str], float] = {}
         for _, labels in others:
@@ -56,6 +55,16 @@ class TrustedFirst:
         numbers = np.concatenate((np.zeros(len(judgments)), np.fromiter(chance.values(), float, len(pooled))))
         return cls(known, numbers, trusted, tuple(name for name, _ in others), both)
 
+    @classmethod
+    def read(cls, qrels: Any, reading: Reading, measures: Iterable[Measure]) -> TrustedFirst:
+        """From judgments whose sources ``reading`` names, for what these measures count as relevant."""
+        given = reading.labels or ()
+        names = [name.strip() for name in (given.split(",") if isinstance(given, str) else given) if name.strip()]
+        if len(set(names)) < 2:
+            raise UsageError("--calibrate goes with two sources or more, the trusted one first: --labels human,llm.")
+        level = level_of(measures)
+        return cls.of({name: replace(reading, labels=name).judgments(qrels) for name in names}, level)
+
     @property
     def rule(self) -> CalibratedRule:
         """How documents that only others labelled count."""
@@ -63,8 +72,57 @@ class TrustedFirst:
 
     def model(self, otherwise: float | None = None) -> ByDocument:
         """The probabilities of unjudged documents."""
+        labelled = self.probabilities()
+        return ByDocument(labelled.pairs, labelled.grade, otherwise)
+
+    def probabilities(self) -> Qrels:
+        """The documents that only others labelled, with their probabilities in the place of grades."""
         rows = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
-        return ByDocument(self.qrels.pairs.take(rows), self.chance[rows], otherwise)
+        return Qrels(self.qrels.pairs.take(rows), self.chance[rows])
+
+    def words(self) -> str:
+        """What counts for what, in a sentence."""
+        return (
+            f"{int(np.count_nonzero(self.qrels.grade == POOLED_NOT_JUDGED)):,} documents that {self.trusted} did not "
+            f"judge count by labels of {' and '.join(self.others)}, as probabilities calibrated on "
+            f"{self.calibrated_on:,} documents that both judged."
+        )
+
+    def rests_on_labels_of(self, scores: Scores) -> list[str]:
+        """The same for every measure of scores whose bounds show what trusted judgments alone say.
+
+        Such measures never fall when documents turn relevant: the trusted judgments' own score is the lower bound.
+        """
+        value, sure = scores.value.mean(axis=1), scores.low.mean(axis=1)
+        return [
+            self.rests_on_labels(str(measure), scores.runs, value[:, at], sure[:, at])
+            for at, measure in enumerate(scores.measures)
+            if measure.monotone and not measure.lower_is_better and np.isfinite(sure[:, at]).all()
+        ]
+
+    def rests_on_labels(self, measure: str, runs: Sequence[str], value: Floats, sure: Floats) -> str:
+        """How much of each run's score rests on labels that are not trusted, in a sentence.
+
+        ``value`` are the scores, ``sure`` those by the trusted judgments alone.
+        """
+        by = (
+            f"labels by {' and '.join(self.others)}, which count by the probability that {self.trusted} would say "
+            f"relevant ({self.calibrated_on:,} documents that both judged)"
+        )
+        if len(runs) != 2:
+            share = np.divide(value - sure, value, out=np.zeros(value.size), where=value > 0)
+            least, most = f"{share.min():.0%}", f"{share.max():.0%}"
+            return (
+                f"Of {measure}, {least if least == most else f'{least} to {most}'} of each run's score rests on {by}."
+            )
+        told = " and ".join(
+            f"{whole - part:.4f} of {run}'s {whole:.4f}"
+            for run, whole, part in zip(runs, value.tolist(), sure.tolist(), strict=True)
+        )
+        return (
+            f"Of {measure}, {told} rest on {by}; by {self.trusted} alone the difference is {sure[0] - sure[1]:+.4f}, "
+            f"with them {value[0] - value[1]:+.4f}."
+        )
 
 
 def level_of(measures: Iterable[Measure]) -> float:

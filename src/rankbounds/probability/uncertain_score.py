@@ -23,7 +23,9 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import Measure
+from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
+from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.probability.estimates import Estimate
 from rankbounds.probability.models import RelevanceProbability
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments, joined_run
@@ -65,6 +67,8 @@ class UncertainScore:
     @property
     def variance_of_documents(self) -> float:
         """The part of the mean's variance that comes from not knowing which unjudged documents are relevant."""
+        if self.draws is not None:  # estimated probabilities move together in all topics
+            return float(np.nanmean(self.draws, axis=-1).var(ddof=1))
         return float(np.nansum(self.variance)) / self.topics**2 + self.estimation
 
     @property
@@ -155,31 +159,24 @@ def drawn_score(
     assumptions: Assumptions,
     model: RelevanceProbability,
     samples: int,
-    rng: np.random.Generator,
+    seed: int,
 ) -> UncertainScore:
-    """The moments of any measure, from draws of which unjudged documents are relevant.
+    """The moments of any measure, from draws of which unjudged documents are relevant, and how relevant.
 
     A document that is drawn relevant counts among the topic's relevant ones, as it does in the measure's bounds.
     """
     topics = len(facts.query_ids)
     base, low, high = (np.full(topics, np.nan) for _ in range(3))
     draws = np.full((samples, topics), np.nan)
-    for rankings in joined_run(run, facts, assumptions).batches:
-        base[rankings.topic] = measure.value(rankings.assume(0.0))
-        bounds = measure.bounds(rankings)
+    batches = list(joined_run(run, facts, assumptions).batches)
+    for rankings in batches:
+        base[rankings.topic] = assumptions.value(measure, rankings.assume(0.0))
+        bounds = assumptions.low_high(measure, rankings)
         if bounds is not None:
             low[rankings.topic], high[rankings.topic] = bounds
-        line, rank = np.nonzero(rankings.holes)
-        assert rankings.row is not None
-        nothing = np.zeros(line.size)
-        unjudged = UnjudgedDocuments(
-            run, facts, base, np.zeros(topics), rankings.topic[line], rank + 1, nothing, rankings.row[line, rank]
-        )
-        chance = model(unjudged)
-        turned = np.zeros(rankings.grade.shape)
-        for sample in range(samples):
-            turned[line, rank] = rng.random(line.size) < chance
-            draws[sample, rankings.topic] = measure.value(rankings.assume(turned))
+    collection = OpenCollection([run], facts, assumptions, [batches])
+    for _, part, scores in DrawnCompletions(collection, measure, model, samples, seed).scores([(0,)]):
+        draws[:, part] = scores[0].T
     none_kept = np.empty(0, dtype=np.int64)
     return UncertainScore(
         run.name, measure, facts.query_ids, base, draws.mean(axis=0), draws.var(axis=0, ddof=1), low, high,

@@ -17,6 +17,7 @@ from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scores import RunNotes, topic_warnings
 from rankbounds.measures import Measure, RankWeighted, parse_measures
+from rankbounds.measures.condensed import Condensed
 from rankbounds.rankings.join import Joined, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means
@@ -107,11 +108,21 @@ def joined_run(run: Run, facts: TopicFacts, assumptions: Assumptions) -> Joined:
     )
 
 
+def follows_grades(measure: Measure) -> bool:
+    """Is the mean over topics settled by the grades that unjudged documents turn out to have?"""
+    known = measure.as_retrieved or measure.reads_judgments or isinstance(measure, Condensed)
+    return not known and measure.total == "mean"
+
+
 def open_measures(measures: Any, assumptions: Assumptions) -> list[Measure]:
     """The measures, if what unjudged documents turn out to be can make their means uncertain."""
     chosen = parse_measures(measures)
     for measure in chosen:
-        if measure.judged_only or measure.as_retrieved:
+        if measure.reads_judgments:
+            raise UsageError(
+                f"{measure} reads more of the judgments than grades: a probability of relevance is not enough."
+            )
+        if measure.as_retrieved or isinstance(measure, Condensed):
             raise UsageError(f"{measure} does not depend on what unjudged documents turn out to be.")
         if measure.total == "sum":
             raise UsageError(f"{measure} is a count, not a mean over topics.")

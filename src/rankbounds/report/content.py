@@ -30,6 +30,7 @@ from rankbounds.judging.judged_sample import left_to_judge
 from rankbounds.judging.next_judgments import judge_next
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.probability.trusted_labels import TrustedFirst
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
 from rankbounds.report.summary import sentences
@@ -80,6 +81,8 @@ class Choices:
     resamples: int = RESAMPLES
     seed: int = 0
     title: str = "Evaluation report"
+    calibrate: bool = False
+    """Whether labels of other sources than the first count by the probability of what the first would say."""
     worklist: str | None = None
     """A table of the documents that are to be judged, where they are not to be chosen."""
 
@@ -91,6 +94,14 @@ class Choices:
         """How the files are to be read."""
         gain = gain_rule(self.gain)
         return Reading(self.formats, self.labels, self.columns, self.lenient, processors(), gain)
+
+    def trusted(self, qrels: str | os.PathLike[str], measures: Sequence[Measure]) -> TrustedFirst | None:
+        """Labels of other sources calibrated on the first, where that is asked for."""
+        if not self.calibrate:
+            return None
+        if self.unjudged != "nonrelevant":
+            raise UsageError("--calibrate does not go with --unjudged.")
+        return TrustedFirst.read(qrels, self.reading(), measures)
 
 
 @dataclass
@@ -117,21 +128,26 @@ def gather(
     if [os.fspath(qrels), *files].count(STANDARD_INPUT):
         raise UsageError("A report names the files it was made from: give files, not standard input (-).")
     measures = parse_measures(choices.measures)
+    trusted = choices.trusted(qrels, measures)
     assumptions = choices.assumptions()
+    if trusted is not None:
+        assumptions = replace(assumptions, unjudged=trusted.rule)
     observed = Observed(measures, assumptions)
     evidence: Evidence | None = None
     with warnings.catch_warnings(record=True) as caught, noting_checksums() as checksums:
         warnings.simplefilter("always")
         if _fit_in_memory(files):
-            evidence = Evidence(reading.judgments(qrels), reading.runs(jobs), assumptions)
+            known = reading.judgments(qrels) if trusted is None else trusted.qrels
+            evidence = Evidence(known, reading.runs(jobs), assumptions)
             known, scores = evidence.judged, evidence.scores(measures, progress=progress, observe=observed)
         else:
-            known = reading.judgments(qrels)
+            known = reading.judgments(qrels) if trusted is None else trusted.qrels
             scores = evaluate(
                 known,
                 jobs,
                 measures,
-                **{name: getattr(choices, name) for name in ASSUMPTIONS},
+                **{name: getattr(choices, name) for name in ASSUMPTIONS}
+                | {"unjudged": assumptions.unjudged, "q": None},
                 progress=progress,
                 observe=observed,
             )
@@ -159,6 +175,8 @@ def gather(
         "thinned": thinning.notes,
     }
     content["summary"] = sentences(content, scores, thinning.runs, p_adjusted)
+    if trusted is not None and choices.bounds == "unjudged":
+        content["summary"] += trusted.rests_on_labels_of(scores)
     packed_content: dict[str, Any] = as_json(content)
     return packed_content
 
@@ -448,7 +466,7 @@ def _identity(
         "gain": choices.gain or "linear",
         "topics": choices.topics,
         "score precision": choices.score_precision,
-        **({"labels": choices.labels} if choices.labels else {}),
+        **({"labels": choices.labels + choices.calibrate * ", calibrated"} if choices.labels else {}),
         "lenient": "yes" if choices.lenient else "no",
         "test": choices.test,
         "correction": compared.settings["correction"] if compared else choices.correction,

@@ -4,10 +4,11 @@ What it means: a bound that no judgments leave, though none may attain it, becau
 relevant for A and not for B. Three cases:
 
 * A measure of the list alone has bounds over its own unjudged documents, and other documents change nothing.
-* One that never falls with more relevance, wherever it is (search among all documents of a collection), is best with
-  all documents of either list relevant, and worst with none.
-* Any other of our measures lies between 0 and 1; where relevant documents outside the list never raise it, what A can
-  have by its own documents is less than that.
+* A search among all documents of a collection (ESL) is shortest with all documents of either list relevant, and longest
+  with none.
+* Most others lie between 0 and 1; where relevant documents outside the list never raise them, what A can have by its
+  own documents is less than that. YAAP has no such range, but it rises with the sum of precisions, which is least when
+  nothing unjudged is relevant, and falls with R, which is largest when everything is.
 """
 
 from __future__ import annotations
@@ -22,16 +23,21 @@ from rankbounds.evaluation.differences.shared_lists import Documents
 from rankbounds.measures import Measure
 from rankbounds.measures.average_precision import AP
 from rankbounds.measures.binary_preference import LimitedPenalty
+from rankbounds.measures.compatibility import Compatibility
+from rankbounds.measures.expected_search_length import ESL
 from rankbounds.measures.interpolated_precision import IPrec, IPrecMean
 from rankbounds.measures.precision_and_recall import Shaw
 from rankbounds.measures.q_measure import Q
 from rankbounds.measures.r_precision import RPrec
 from rankbounds.measures.relative_preference import Preference
+from rankbounds.measures.retrieved_set import SetAP
+from rankbounds.measures.smoothed_average_precision import YAAP
+from rankbounds.measures.sum_of_precisions import sum_of_precisions
 from rankbounds.rankings.rankings import Rankings
 
-LOWERED_FROM_OUTSIDE = (AP, IPrec, IPrecMean, Shaw, Q)
+LOWERED_FROM_OUTSIDE = (AP, IPrec, IPrecMean, Shaw, Q, SetAP)
 """Relevant documents outside the list never raise these: they enter what the list is divided by."""
-FROM_0_TO_1 = (*LOWERED_FROM_OUTSIDE, LimitedPenalty, Preference, RPrec)
+FROM_0_TO_1 = (*LOWERED_FROM_OUTSIDE, LimitedPenalty, Preference, RPrec, Compatibility)
 
 
 def greatest_apart(
@@ -42,8 +48,10 @@ def greatest_apart(
     never = np.zeros(rankings.length.size)
     if measure.list_only and ends is not None:
         low, high = ends
-    elif measure.monotone:
+    elif isinstance(measure, ESL):
         return _greatest_of_ends(measure, rankings, documents, assumptions, elsewhere)
+    elif isinstance(measure, YAAP) and ends is not None:
+        return _greatest_of_yaap(measure, rankings, documents, elsewhere, ends[1])
     elif isinstance(measure, FROM_0_TO_1):
         high = np.ones(never.size)
         if isinstance(measure, LOWERED_FROM_OUTSIDE) and ends is not None:
@@ -58,8 +66,22 @@ def greatest_apart(
     return greatest
 
 
+def _greatest_of_yaap(
+    measure: YAAP, rankings: Rankings, documents: Documents, elsewhere: int, high: Floats
+) -> Greatest:
+    judged = rankings.assume(0.0)
+    total = sum_of_precisions(judged, measure.rel, rankings.width)
+    known = judged.num_relevant(measure.rel)
+
+    def greatest(a: Ints, b: Ints) -> Found:
+        relevant = known[b] + documents.held[a] + documents.held[b] - documents.overlap[a, b] + elsewhere
+        return high[a] - np.log((1 + total[b]) / (1 + relevant - total[b])), np.zeros(a.size, dtype=bool)
+
+    return greatest
+
+
 def _greatest_of_ends(
-    measure: Measure, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int
+    measure: ESL, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int
 ) -> Greatest:
     """All documents of either list relevant on the one side, none on the other."""
     filled = [np.where(rankings.holes, worth, rankings.grade) for worth in (0.0, measure.rel)]

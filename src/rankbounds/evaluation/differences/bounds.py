@@ -29,10 +29,16 @@ from rankbounds.evaluation.differences.penalties import greatest_preference
 from rankbounds.evaluation.differences.precision_at_r import greatest_at_r
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents, SharedLists
 from rankbounds.evaluation.differences.shares import greatest_share
-from rankbounds.evaluation.differences.weighted_sums import RelevantRetrieved, documents_of_weight, greatest_sum
+from rankbounds.evaluation.differences.weighted_sums import (
+    RelevantRetrieved,
+    documents_of_weight,
+    greatest_sum,
+    greatest_utility,
+)
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.average_precision import AP
+from rankbounds.measures.averaged_discounted_gain import IdealDCG
 from rankbounds.measures.binary_preference import LimitedPenalty
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.counts import NumRel, NumRelRet
@@ -45,8 +51,10 @@ from rankbounds.measures.r_precision import RPrec
 from rankbounds.measures.recall import Recall
 from rankbounds.measures.reciprocal_rank import RR
 from rankbounds.measures.relative_preference import Bpref_relative, Bpref_relative2
+from rankbounds.measures.retrieved_set import RelP, SetP
 from rankbounds.measures.success import Success
 from rankbounds.measures.sum_of_precisions import SP
+from rankbounds.measures.utility import Utility
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.threads import in_threads, processors
@@ -156,6 +164,8 @@ def topic_bounds(
     plain = measure.measure if isinstance(measure, Condensed) else measure
     if isinstance(plain, NumRelRet):
         plain = RelevantRetrieved(plain.rel)
+    if isinstance(plain, SetP):  # the share of the list that is relevant is what F becomes where recall counts nothing
+        plain = F(beta=0.0, rel=plain.rel)
     covering = replace(
         assumptions,
         bounds="both" if assumptions.bounds == "both" else "unjudged",
@@ -190,9 +200,9 @@ def topic_bounds(
 
 def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) -> Callable[[int, int], Greatest]:
     """For a topic and a number of documents elsewhere, the argument that says how large a difference can be."""
-    if measure.as_retrieved or isinstance(measure, NumRel):
+    if measure.as_retrieved or isinstance(measure, NumRel | IdealDCG):
         return lambda place, _: _settled(measure, lists.by_topic[place], assumptions)
-    if isinstance(measure, ESTIMATES):
+    if isinstance(measure, ESTIMATES) or measure.reads_judgments:
         return lambda *_: _unknown
 
     def documents(choice: Choice = _all, key: object = "all") -> list[Documents]:
@@ -208,7 +218,10 @@ def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) ->
             ideal_ratios.documents_that_matter(measure, assumptions), (measure, assumptions.ties, assumptions.bounds)
         )
         return lambda place, more: greatest_ratio(measure, lists.by_topic[place], held[place], assumptions, more)
-    if isinstance(measure, Recall | F):
+    if isinstance(measure, Utility):
+        counted = _argument(RelevantRetrieved(measure.rel), lists, assumptions)
+        return lambda place, more: greatest_utility(measure, lists.by_topic[place], counted(place, more))
+    if isinstance(measure, Recall | F | RelP):
         held = documents()
         return lambda place, more: greatest_share(measure, lists.by_topic[place], held[place], assumptions, more)
     if isinstance(measure, RR | Success) and _order_is_settled(lists, assumptions):

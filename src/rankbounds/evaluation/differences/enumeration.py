@@ -15,6 +15,7 @@ from rankbounds.evaluation.differences.completions import (
     CompletedFacts,
     cells_to_fill,
     completed,
+    ends_are_attained,
     holes_of,
     subtracted,
     value_ends,
@@ -39,6 +40,7 @@ def greatest_of_all(
     """How large the difference of any two of the lists can be, where their unjudged documents are few."""
     choices = worths(measure, rankings.facts)
     cells = cells_to_fill(measure, rankings, assumptions)
+    attained = ends_are_attained(measure)
     most = 0
     while choices.size ** (most + 1) * cells.shape[-1] <= WORK:
         most += 1
@@ -55,7 +57,7 @@ def greatest_of_all(
                 alike = np.flatnonzero(count == number)
                 ranks = holes_of(there[alike], rank_a[alike], rank_b[alike])
                 result[pairs[alike]] = of_alike(a[pairs[alike]], b[pairs[alike]], *ranks)
-        return result, ~np.isnan(result)
+        return result, ~np.isnan(result) & attained
 
     def of_alike(a: Ints, b: Ints, rank_a: Ints, rank_b: Ints) -> Floats:
         """Of pairs with equally many unjudged documents."""

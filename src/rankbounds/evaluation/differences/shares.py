@@ -1,4 +1,4 @@
-"""Documents counted to a depth over something that grows with R (recall, F): only numbers of documents matter.
+"""Documents counted to a depth over something that grows with R (recall, F, relative precision): only numbers matter.
 
 What it means: how far A can be ahead of B when unjudged documents turn out relevant or not. A relevant one that A alone
 holds (within the depth) helps A, one that B alone holds helps B, one that both or neither hold helps nobody directly;
@@ -7,7 +7,7 @@ and each makes R, the number of relevant documents, larger by one.
 Why it is right: with m documents relevant both divisors are settled, and each document counts for what its kind does.
 The best choice takes the kinds in the order of what they count for. As m grows within one kind, a quotient of two
 linear terms rises or falls all the way, so that its ends are enough where the two divisors are the same one; where they
-are not (F of two whole lists of different lengths), every m is tried.
+are not (F of two whole lists of different lengths, relative precision), every m is tried.
 """
 
 from __future__ import annotations
@@ -22,17 +22,20 @@ from rankbounds.evaluation.differences.tied_weights import TiedWeights, lines_wi
 from rankbounds.measures.measure import count_to_depth, quotient
 from rankbounds.measures.precision_and_recall import F
 from rankbounds.measures.recall import Recall
+from rankbounds.measures.retrieved_set import RelP
 from rankbounds.rankings.rankings import Rankings
 
 
 def greatest_share(
-    measure: Recall | F, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int = 0
+    measure: Recall | F | RelP, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int = 0
 ) -> Greatest:
     """How large the difference of any two of the lists can be."""
     judged, depth = rankings.assume(0.0), measure.depth(rankings)
     found = count_to_depth(measure, judged)
     known = float(judged.num_relevant(measure.rel)[0])
     slope, offset = _divisor(measure, rankings)
+    capped = isinstance(measure, RelP)
+    most_read = rankings.length if measure.cutoff is None else np.full(rankings.length.size, measure.cutoff)
     above = documents.rank < depth
     within = np.bincount(documents.line[above], minlength=found.size).astype(np.float64)
     both_within = _shared_within(documents, above)
@@ -47,7 +50,7 @@ def greatest_share(
         exact = np.ones(a.size, dtype=bool)
         kinds = np.stack((only_a, both + neither, only_b), axis=-1)
         ends = np.concatenate((np.zeros((a.size, 1)), np.cumsum(kinds, axis=-1)), axis=-1)
-        if (offset[a] == offset[b]).all():
+        if not capped and (offset[a] == offset[b]).all():
             return values(a, b, only_a, both, neither, only_b, ends).max(axis=-1), exact
         result = np.empty(a.size)
         most = int(ends.max(initial=0)) + 1
@@ -64,7 +67,10 @@ def greatest_share(
     ) -> Floats:
         """The best differences with these numbers of documents relevant."""
         only_a, both, neither, only_b = (kind[:, None] for kind in (only_a, both, neither, only_b))
-        weight_a, weight_b = (quotient(np.ones(1), slope * (known + number) + offset[side][:, None]) for side in (a, b))
+        divisors = [slope * (known + number) + offset[side][:, None] for side in (a, b)]
+        if capped:
+            divisors = [np.minimum(over, most_read[side][:, None]) for over, side in zip(divisors, (a, b), strict=True)]
+        weight_a, weight_b = (quotient(np.ones(1), over) for over in divisors)
         turned_a = np.minimum(number, only_a)
         left = number - turned_a
         both_first = weight_a >= weight_b
@@ -82,7 +88,7 @@ def _orders_matter(assumptions: Assumptions) -> bool:
 
 
 def _greatest_over_ties(
-    measure: Recall | F, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int
+    measure: Recall | F | RelP, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int
 ) -> Greatest:
     """Where the depth may cut through tied documents, each counts by a share of its own: the largest net ones first."""
     weights = TiedWeights.of(measure, rankings, assumptions)
@@ -112,15 +118,17 @@ def _greatest_over_ties(
         best = np.full(a.size, -np.inf)
         for added in dict.fromkeys((0, elsewhere)):
             over = slope * (known + number + added) + offset[a][:, None]
+            if isinstance(measure, RelP):
+                over = np.minimum(over, measure.cutoff or np.inf)
             best = np.maximum(best, quotient(sums, over).max(axis=-1))
         return best
 
     return greatest
 
 
-def _divisor(measure: Recall | F, rankings: Rankings) -> tuple[float, Floats]:
+def _divisor(measure: Recall | F | RelP, rankings: Rankings) -> tuple[float, Floats]:
     """What the divisor grows by for each relevant document, and what it is without any, by list."""
-    if isinstance(measure, Recall):
+    if isinstance(measure, Recall | RelP):
         return 1.0, np.zeros(rankings.length.size)
     read = rankings.length if measure.cutoff is None else np.full(rankings.length.size, measure.cutoff)
     return measure.beta**2 / (1 + measure.beta**2), read / (1 + measure.beta**2)

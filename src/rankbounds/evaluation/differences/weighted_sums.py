@@ -23,6 +23,7 @@ from rankbounds.evaluation.differences.greatest import Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents
 from rankbounds.evaluation.differences.tied_weights import TiedWeights, lines_with_open_order
 from rankbounds.measures.measure import RankWeighted
+from rankbounds.measures.utility import Utility
 from rankbounds.rankings.rankings import Rankings
 
 WEIGHTLESS = 1e-17
@@ -72,5 +73,21 @@ def greatest_sum(measure: RankWeighted, rankings: Rankings, documents: Documents
         base = np.maximum(base, base * shrunk)
         ahead = (opened_most[a] - opened_least[b] + apart[a, b]) / 2
         return base + ahead + tail[a], ~(open_order[a] | open_order[b]) & (shrunk == 1.0)
+
+    return greatest
+
+
+def greatest_utility(measure: Utility, rankings: Rankings, counted: Greatest) -> Greatest:
+    """Of linear utility, from how many more relevant documents A can hold than B.
+
+    Whatever relevant documents are worth that a list misses, both lists lose it for the same documents: the difference
+    counts those that are held, and the lengths of the lists.
+    """
+    for_each = measure.hit - measure.noise - measure.miss + measure.rest
+    fixed = (measure.noise - measure.rest) * rankings.length
+
+    def greatest(a: Ints, b: Ints) -> Found:
+        most, exact = counted(a, b) if for_each >= 0 else counted(b, a)
+        return fixed[a] - fixed[b] + abs(for_each) * most, exact
 
     return greatest

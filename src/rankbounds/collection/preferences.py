@@ -1,0 +1,204 @@
+"""Judgments from preferences: which of two documents is better, for many pairs, made into levels.
+
+Copeland: a document's score is the number of documents that it is preferred to, less those that are preferred to it;
+where a pair was asked several times, the majority decides. Bradley and Terry: every document has a strength, and is
+preferred to another with probability s / (s + t); the strengths make the preferences as likely as can be. Each document
+has drawn once against one of strength 1, so that a document which always wins has a strength, too.
+
+Levels are the distinct scores of a topic's documents, the lowest being 1. They keep the order, not the distances, which
+is what Compatibility reads. Preferences need not agree with each other, so that no levels may agree with all of them:
+the share that is violated says how far to trust levels.
+
+Sources: Copeland 1951; Bradley and Terry, Biometrika 39, 1952, fitted as in Hunter, Annals of Statistics 32(1), 2004.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.choices import check_choice
+from rankbounds.collection.qrels import Qrels
+from rankbounds.errors import DataError, Place
+from rankbounds.files.opening import read_text
+from rankbounds.files.trec import fields_of
+
+METHODS = ("copeland", "bradley-terry")
+IN_WORDS = {"copeland": "Copeland scores", "bradley-terry": "Bradley-Terry strengths"}
+CLOSE = 1e-6
+"""Strengths whose logarithms differ by less are the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceLevels:
+    """Levels from preferences, and how many of the preferences they go along with.
+
+    Attributes
+    ----------
+    qrels : Qrels
+        The levels as judgments, from 1.
+    method : str
+        How they were found.
+    stated, violated, tied : int
+        How many preferences there are; how many say the opposite of the levels; and how many are between documents of
+        the same level.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.levels_from_preferences([("q", "a", "b"), ("q", "b", "c"), ("q", "a", "c")])
+    PreferenceLevels(Copeland scores, 1 topic, 3 preferences: 0 (0.0%) violated, 0 (0.0%) between equals)
+    """
+
+    qrels: Qrels
+    method: str
+    stated: int
+    violated: int
+    tied: int
+
+    @property
+    def violated_share(self) -> float:
+        """The share of preferences that say the opposite of the levels."""
+        return self.violated / self.stated
+
+    @property
+    def tied_share(self) -> float:
+        """The share of preferences between documents of the same level."""
+        return self.tied / self.stated
+
+    def sentence(self) -> str:
+        """How far the levels go along with the preferences."""
+        return (
+            f"{self.stated:,} preferences: {self.violated:,} ({self.violated_share:.1%}) violated, {self.tied:,} "
+            f"({self.tied_share:.1%}) between equals"
+        )
+
+    def __repr__(self) -> str:
+        topics = len(self.qrels.query_ids)
+        return f"PreferenceLevels({IN_WORDS[self.method]}, {topics} topic{'s'[: topics != 1]}, {self.sentence()})"
+
+
+def levels_from_preferences(
+    preferences: str | os.PathLike[str] | Iterable[tuple[Any, Any, Any]], method: str = "copeland"
+) -> PreferenceLevels:
+    """Judgments as levels from pairwise preferences.
+
+    Parameters
+    ----------
+    preferences : path or iterable of tuples
+        Lines, or tuples, of a query, the better document and the worse one.
+    method : str, default "copeland"
+        ``"copeland"`` or ``"bradley-terry"``.
+
+    Returns
+    -------
+    PreferenceLevels
+        With ``qrels``, and the share of preferences that the levels violate.
+
+    Notes
+    -----
+    All documents that were compared have a level of at least 1; preferences say nothing of others.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> found = rb.levels_from_preferences([("q", "a", "b"), ("q", "b", "c"), ("q", "a", "c"), ("q", "c", "d")])
+    >>> found.qrels["q"]
+    {'a': 3.0, 'b': 2.0, 'c': 1.0, 'd': 1.0}
+    """
+    check_choice("method", method, METHODS)
+    rows = _read(preferences) if isinstance(preferences, str | os.PathLike) else _checked(preferences)
+    source = os.fspath(preferences) if isinstance(preferences, str | os.PathLike) else "preferences"
+    if not rows:
+        raise DataError(source, "there is no preference.")
+    number: dict[tuple[str, str], int] = {}
+    better, worse = (
+        np.array([number.setdefault((row[0], row[side]), len(number)) for row in rows], dtype=np.int64)
+        for side in (1, 2)
+    )
+    queries: dict[str, int] = {}
+    topic = np.array([queries.setdefault(query, len(queries)) for query, _ in number], dtype=np.int64)
+    score = _copeland(better, worse) if method == "copeland" else _strengths(better, worse)
+    level = _levels(topic, score)
+    query_ids, documents = zip(*number, strict=True)
+    order = np.lexsort((-level, topic))
+    qrels = Qrels.from_columns(
+        [query_ids[place] for place in order], [documents[place] for place in order], level[order], source=source
+    )
+    violated, tied = level[better] < level[worse], level[better] == level[worse]
+    return PreferenceLevels(qrels, method, len(rows), int(violated.sum()), int(tied.sum()))
+
+
+def _read(path: str | os.PathLike[str]) -> list[tuple[str, str, str]]:
+    text = read_text(os.fspath(path))
+    rows = []
+    for line, content in enumerate(text.lines(), text.before + 1):
+        fields = [field.decode("utf-8", "surrogateescape") for field in fields_of(content)]
+        if not fields or fields[0].startswith("#"):
+            continue
+        if len(fields) != 3:
+            problem = f"a preference has three fields (query, better document, worse document); this has {len(fields)}."
+            raise DataError(Place(text.name, line), problem)
+        _reject_itself(fields, Place(text.name, line))
+        rows.append((fields[0], fields[1], fields[2]))
+    return rows
+
+
+def _checked(given: Iterable[tuple[Any, Any, Any]]) -> list[tuple[str, str, str]]:
+    rows = []
+    for place, row in enumerate(given, 1):
+        if isinstance(row, str) or len(row) != 3:
+            raise DataError(Place("preferences", row=place), "expected a query, the better document and the worse one.")
+        _reject_itself([str(entry) for entry in row], Place("preferences", row=place))
+        rows.append((str(row[0]), str(row[1]), str(row[2])))
+    return rows
+
+
+def _reject_itself(fields: list[str], place: Place) -> None:
+    if fields[1] == fields[2]:
+        raise DataError(place, f'document "{fields[1]}" of topic "{fields[0]}" is preferred to itself.')
+
+
+def _copeland(better: Ints, worse: Ints) -> Floats:
+    """The number of documents that each beats, less those that it loses to."""
+    documents = int(max(better.max(), worse.max())) + 1
+    low, high = np.minimum(better, worse), np.maximum(better, worse)
+    pair, code = np.unique(low * documents + high, return_inverse=True)
+    outcome = np.sign(np.bincount(code, weights=np.where(better == low, 1.0, -1.0)))
+    score = np.zeros(documents)
+    np.add.at(score, pair // documents, outcome)
+    np.add.at(score, pair % documents, -outcome)
+    return score
+
+
+def _strengths(better: Ints, worse: Ints) -> Floats:
+    """The logarithms of Bradley and Terry's strengths, by Hunter's algorithm, a draw with strength 1 for each."""
+    documents = int(max(better.max(), worse.max())) + 1
+    won = np.bincount(better, minlength=documents) + 0.5
+    strength = np.ones(documents)
+    for _ in range(100_000):
+        met = 1 / (strength[better] + strength[worse])
+        against = np.bincount(better, met, documents) + np.bincount(worse, met, documents) + 1 / (strength + 1)
+        updated = won / against
+        moved = np.abs(np.log(updated / strength)).max()
+        strength = updated
+        if moved < CLOSE / 1000:
+            break
+    return np.log(strength)
+
+
+def _levels(topic: Ints, score: Floats) -> Ints:
+    """The place of each score among the distinct ones of its topic, from 1."""
+    order = np.lexsort((score, topic))
+    first = np.diff(topic[order], prepend=-1) != 0
+    rises = ~first & (np.diff(score[order], prepend=0.0) > CLOSE)
+    steps = np.cumsum(rises)
+    since_first = steps - np.maximum.accumulate(np.where(first, steps, 0))
+    level = np.empty(topic.size, dtype=np.int64)
+    level[order] = since_first + 1
+    return level

@@ -1,0 +1,216 @@
+"""Any measure under probabilities of relevance: what unjudged documents turn out to be is drawn many times.
+
+Each draw gives every unjudged document one grade, the same in all runs that hold it, and scores the completed lists. A
+document is relevant with its probability, independently of the others; how relevant it then is, is drawn from the
+grades of all relevant documents that are judged. Where probabilities were estimated, each draw takes its own from what
+the estimate leaves open. Draw i of one topic goes with draw i of every other: the mean over topics has draws too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.evaluation.score_differences import TOLERANCE, merit
+from rankbounds.measures import Measure
+from rankbounds.probability.completions import Completions, OpenCollection
+from rankbounds.probability.estimates import Estimate
+from rankbounds.probability.models import RelevanceProbability
+from rankbounds.rankings.topic_facts import TopicFacts
+
+SAMPLES = 1000
+"""How often unjudged documents are drawn where nothing is said."""
+NEVER, ALWAYS = 1e-12, 1 - 1e-12
+
+
+def lowest_relevant_grade(measure: Measure, facts: TopicFacts) -> float:
+    """From which grade on a document is relevant: the measure's own, or for gains the least that is judged above 0."""
+    if not measure.graded:
+        return measure.rel
+    known = facts.grade[facts.grade > 0]
+    return float(min(known.min(initial=np.inf), 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class RelevantGrades:
+    """Grades of relevant documents, ascending, and which share of these documents has at least each of them."""
+
+    grade: Floats
+    reached: Floats
+
+    @classmethod
+    def of(cls, measure: Measure, facts: TopicFacts) -> RelevantGrades:
+        """Those of all relevant documents that are judged; where there are none, the lowest that is relevant."""
+        least = lowest_relevant_grade(measure, facts)
+        if not measure.graded:
+            return cls(np.array([least]), np.ones(1))
+        grade, count = np.unique(facts.grade[facts.grade >= least], return_counts=True)
+        if not grade.size:
+            return cls(np.array([least]), np.ones(1))
+        return cls(grade, np.cumsum(count[::-1])[::-1] / count.sum())
+
+    def drawn(self, uniform: Floats) -> Floats:
+        """A grade for each uniform number, the highest for the lowest ones."""
+        return self.grade[np.searchsorted(-self.reached, -uniform, side="left").clip(1) - 1]
+
+    def expected_gain(self, rule: Callable[[Floats], Floats]) -> float:
+        """The mean gain of a relevant document."""
+        return float(rule(self.grade) @ -np.diff(self.reached, append=0.0))
+
+
+class DrawnCompletions:
+    """Seeded draws of what the unjudged documents of a collection turn out to be, for one measure."""
+
+    def __init__(
+        self, collection: OpenCollection, measure: Measure, model: RelevanceProbability, samples: int, seed: int
+    ) -> None:
+        self.collection, self.measure, self.samples, self.seed = collection, measure, samples, seed
+        self.chance = collection.mean_over_runs([model(unjudged) for unjudged in collection.unjudged])
+        self.grades = RelevantGrades.of(measure, collection.facts)
+        self._features: Floats | None = None
+        if isinstance(model, Estimate) and len(collection):
+            features = [model.features_of(unjudged) for unjudged in collection.unjudged]
+            columns = [[rows[:, column] for rows in features] for column in range(features[0].shape[1])]
+            self._features = np.stack([collection.mean_over_runs(of_runs) for of_runs in columns], axis=-1)
+            rng = np.random.default_rng((seed, 1))
+            self._moved = rng.multivariate_normal(
+                np.zeros(len(model.covariance)), model.covariance, samples, method="eigh", check_valid="ignore"
+            )
+
+    def completed(self, topics: Ints, samples: slice | None = None) -> Completions:
+        """The draws of these topics; ``samples``: only some of them."""
+        documents = self.collection.documents_of(topics)
+        sizes = np.count_nonzero(documents >= 0, axis=-1).tolist()
+        uniform = np.ones((topics.size, self.samples, documents.shape[1]))
+        # Each topic has its own stream: what is drawn for it does not depend on the other topics.
+        for line, (topic, size) in enumerate(zip(topics.tolist(), sizes, strict=True)):
+            uniform[line, :, :size] = np.random.default_rng((self.seed, 2, topic)).random((self.samples, size))
+        if samples is not None:
+            uniform = uniform[:, samples]
+        chance: Floats = np.zeros(documents.shape)
+        chance[documents >= 0] = self.chance[documents[documents >= 0]]
+        if self._features is None:
+            at, draw, column = np.nonzero(uniform < chance[:, None, :])
+            chance = chance[at, column]
+        else:
+            # Few documents are ever relevant: their own chance in a draw is worked out where it can matter.
+            odds = np.log(np.clip(chance, NEVER, ALWAYS) / np.clip(1 - chance, NEVER, ALWAYS))
+            moved = self._moved[samples or slice(None)] @ self._features[documents].transpose(0, 2, 1)
+            most = np.where(chance > 0, _chance(odds + moved.max(axis=1)), 0.0)
+            at, draw, column = np.nonzero(uniform < most[:, None, :])
+            chance = _chance(odds[at, column] + moved[at, draw, column])
+            met = uniform[at, draw, column] < chance
+            at, draw, column, chance = at[met], draw[met], column[met], chance[met]
+        grade = self.grades.drawn(uniform[at, draw, column] / chance)
+        return Completions(topics, uniform.shape[1], at, draw, documents[at, column], grade)
+
+    def scores(self, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, Ints, Floats]]:
+        """For each group of runs and part of the topics: the group, the topics, and their drawn scores.
+
+        A group's topics are completed with the documents that its runs hold. Scores have an axis for the runs of the
+        group, one for the topics, one for the draws.
+        """
+        for topics in self.collection.parts(self.measure, self.samples):
+            completed = self.completed(topics)
+            for at, group in enumerate(groups):
+                facts = self.collection.facts_of(completed, group)
+                values = [self.collection.values(run, self.measure, completed, facts) for run in group]
+                yield at, topics, np.stack(values)
+
+    def cells(self, pairs: int) -> float:
+        """About how many cells one draw of so many pairs' differences goes through."""
+        depth = self.collection.depth(self.measure)
+        lengths = [np.maximum(lists.length, 0) for lists in self.collection.lists]
+        read = float(
+            np.mean([length.sum() if depth is None else np.minimum(length, depth).sum() for length in lengths])
+        )
+        return 2 * pairs * read + 4 * len(self.collection)
+
+
+def _chance(odds: Floats) -> Floats:
+    """The probability that these log odds stand for."""
+    return 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnDifference:
+    """Draws of the mean difference of two runs, the first less the second, over the topics that both are scored on."""
+
+    measure: Measure
+    draws: Floats
+    scale: float
+    """How large the scores are that were subtracted."""
+
+    @property
+    def finite(self) -> bool:
+        """Is every draw a finite number? Where searches may never end, it is not."""
+        return bool(np.isfinite(self.draws).all())
+
+    @property
+    def mean(self) -> float:
+        """The expected difference; NaN where it is not finite."""
+        return float(self.draws.mean()) if self.finite else np.nan
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation of the difference; NaN where it is not finite."""
+        if not self.finite:
+            return np.nan
+        return float(self.draws.std(ddof=1)) if np.ptp(self.draws) > TOLERANCE * self.scale else 0.0
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """The middle share of the draws."""
+        if not self.finite:
+            return np.nan, np.nan
+        low, high = np.quantile(self.draws, ((1 - confidence) / 2, (1 + confidence) / 2)).tolist()
+        return low, high
+
+    @property
+    def better(self) -> float:
+        """How likely the first run is the better one; scores that are equal but for rounding make no run better."""
+        return self._share(merit(self.draws, self.measure))
+
+    @property
+    def worse(self) -> float:
+        """How likely the second run is the better one."""
+        return self._share(-merit(self.draws, self.measure))
+
+    def _share(self, ahead: Floats) -> float:
+        return float(np.mean(ahead > TOLERANCE * self.scale))
+
+    @property
+    def error(self) -> float:
+        """The standard error of ``mean``."""
+        return self.sd / math.sqrt(self.draws.size)
+
+    @property
+    def error_of_probability(self) -> float:
+        """The standard error of ``better``, or of ``worse`` if that is larger."""
+        return max(error_of_share(share, self.draws.size) for share in (self.better, self.worse))
+
+
+def error_of_share(share: float, draws: int) -> float:
+    """The standard error of a share of draws. All or none of them do not make it certain: one more of each is added."""
+    likely = (share * draws + 1) / (draws + 2)
+    return math.sqrt(likely * (1 - likely) / draws)
+
+
+def drawn_differences(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> list[DrawnDifference]:
+    """The mean difference of each pair of runs, over documents that either of the two retrieved."""
+    has_list = drawn.collection.has_list
+    total, scale = np.zeros((len(pairs), drawn.samples)), np.zeros(len(pairs))
+    for at, topics, scores in drawn.scores(pairs):
+        both: Flags = np.logical_and.reduce(has_list[list(pairs[at])])[topics]
+        one, other = scores[:, both]
+        with np.errstate(invalid="ignore"):  # of searches that never end; where neither does, there is no difference
+            total[at] += np.where(one == other, 0.0, one - other).sum(axis=0)
+        scale[at] += np.where(np.isfinite(scores[:, both]), np.abs(scores[:, both]), 0.0).max(axis=-1).sum()
+    count = [int(has_list[list(pair)].all(axis=0).sum()) for pair in pairs]
+    return [
+        DrawnDifference(drawn.measure, draws / max(topics, 1), float(size) / max(topics, 1))
+        for draws, size, topics in zip(total, scale, count, strict=True)
+    ]

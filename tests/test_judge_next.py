@@ -1,0 +1,218 @@
+"""What to judge next, for any measure and question: effects against evaluating anew, counts against judging by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.comparison import Evidence
+from rankbounds.comparison.settling import Question, SettlingPlan, SimulatedJudging, _least_count
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.rankings.topic_facts import TopicFacts
+
+QRELS = {"1": {"a": 2, "b": 0, "c": 1, "x": 1}, "2": {"a": 1, "d": 0, "z": 2}}
+RUNS = {
+    "one": {"1": ["a", "u", "b", "v"], "2": ["u", "a", "w"]},
+    "other": {"1": ["v", "c", "u"], "2": ["d", "v", "u"]},
+}
+
+
+def question(measure, qrels=QRELS, runs=RUNS, q=0.0):
+    facts = TopicFacts(judgments_from(qrels))
+    return Question.about(all_runs(runs), facts, Assumptions(), rb.parse_measure(measure), q=q)
+
+
+def documents(asked):
+    names = asked.collection.doc_ids(np.arange(len(asked.collection)))
+    topics = [asked.collection.facts.query_ids[topic] for topic in asked.collection.topic.tolist()]
+    return list(zip(topics, names, strict=True))
+
+
+@pytest.mark.parametrize(
+    "measure", ["nDCG@3", "nDCG", "AP", "Recall@2", "RR", "P@3", "DCG@2", "RBP(p=0.8)", "Q", "RPrec"]
+)
+def test_an_effect_is_what_evaluating_anew_says(measure):
+    """With q = 0 all others are non-relevant, and the effect is the plain change of the score."""
+    asked = question(measure)
+    effect = asked.effects((0, 1))
+    chosen = rb.parse_measure(measure)
+    unjudged = {topic: dict(judged) for topic, judged in QRELS.items()}
+    for topic, doc in documents(asked):
+        unjudged[topic][doc] = 0
+    before = rb.evaluate(unjudged, RUNS, measure).mean().value[:, 0, 0]
+    top = 2 if chosen.graded else 1
+    for place, (topic, doc) in enumerate(documents(asked)):
+        judged = {name: dict(grades) for name, grades in unjudged.items()}
+        judged[topic][doc] = top
+        after = rb.evaluate(judged, RUNS, measure).mean().value[:, 0, 0]
+        np.testing.assert_allclose(effect[:, place], after - before, atol=1e-12, err_msg=f"{topic}/{doc}")
+
+
+def test_effects_between_looked_at_ranks_are_close():
+    """Far down a long list some ranks are looked at; the others lie on the line between them."""
+    simulated = rb.simulate(2, 2, 400, 300, pool_depth=5, seed=3)
+    asked = question("AP", simulated.pooled, simulated.runs)
+    effect = asked.effects((0, 1))
+    rng = np.random.default_rng(1)
+    everything = {topic: dict(judged) for topic, judged in simulated.pooled.to_dict().items()}
+    named = documents(asked)
+    for topic, doc in named:
+        everything[topic][doc] = 0.0
+    before = rb.evaluate(everything, simulated.runs, "AP").mean().value[:, 0, 0]
+    for place in rng.permutation(len(named))[:40].tolist():
+        topic, doc = named[place]
+        after = (
+            rb.evaluate(
+                {name: judged | ({doc: 1.0} if name == topic else {}) for name, judged in everything.items()},
+                simulated.runs,
+                "AP",
+            )
+            .mean()
+            .value[:, 0, 0]
+        )
+        np.testing.assert_allclose(effect[:, place], after - before, atol=0.02 * np.abs(effect).max())
+
+
+def test_documents_for_the_other_run_come_first_where_relevance_is_rare():
+    """To prove that one is better, what speaks for the other must be seen to be non-relevant."""
+    plan = rb.judge_next(QRELS, RUNS, budget=20, measure="nDCG@3", compare=("one", "other"), q=0.05)
+    assert isinstance(plan, SettlingPlan)
+    assert (np.diff(plan.value) <= 1e-12).all()
+    (ahead,) = plan.better
+    against = [row["effect"] < 0 for row in plan.rows()]
+    assert against[0] == (ahead > 0.5)
+    turned = rb.judge_next(QRELS, RUNS, budget=20, measure="nDCG@3", compare=("other", "one"), q=0.05)
+    assert [row["doc_id"] for row in turned.rows()] == [row["doc_id"] for row in plan.rows()]
+    np.testing.assert_allclose(turned.value, plan.value, rtol=1e-4)
+    np.testing.assert_allclose(turned.effect, -plan.effect)
+
+
+@pytest.mark.parametrize(
+    "measure", ["nDCG@10", "AP", "P@10", "RR", "Recall@10", "DCG@10", "RBP(p=0.8)", "ESL(n=1)", "ERR"]
+)
+@pytest.mark.parametrize("compare", [None, ("run1", "run2"), "all"])
+def test_any_measure_and_any_question(measure, compare):
+    simulated = rb.simulate(3, 6, 80, 30, pool_depth=3, relevant=0.4, best=0.5, worst=0.6, seed=8)
+    plan = rb.judge_next(simulated.pooled, simulated.runs, budget=7, measure=measure, compare=compare, q=0.2)
+    judged = simulated.pooled.to_dict()
+    if not (compare == "all" and all(plan.settled)):
+        assert 0 < len(plan) <= 7
+    for row in plan.rows():
+        assert row["doc_id"] not in judged[row["query_id"]]
+        if compare is not None:
+            assert list(row)[:3] == ["query_id", "doc_id", "value"]
+            assert row["value"] > 0
+    assert len(plan.pool()) == len(plan)
+
+
+def judged_by_hand(asked, pair, order, grade):
+    """How many judgments in this order settle the pair, looking at the bounds after every single one."""
+    judged = np.full(len(asked.collection), np.nan)
+    for count in range(order.size + 1):
+        low, high = asked.bounds([pair], judged)
+        if low[0] > 0 or high[0] < 0:
+            return count
+        if count < order.size:
+            judged[order[count]] = grade[order[count]]
+    return math.inf
+
+
+@pytest.mark.parametrize("measure", ["P@5", "nDCG@5"])
+def test_simulated_counts_are_those_of_judging_one_by_one(measure):
+    simulated = rb.simulate(2, 5, 60, 20, pool_depth=1, seed=5)
+    asked = question(measure, simulated.pooled, simulated.runs, q=0.2)
+    rounds = 6
+    grade = asked._truths(rounds)
+    judging = SimulatedJudging(
+        asked.effect_on((0, 1))[None], asked.share, asked.gain_shares(grade),
+        np.array([asked.standing((0, 1))])[:, :2].T, asked.bounds([(0, 1)]), level=1.0, to_the_end=True,
+    )  # fmt: skip
+    by_hand = [judged_by_hand(asked, (0, 1), order, grade[line]) for line, order in enumerate(judging.orders())]
+    if measure == "P@5":  # the bounds of a weighted sum are followed exactly
+        assert judging.counts().tolist() == by_hand
+    found = [
+        asked.until_settled([(0, 1)], grade[line], order, guess)
+        for line, (order, guess) in enumerate(zip(judging.orders(), judging.counts().tolist(), strict=True))
+    ]
+    assert found == by_hand
+    assert all(np.unique(order).size == order.size for order in judging.orders())
+
+
+@pytest.mark.parametrize("answer", [0, 1, 2, 7, 50, 99, 100, math.inf])
+@pytest.mark.parametrize("guess", [0, 1, 8, 60, math.inf])
+def test_the_least_count_is_found_from_any_guess(answer, guess):
+    assert _least_count(lambda count: count >= answer, 100, guess) == answer
+
+
+def test_how_many_judgments_are_told_with_an_interval():
+    simulated = rb.simulate(2, 12, 100, 40, pool_depth=2, seed=7)
+    told = {}
+    for until in ("settled", 0.95):
+        plan = rb.judge_next(
+            simulated.pooled, simulated.runs, budget=3, measure="P@10", compare=("run1", "run2"), q=0.1, until=until
+        )
+        needed = told[until] = plan.needed
+        assert needed.simulations == 200
+        assert 0 <= needed.low <= needed.median
+        assert needed.high is None or needed.high >= needed.median
+    assert told[0.95].median <= told["settled"].median
+    again = rb.judge_next(
+        simulated.pooled, simulated.runs, budget=3, measure="P@10", compare=("run1", "run2"), q=0.1, until="settled"
+    )
+    assert again.needed == told["settled"]
+
+
+def test_command(tmp_path, capfd):
+    simulated = rb.simulate(3, 8, 100, 30, pool_depth=3, seed=2)
+    simulated.pooled.write(tmp_path / "qrels")
+    for run in simulated.runs:
+        run.write(tmp_path / run.name)
+    files = [str(tmp_path / name) for name in ("qrels", "run1", "run2", "run3")]
+
+    def told(*arguments):
+        assert main(["judge-next", *files, "--budget", "4", "--format", "json", *arguments]) == 0
+        out, err = capfd.readouterr()
+        return json.loads(out), err
+
+    rows, err = told("-m", "nDCG@10", "--compare", "run1", "run2", "--until", "0.95")
+    assert [list(row)[:3] for row in rows] == [["query_id", "doc_id", "value"]] * 4
+    assert "judgments in this order are needed" in err
+    assert sorted(rows, key=lambda row: -row["value"]) == rows
+    rows, err = told("-m", "AP", "--compare", "all")
+    assert "as judged, run" in err
+    rows, _ = told("-m", "nDCG@10")
+    assert len(rows) == 4
+    rows, _ = told()
+    assert {"query_id", "doc_id", "weight", "residual_after"} <= set(rows[0])
+
+
+def test_the_paragraph_says_what_to_judge_for_any_measure():
+    simulated = rb.simulate(2, 20, 100, 40, pool_depth=6, relevant=0.4, best=0.5, worst=0.55, seed=3)
+    evidence = Evidence(simulated.pooled, simulated.runs)
+    for name in ("nDCG@10", "AP", "RBP(p=0.8)"):
+        plan = evidence.to_judge(rb.parse_measure(name), 0, 1)
+        assert plan is not None
+        compared = evidence.compare([name])
+        assert compared.pairs[0]["certain_low"] < 0 < compared.pairs[0]["certain_high"]
+        assert f"{plan.query_ids[0]}/{plan.doc_ids[0]}" in compared.words()
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_hidden_judgments_are_asked_for_again():
+    """The replay: every order settles every pair, and the order of value needs fewer judgments than a random one."""
+    from rankbounds.studies import settling_by_judging_order
+
+    simulated = rb.simulate(6, 12, 150, 20, best=0.2, worst=0.5, relevant=0.2, seed=4)
+    result = settling_by_judging_order.run(
+        simulated.complete, simulated.runs, measures=["P@10", "nDCG@10"], pairs=6, depth=10
+    )
+    mean = {(row["measure"], row["order"]): row["mean"] for row in result.rows}
+    assert len(mean) == 2 * len(settling_by_judging_order.ORDERS)
+    for measure in ("P@10", "nDCG@10"):
+        assert 0 < mean[measure, "value"] < mean[measure, "random"] < math.inf
