@@ -18,6 +18,8 @@ from rankbounds.comparison.significance import Resampling, deviation_of, p_value
 MEANS = ("collections", "queries")
 PRODUCTS = 5_000_000_000
 """So many products of pairs, topics and resamples are worth their time; of more, fewer resamples, but a thousand."""
+CELLS = 100_000_000
+"""So many means of pairs, collections and resamples are worth their time, too."""
 LEAST_ERROR = 0.5
 """A resampled standard error counts as at least this share of the observed one: where two runs differ on few topics, a
 resample may hold none of them, and one such pair would make all others look like chance."""
@@ -62,7 +64,7 @@ def interval(
 def topic_counts(topics: Ints, rows: int, resampling: Resampling) -> list[Floats]:
     """By collection, how often each topic is drawn in each resample (an axis of resamples and one of topics)."""
     total = int(topics.sum())
-    most = max(1000, min(PRODUCTS // max(1, rows * total), DRAWS // total))
+    most = max(1000, min(PRODUCTS // (rows * total), CELLS // (rows * topics.size), DRAWS // total))
     generator = resampling.generator()
     resamples = min(resampling.resamples, most)
     return [generator.multinomial(size, np.full(size, 1 / size), resamples).astype(float) for size in topics.tolist()]
@@ -110,8 +112,10 @@ def family_wise_p_values(parts: Sequence[Floats], share: Floats, counts: Sequenc
             square /= topics
             of_part = square - moved**2
             of_part[of_part < 1e-14 * square] = 0.0  # what is left of cancelled numbers is not a deviation
-            mean += weight[rows, None] * moved
-            variance += weight[rows, None] ** 2 * of_part / (topics - 1)
+            moved *= weight[rows, None]
+            mean += moved
+            of_part *= weight[rows, None] ** 2 / (topics - 1)
+            variance += of_part
             own_mean += weight[rows] * centre
             own_variance += weight[rows] ** 2 * deviation_of(own) ** 2 / topics
             size += weight[rows] * np.abs(own).mean(axis=-1)
