@@ -327,6 +327,13 @@ class TestComparison:
             assert row["tau"] == pytest.approx(math.sqrt(summary.tau_squared[0]), abs=1e-7)
             assert row["new_high"] == pytest.approx(summary.new_high[0], abs=1e-7)
 
+    def test_words_have_the_p_value_of_the_pair_alone_beside_the_corrected_one(self, compared, made):
+        assert "corrected for all pairs" in compared.words()
+        two = {name: (qrels, runs[:2]) for name, (qrels, runs) in made.items()}
+        alone = rb.compare_collections(two, "AP", resamples=50)
+        assert "corrected" not in alone.words()
+        assert alone.pairs[0]["p_adjusted"] == alone.pairs[0]["p_value"]
+
     def test_exchanged_sides(self, compared):
         one, other = compared.pair("run1", "run2", "P@5"), compared.pair("run2", "run1", "P@5")
         assert other["difference"] == -one["difference"]

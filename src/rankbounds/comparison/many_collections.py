@@ -341,13 +341,14 @@ def _sentences(compared: CollectionsComparison, row: Mapping[str, Any]) -> list[
     ]
     if row["ci_low"] == row["ci_high"] == 0:
         return [f"{row['measure']}: {a} and {b} have the same scores on all topics of {count} collections."]
+    tested = f"p {_p(row['p_value'])}"
+    if len(compared.pairs) > len(compared.measures):
+        tested += f" alone, p {_p(row['p_adjusted'])} corrected for all pairs"
     if row["verdict"] == "no difference shown":
-        sentences.append(f"That may be chance (p {_p(row['p_adjusted'])}).")
+        sentences.append(f"That may be chance ({tested}).")
     else:
         better = a if row["verdict"] == "a better" else b
-        sentences.append(
-            f"Chance in the topics does not explain it: {better} is better here (p {_p(row['p_adjusted'])})."
-        )
+        sentences.append(f"Chance in the topics does not explain it: {better} is better here ({tested}).")
     if row["summary"] is None:
         why = (
             "one collection says nothing of others"
