@@ -27,6 +27,8 @@ from rankbounds.comparison.result import Comparison as Comparison
 from rankbounds.comparison.settling import judge_next as judge_next
 from rankbounds.comparison.similarity import Similarity as Similarity
 from rankbounds.comparison.similarity import similarity as similarity
+from rankbounds.comparison.slices import Slices as Slices
+from rankbounds.comparison.slices import slices as slices
 from rankbounds.comparison.unjudged_differences import differences as differences
 from rankbounds.comparison.verdict import compare as compare
 from rankbounds.errors import DataError as DataError
@@ -38,6 +40,7 @@ from rankbounds.evaluation.engines import spark as spark
 from rankbounds.evaluation.engines import streaming as streaming
 from rankbounds.evaluation.evaluate import evaluate as evaluate
 from rankbounds.evaluation.scores import Scores as Scores
+from rankbounds.evaluation.tabled_scores import read_scores as read_scores
 from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
 from rankbounds.judging import pools as pools
 from rankbounds.judging.audit import audit as audit

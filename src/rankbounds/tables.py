@@ -142,6 +142,11 @@ def _as_text(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_BEGINNINGS) else value
 
 
+def without_apostrophe(text: str) -> str:
+    """The text that ``render_rows`` marked for spreadsheets as it was before."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA_BEGINNINGS) else text
+
+
 def plain_rows(fields: Sequence[str], *columns: Sequence[Any] | Floats) -> list[dict[str, Any]]:
     """A dict for each row of columns, None where a value is not known."""
     cleaned = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from rankbounds.commands.output import add_output, check_format, write_rows, write_text
-from rankbounds.commands.reading import add_inputs, reading_from, runs_from
+from rankbounds.commands.reading import add_inputs, add_score_tables, reading_from, runs_from
 from rankbounds.commands.scoring import add_assumptions, add_measures, evaluate_from
 from rankbounds.errors import UsageError
 from rankbounds.tables import Table, number
@@ -20,6 +20,7 @@ FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_inputs(parser)
+    add_score_tables(parser)
     add_measures(parser)
     parser.add_argument("--p", type=float, default=0.9, help="persistence of RBO (default 0.9)")
     parser.add_argument(

@@ -14,17 +14,19 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_text
+from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_figure, write_text
 from rankbounds.commands.reading import (
     add_calibrate,
     add_inputs,
+    add_score_tables,
     check_inputs,
     collection_from,
     reading_from,
     runs_from,
+    score_tables_from,
     trusted_from,
 )
-from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from
+from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from, tabled_from
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from rankbounds.comparison import Comparison, Evidence
     from rankbounds.comparison.conditions import Condition
     from rankbounds.comparison.gate import Gate
+    from rankbounds.comparison.slices import Slices
     from rankbounds.probability.trusted_labels import TrustedFirst
 
 FORMATS = ("table", "json", "latex", "markdown", "html", "junit")
@@ -51,6 +54,7 @@ METHOD: dict[str, Callable[[str], str]] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_inputs(parser)
+    add_score_tables(parser)
     add_measures(parser, ("RBP(p=0.8)",))
     add_tests(parser)
     parser.add_argument(
@@ -65,6 +69,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="compare this run with all others instead of all pairs, corrected for their number by Dunnett's test on "
         "the same resamples",
+    )
+    parser.add_argument(
+        "--by",
+        metavar="FILE",
+        help="compare in slices of topics too: a table with a query and its label a line (several columns of labels "
+        "with a header), and whether the difference depends on the slice",
+    )
+    parser.add_argument(
+        "--by-prefix", metavar="SEP", help="the same by what stands before SEP in query ids: nq/17 and hotpot/3 with /"
+    )
+    parser.add_argument(
+        "--figure", metavar="FILE", help="with --by: a forest plot of the first measure and pair (.svg, .png, .pdf)"
     )
     parser.add_argument("--per-topic", action="store_true", help="for two runs: the topics, largest difference first")
     parser.add_argument("--standardise", action="store_true", help="score topics against what these runs do on them")
@@ -106,11 +122,20 @@ def run(options: argparse.Namespace) -> int:
     check_format(options)
     check_inputs(options)
     check_gate(options)
-    conditions = parse_conditions(options.fail_if) if options.fail_if else []
+    check_slices(options)
+    tables = score_tables_from(options) if options.scores else None
+    conditions = parse_conditions(options.fail_if, tables.measures if tables else ()) if options.fail_if else []
     compared, held = measures_from(options, conditions)
-    trusted = trusted_from(options, compared)
-    evidence = evidence_from(options, trusted)
-    scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
+    trusted = evidence = None
+    if tables is not None:
+        scores = tabled_from(options, tables, [condition.measure for condition in conditions])
+        compared = [measure for measure in scores.measures if measure not in held]
+        if not scores.has_judged:
+            say("Tables of scores do not tell what unjudged or tied documents leave open: that is left out.")
+    else:
+        trusted = trusted_from(options, compared)
+        evidence = evidence_from(options, trusted)
+        scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
     if options.save:
         scores.save(options.save)
     candidates = scores.runs
@@ -120,9 +145,10 @@ def run(options: argparse.Namespace) -> int:
     comparison = None
     if len(scores.runs) > 1 or not (options.save or conditions):
         comparison = compare_from(options, scores[compared], evidence)
+    sliced = slices_from(options, comparison) if options.by or options.by_prefix else None
     answers = gate_from(options, comparison, scores, evidence, conditions, candidates) if conditions else None
-    rests = [] if trusted is None else rests_on_labels(trusted, evidence, compared)
-    write_text(options, rendered(options, comparison, scores, answers, rests))
+    rests = [] if trusted is None or evidence is None else rests_on_labels(trusted, evidence, compared)
+    write_text(options, rendered(options, comparison, scores, answers, rests, sliced))
     if answers is None:
         return 0
     for outcome in answers.outcomes:
@@ -130,7 +156,7 @@ def run(options: argparse.Namespace) -> int:
     return answers.exit_code
 
 
-def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence) -> Comparison:
+def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence | None) -> Comparison:
     """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
     from rankbounds.comparison import compare
     from rankbounds.comparison.standardisation import standardised
@@ -150,11 +176,49 @@ def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence
     )
 
 
+def check_slices(options: argparse.Namespace) -> None:
+    """Reject options of slices that do not go together, before any work is done."""
+    if options.figure and not (options.by or options.by_prefix):
+        raise UsageError("--figure draws slices: add --by FILE or --by-prefix SEP.")
+    if (options.by or options.by_prefix) and options.test == "tost":
+        raise UsageError("--by asks where runs differ, --test tost whether they are alike: ask for one.")
+    if options.by_prefix == "":
+        raise UsageError("--by-prefix needs what ends the prefix, as in --by-prefix /.")
+
+
+def slices_from(options: argparse.Namespace, comparison: Comparison | None) -> Slices:
+    """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
+    if comparison is None:
+        raise UsageError("--by compares runs in slices of topics: give two runs or more.")
+    from rankbounds.comparison.slices import slices
+    from rankbounds.files.query_labels import labels_by_prefix, read_query_labels
+
+    labels = read_query_labels(options.by) if options.by else {}
+    if options.by_prefix:
+        labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
+    sliced = slices(
+        comparison.scores,
+        labels,
+        test=options.test,
+        correction=options.correction,
+        alpha=options.alpha,
+        confidence=options.confidence,
+        resamples=options.resamples,
+        seed=options.seed,
+        baseline=options.baseline_run,
+    )
+    if options.figure:
+        from rankbounds.plots.forests import forest
+
+        write_figure(options.figure, lambda: forest(sliced))
+    return sliced
+
+
 def gate_from(
     options: argparse.Namespace,
     comparison: Comparison | None,
     scores: Scores,
-    evidence: Evidence,
+    evidence: Evidence | None,
     conditions: Sequence[Condition],
     candidates: Sequence[str],
 ) -> Gate:
@@ -195,7 +259,7 @@ def check_gate(options: argparse.Namespace) -> None:
 
 def measures_from(options: argparse.Namespace, conditions: Sequence[Condition]) -> tuple[list[Measure], list[Measure]]:
     """The measures to compare by, and those of which a condition asks no more than a value."""
-    named = parse_measures(options.measures) if options.measures else []
+    named = parse_measures(options.measures) if options.measures and not options.scores else []
     asked = [*named, *(each.measure for each in conditions if each.of_change)]
     values = [condition.measure for condition in conditions if not condition.of_change]
     scored = [measure for measure in values if not isinstance(measure, Judged)]
@@ -240,13 +304,14 @@ def rendered(
     scores: Scores,
     gate: Gate | None,
     rests: Sequence[str] = (),
+    sliced: Slices | None = None,
 ) -> str:
     """What was found in the format asked for; of one run there is no comparison, and its scores are shown."""
     if options.format == "junit" and gate is not None:
         return gate.junit()
     if options.format == "json":
         more = {"model_labels": list(rests)} if rests else {}
-        return json_of(_json_content(options, comparison, scores, gate) | more, indent=1) + "\n"
+        return json_of(_json_content(options, comparison, scores, gate, sliced) | more, indent=1) + "\n"
     parts = [] if gate is None or options.format != "markdown" else [gate.render("markdown")]
     if comparison is None:
         parts.append(scores.render(options.format))
@@ -259,13 +324,22 @@ def rendered(
                 parts.append(topic_table(comparison.scores, place).render(options.format))
         parts += [METHOD[options.format](sentence) for sentence in rests]
         parts.append(METHOD[options.format](comparison.method()))
+    if sliced is not None:
+        parts += [table.render(options.format) for table in sliced.tables()]
+        if options.format == "table" and len(sliced.runs) == 2:
+            parts.append(sliced.words())
+        parts.append(METHOD[options.format](sliced.method()))
     if gate is not None and options.format != "markdown":
         parts.append(gate.render(options.format))
     return "\n".join(parts)
 
 
 def _json_content(
-    options: argparse.Namespace, comparison: Comparison | None, scores: Scores, gate: Gate | None
+    options: argparse.Namespace,
+    comparison: Comparison | None,
+    scores: Scores,
+    gate: Gate | None,
+    sliced: Slices | None,
 ) -> dict[str, Any]:
     content: dict[str, Any]
     if comparison is None:
@@ -282,6 +356,10 @@ def _json_content(
             content["words"] = [comparison.words(measure) for measure in comparison.measures]
         if options.per_topic:
             content["topics"] = topic_rows(comparison.scores)
+    if sliced is not None:
+        content |= {"slices": sliced.rows, "interactions": sliced.interactions, "slice_settings": sliced.settings}
+        if len(sliced.runs) == 2:
+            content["slice_words"] = sliced.words().splitlines()
     if gate is not None:
         content["gate"] = {"answer": gate.answer, "exit_code": gate.exit_code, "conditions": gate.rows}
     return content

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_rows, write_text
-from rankbounds.commands.reading import add_inputs
+from rankbounds.commands.reading import add_inputs, add_score_tables
 from rankbounds.commands.scoring import (
     add_assumptions,
     add_measures,
@@ -24,6 +24,7 @@ FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_inputs(parser)
+    add_score_tables(parser)
     add_measures(parser)
     parser.add_argument("--alpha", type=float, action="append", help="significance level; may be repeated (0.05, 0.01)")
     parser.add_argument("--test", default="bootstrap", help="bootstrap (default), t, wilcoxon, sign or randomization")

@@ -23,6 +23,7 @@ from rankbounds.rankings.ties import ORDERS
 from rankbounds.threads import processors
 
 if TYPE_CHECKING:
+    from rankbounds.evaluation.scores import Scores
     from rankbounds.measures import Measure
     from rankbounds.probability.trusted_labels import TrustedFirst
 
@@ -38,6 +39,33 @@ def add_inputs(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
         help="judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin",
     )
     add_runs(parser, needed=needed)
+
+
+class _InsteadOfRuns(argparse.Action):
+    """An option whose files stand in the place of judgments and runs, which are then not asked for."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
+        setattr(namespace, self.dest, [*(getattr(namespace, self.dest) or []), *values])
+        for action in parser._get_positional_actions():
+            action.required = False
+
+
+def add_score_tables(parser: argparse.ArgumentParser) -> None:
+    """Tables of scores in the place of judgments and runs."""
+    parser.add_argument(
+        "--scores",
+        metavar="FILE",
+        nargs="+",
+        action=_InsteadOfRuns,
+        help="tables of scores by topic instead of QRELS and RUN: what rankbounds, trec_eval -q, pytrec_eval or ranx "
+        "wrote, or a matrix of topics and systems; name=FILE names a file's run",
+    )
+    parser.add_argument(
+        "--lower-is-better",
+        metavar="NAME",
+        action="append",
+        help="with --scores: less of this is better, where the name is of no known measure; may be repeated",
+    )
 
 
 def add_labels(parser: argparse.ArgumentParser) -> None:
@@ -207,3 +235,30 @@ def trusted_from(options: argparse.Namespace, measures: Sequence[Measure]) -> Tr
     from rankbounds.probability.trusted_labels import TrustedFirst
 
     return TrustedFirst.read(options.qrels, reading_from(options), measures)
+
+
+def score_tables_from(options: argparse.Namespace) -> Scores:
+    """The tables of scores that the options name; options that need judgments or runs are rejected."""
+    from rankbounds.evaluation.tabled_scores import scores_of_files
+
+    if options.qrels or options.runs:
+        raise UsageError("--scores takes the place of judgments and runs: give either.")
+    for name, usual in NEED_RUNS.items():
+        if getattr(options, name, None) not in (None, False, *usual):
+            option = {"read_as": "from"}.get(name, name).replace("_", "-")
+            raise UsageError(f"--{option} is for judgments and runs; of tables with --scores it can decide nothing.")
+    check_inputs(options)
+    named: list[tuple[str | None, str]] = []
+    for argument in options.scores:
+        run, path = name_and_path(argument)
+        named += [(run, path)] if run is not None else [(None, file) for file in expand([path])]
+    return scores_of_files(named, columns=options.columns, lower_is_better=options.lower_is_better or ())
+
+
+NEED_RUNS: dict[str, tuple[str, ...]] = {
+    "unjudged": ("nonrelevant",), "q": (), "bounds": ("unjudged", "none"), "open": ("retrieved",), "most_relevant": (),
+    "ties": ("trec",), "score_precision": ("double",), "ties_key": (), "gain": (), "topics": ("judged",),
+    "drop_self": (), "documents_of": (), "depth": (), "read_as": (), "labels": (), "lenient": (), "against": (),
+    "calibrate": (),
+}  # fmt: skip
+"""Options that tell how runs are read or scored, and what they are where nobody gave them."""

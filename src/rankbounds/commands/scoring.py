@@ -6,12 +6,15 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from rankbounds.commands.messages import say
 from rankbounds.commands.output import progress_on_terminal
-from rankbounds.commands.reading import add_preparing, add_reading, runs_from
+from rankbounds.commands.reading import add_preparing, add_reading, runs_from, score_tables_from
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, PRECISIONS, TOPICS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
+from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
+from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.order import Order
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
@@ -157,7 +160,11 @@ def assumptions_from(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def evaluate_from(options: argparse.Namespace, *, qrels: Any = None, runs: Any = None) -> Scores:
-    """Run ``evaluate`` as the options say, on other judgments or runs where they are given."""
+    """Run ``evaluate`` as the options say, on other judgments or runs if given; or read tables of scores."""
+    if getattr(options, "scores", None):
+        from rankbounds.comparison.verdict import over_shared_topics
+
+        return over_shared_topics(tabled_from(options, score_tables_from(options)))
     return evaluate(
         options.qrels if qrels is None else qrels,
         runs_from(options) if runs is None else runs,
@@ -169,3 +176,22 @@ def evaluate_from(options: argparse.Namespace, *, qrels: Any = None, runs: Any =
         lenient=options.lenient,
         progress=progress_on_terminal("runs scored"),
     )
+
+
+def tabled_from(options: argparse.Namespace, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
+    """The scores of tables, by the measures that the options or a gate ask for.
+
+    Where none is asked for: those of the usual measures that the tables have, and of a table without any of them all.
+    """
+    known = [str(measure) for measure in scores.measures]
+    wanted: list[str | Measure] = list(asked)
+    for text in options.measures or ():
+        wanted += [text] if text in known else parse_measures(text)
+    if wanted:
+        return scores[wanted]
+    usual = [measure for measure in parse_measures(DEFAULT_MEASURES) if measure in scores.measures]
+    if not usual or len(usual) == len(known):
+        return scores
+    others = [label for label in known if label not in map(str, usual)]
+    say(f"{', '.join(map(str, usual))} are shown; -m names others of the tables: {some(others)}.")
+    return scores[usual]

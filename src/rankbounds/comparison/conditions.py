@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rankbounds.comparison.equivalence import check_margin
@@ -53,11 +53,15 @@ class Condition:
         return f"{self.measure} {self.relation} {self.limit:g}"
 
 
-def parse_condition(text: str) -> Condition:
-    """Read a condition: a measure, and ``worse``, ``different`` or a comparison with a number."""
+def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
+    """Read a condition: a measure, and ``worse``, ``different`` or a comparison with a number.
+
+    ``known`` measures are meant by their labels, also those that are nothing but a name in somebody's table.
+    """
+    labelled = {str(measure): measure for measure in known}
     stripped = text.strip()
     if side := _SIDE.fullmatch(stripped):
-        return Condition(parse_measure(side["measure"]), side["side"], _number(side["limit"], text))
+        return Condition(_measure(side["measure"], labelled), side["side"], _number(side["limit"], text))
     change = _CHANGE.fullmatch(stripped)
     if not change or change["change"] not in CHANGES:
         hint = did_you_mean(change["change"], [*CHANGES]) if change else ""
@@ -67,15 +71,22 @@ def parse_condition(text: str) -> Condition:
     margin = None if change["margin"] is None else _number(change["margin"], text)
     if margin is not None:
         check_margin(margin)
-    return Condition(parse_measure(change["measure"]), change["change"], margin)
+    return Condition(_measure(change["measure"], labelled), change["change"], margin)
 
 
-def parse_conditions(conditions: str | Condition | Iterable[str | Condition]) -> list[Condition]:
-    """One condition or several; the same one twice is one."""
+def _measure(name: str, labelled: Mapping[str, Measure]) -> Measure:
+    return labelled[name] if name in labelled else parse_measure(name)
+
+
+def parse_conditions(
+    conditions: str | Condition | Iterable[str | Condition], known: Iterable[Measure] = ()
+) -> list[Condition]:
+    """One condition or several, of ``known`` measures or any others; the same one twice is one."""
+    known = list(known)
     given = [conditions] if isinstance(conditions, str | Condition) else list(conditions)
     if not given:
         raise UsageError(f"A gate needs a condition. Examples: {EXAMPLES}.")
-    return list(dict.fromkeys(parse_condition(each) if isinstance(each, str) else each for each in given))
+    return list(dict.fromkeys(parse_condition(each, known) if isinstance(each, str) else each for each in given))
 
 
 def _number(text: str, condition: str) -> float:

@@ -444,12 +444,12 @@ class Evidence:
         return self._estimated
 
 
-def left_out_words(topics: Sequence[str], judged: int) -> str:
-    """Which of the judged topics are left out of a comparison, and why."""
+def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:
+    """Which of the topics, or of the judged ones, are left out of a comparison, and why."""
     named = ", ".join(topics[:NAMED]) + (", ..." if len(topics) > NAMED else "")
     return (
-        f"{len(topics)} of {judged} judged topics are left out, since a run lacks them ({named}); everything here is "
-        "over the topics that all runs have."
+        f"{len(topics)} of {number} {'judged ' * judged}topics are left out, since a run lacks them ({named}); "
+        "everything here is over the topics that all runs have."
     )
 
 

@@ -216,12 +216,12 @@ def gate(
     >>> outcome.answer, outcome.p_pass
     ('pass', 0.0078125)
     """
-    asked = [condition.with_margin(margin) for condition in parse_conditions(conditions)]
-    check_margin(margin)
-    check_undecided(undecided)
     comparison = compared if isinstance(compared, Comparison) else None
     evidence = comparison.evidence if evidence is None and comparison else evidence
     values = scores or compared.scores if isinstance(compared, Comparison) else scores or compared
+    asked = [condition.with_margin(margin) for condition in parse_conditions(conditions, values.measures)]
+    check_margin(margin)
+    check_undecided(undecided)
     if comparison is None and any(condition.of_change for condition in asked) and len(values.runs) > 1:
         comparison = compare(values)
     runs = comparison.runs if comparison else values.runs

@@ -284,6 +284,7 @@ class Comparison:
             endless=np.isinf(self._means()[:, self.first]),
             finite=~np.isnan(self.columns["deviation"]),
             lists_at_hand=self.evidence is not None,
+            scores_alone=not self._has_bounds,
         )
 
     @property
@@ -441,15 +442,16 @@ class Comparison:
         rows = self.leaderboard(chosen)
         against = self.settings.get("baseline") or rows[0]["run"]
         tested = self._p_against(at, against) if len(self.runs) > 2 else {}
+        with_bounds = self._has_bounds
         header = [
             "run",
             wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
             f"{self.settings['confidence']:.0%} interval",
-            "bounds",
+            *["bounds"] * with_bounds,
             *(["group"] if self._lettered else []),
             *(["rank", "first in"] if self._lettered and tested else []),
             *([f"p against {against}", "p corrected"] if tested else []),
-            "judged@10",
+            *["judged@10"] * self.scores.has_judged,
             "topics led",
         ]
         cells = [
@@ -457,16 +459,21 @@ class Comparison:
                 row["run"],
                 number(row["mean"]),
                 _range(row["ci_low"], row["ci_high"]),
-                _range(row["low"], row["high"]),
+                *[_range(row["low"], row["high"])] * with_bounds,
                 *([row["group"]] if self._lettered else []),
                 *(_standing(row) if self._lettered and tested else []),
                 *([number(p) for p in tested.get(row["run"], (None, None))] if tested else []),
-                f"{row['judged_at_10']:.0%}",
+                *([f"{row['judged_at_10']:.0%}"] if self.scores.has_judged else []),
                 f"{row['topics_led']:.3g}",
             ]
             for row in rows
         ]
-        return Table(header, cells, frozenset({0, 4}) if self._lettered else frozenset({0}))
+        return Table(header, cells, frozenset({0, header.index("group")}) if self._lettered else frozenset({0}))
+
+    @property
+    def _has_bounds(self) -> bool:
+        """Can anything be told of bounds over judgments? Not of tables without judgments that have none."""
+        return self.scores.has_judged or self.scores.bounds != "none"
 
     @property
     def _lettered(self) -> bool:
@@ -496,7 +503,7 @@ class Comparison:
             "lost",
             "p",
             *(["p corrected"] if corrected else []),
-            "whatever is judged",
+            *["whatever is judged"] * self._has_bounds,
             "verdict",
         ]
         cells = [
@@ -509,7 +516,7 @@ class Comparison:
                 str(row["lost"]),
                 f"{row['p_value']:.4f}",
                 *([f"{row['p_adjusted']:.4f}"] if corrected else []),
-                _range(row["certain_low"], row["certain_high"]),
+                *[_range(row["certain_low"], row["certain_high"])] * self._has_bounds,
                 wording.verdict_words(row["verdict"], row["a"], row["b"]),
             ]
             for row in rows[:at_most]

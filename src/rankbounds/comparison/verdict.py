@@ -153,7 +153,7 @@ def compare(
         check_margin(margin)
     check_choice("ranks", ranks, METHODS)
     resampling = Resampling(resamples, seed)
-    scores = _over_shared_topics(scores)
+    scores = over_shared_topics(scores)
     first, second = pairs_of(len(scores.runs))
     if baseline is not None:
         against = run_number(scores.runs, baseline)
@@ -261,13 +261,13 @@ def _intervals(apart: Sequence[Floats], confidence: float) -> tuple[list[Floats]
     return [low for low, _ in ends], [high for _, high in ends]
 
 
-def _over_shared_topics(scores: Scores) -> Scores:
+def over_shared_topics(scores: Scores) -> Scores:
     """Where topics that a run lacks are left out of its means: the scores of topics that all runs have."""
     has = np.asarray(~np.isnan(scores.value).any(axis=(0, 2)))
     if scores.topics != "shared" or has.all() or not has.any():
         return scores
     left_out = [query for query, kept in zip(scores.query_ids, has.tolist(), strict=True) if not kept]
-    warnings.warn(left_out_words(left_out, has.size), RankboundsWarning, stacklevel=3)
+    warnings.warn(left_out_words(left_out, has.size, judged=scores.has_judged), RankboundsWarning, stacklevel=3)
     return replace(
         scores,
         query_ids=[query for query, kept in zip(scores.query_ids, has.tolist(), strict=True) if kept],

@@ -95,6 +95,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "Could {which} overturn it? Not known: no bounds of differences are known for this measure (it is an estimate "
         "itself, or tells subtopics apart, or too much is unjudged).",
         "Could {which} overturn it? None that was retrieved: all of those that count are judged.",
+        "Could {which} or ties overturn it? A table of scores does not tell: compare the runs with their judgments.",
     ),
     "reading": ("All retrieved documents are judged", "All of the first {depth:.0f} are judged"),
     "elsewhere": (
@@ -216,6 +217,7 @@ def choose(
     endless: Flags,
     finite: Flags,
     lists_at_hand: bool,
+    scores_alone: bool = False,
 ) -> dict[str, Ints]:
     """For every measure and pair (the axes of ``numbers``), which template of each kind holds.
 
@@ -223,6 +225,7 @@ def choose(
     be estimated. ``equivalence``: that is what was tested. ``must_differ``: on so many topics a pair must differ for
     the test to succeed; None: not known. ``endless``: both means are infinite; ``finite``: no topic's difference is.
     ``lists_at_hand``: what unjudged and tied documents do was looked up in the lists, where more than scores was given.
+    ``scores_alone``: they come from a table, of which nobody knows what was judged.
     """
     difference, low, high = numbers["difference"], numbers["certain_low"], numbers["certain_high"]
     shape = difference.shape
@@ -252,6 +255,7 @@ def choose(
         "holes": np.select(
             [
                 unknown & lists_at_hand,
+                unknown & scores_alone,
                 unknown & depends_on_others[:, None],
                 unknown,
                 nothing_open,
@@ -259,7 +263,7 @@ def choose(
                 zero,
                 numbers["certain"] == 0,
             ],
-            [7, 0, 1, 2, 3, 5, 6],
+            [7, 9, 0, 1, 2, 3, 5, 6],
             4,
         ),
         "ties": np.select(

@@ -23,6 +23,7 @@ from rankbounds.files.opening import read_text
 from rankbounds.files.writing import writing
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
+from rankbounds.measures.reported import Reported, ReportedEffort
 from rankbounds.tables import json_of
 
 FORMAT = "rankbounds scores 2"
@@ -53,7 +54,11 @@ def save(scores: Scores, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Scores:
     """Read what ``save`` wrote."""
     name = os.fspath(path)
-    content = json_text.parse(read_text(name).tobytes().decode("utf-8", "surrogateescape"), name)
+    return of_content(json_text.parse(read_text(name).tobytes().decode("utf-8", "surrogateescape"), name), name)
+
+
+def of_content(content: Any, name: str) -> Scores:
+    """The scores in what a file of this name holds."""
     try:
         if content["format"] not in (FORMAT, FIRST_FORMAT):
             raise KeyError
@@ -119,7 +124,9 @@ def _loaded_notes(saved: Mapping[str, Any]) -> RunNotes:
 
 
 def _saved_measure(measure: Measure) -> dict[str, Any]:
-    """The label, and in full the numbers that labels round."""
+    """The label, and in full the numbers that labels round; of a name in somebody's table, which way is better."""
+    if isinstance(measure, Reported):
+        return {"label": str(measure), "exactly": {}, "lower_is_better": measure.lower_is_better}
     saved = {"label": str(measure), "exactly": {name: getattr(_plain(measure), name) for name in _rounded(measure)}}
     try:
         if _loaded_measure(saved, "") == measure:
@@ -132,6 +139,8 @@ def _saved_measure(measure: Measure) -> dict[str, Any]:
 def _loaded_measure(saved: str | Mapping[str, Any], file: str) -> Measure:
     label = saved if isinstance(saved, str) else saved["label"]
     exactly = {} if isinstance(saved, str) else {name: float(value) for name, value in saved["exactly"].items()}
+    if not isinstance(saved, str) and "lower_is_better" in saved:
+        return ReportedEffort(label) if saved["lower_is_better"] else Reported(label)
     try:
         measure = parse_measure(label)
     except UsageError as error:

@@ -61,6 +61,11 @@ class ScoreArrays:
 
     __hash__ = None  # type: ignore[assignment]  # two that are equal may be large: nothing short stands for them
 
+    @property
+    def has_judged(self) -> bool:
+        """Is it known how much is judged? Tables that other tools wrote do not tell."""
+        return not bool(np.isnan(self.judged).all())
+
     def mean(self: Self) -> Self:
         """The mean over topics (the sum for counts, the geometric mean for GMAP and the like).
 
@@ -99,7 +104,7 @@ class ScoreArrays:
             value=total(self.value),
             low=total(self.low),
             high=total(self.high),
-            judged=judged,
+            judged=judged if self.has_judged else np.full(judged.shape, np.nan),
             parts=None if self.parts is None else total(self.parts),
         )
 

@@ -41,7 +41,8 @@ def table(scores: TidyScores) -> Table:
     """The table for people: a row for each run (and topic), a column for each measure."""
     by_topic = scores.query_ids != [ALL]
     notes = [] if by_topic or not scores.measures else [noted.in_brief(scores.measures[0]) for noted in scores.notes]
-    header = ["run", *(["topic"] if by_topic else []), *map(str, scores.measures), "judged@10"]
+    judged_column = ["judged@10"] * scores.has_judged
+    header = ["run", *(["topic"] if by_topic else []), *map(str, scores.measures), *judged_column]
     cells = [
         _cells(scores.value[..., place], scores.low[..., place], scores.high[..., place], measure.total == "sum")
         for place, measure in enumerate(scores.measures)
@@ -52,9 +53,9 @@ def table(scores: TidyScores) -> Table:
             if np.isnan(scores.value[run_place, topic_place]).all():
                 continue
             numbers = [column[run_place][topic_place] for column in cells]
-            judged = f"{scores.judged[run_place, topic_place]:.0%}"
+            judged = [f"{scores.judged[run_place, topic_place]:.0%}"] * scores.has_judged
             note = [notes[run_place]] if any(notes) else []
-            rows.append([run, *([query] if by_topic else []), *numbers, judged, *note])
+            rows.append([run, *([query] if by_topic else []), *numbers, *judged, *note])
     left = {0, 1} if by_topic else {0}
     if any(notes):
         header.append("notes")

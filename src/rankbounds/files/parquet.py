@@ -12,10 +12,13 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.errors import DataError
 from rankbounds.files.named_columns import ColumnNames, Columns, of_object, wanted_columns
+
+if TYPE_CHECKING:
+    import polars
 
 MAGIC = b"PAR1"
 """With these bytes a Parquet file begins."""
@@ -62,10 +65,20 @@ def read_parquet(path: str, names: ColumnNames, content: bytes | None = None) ->
     return of_object(table, names, source=path)
 
 
+def read_frame(path: str, content: bytes | None = None) -> polars.DataFrame:
+    """All columns of a file, whatever they are called, as a polars frame; ``content`` is that of a pipe."""
+    reader = _pyarrow_parquet()
+    if reader is None:
+        return _read_by_polars([path], path, content)
+    with damage_told(path):
+        table = reader.read_table(path if content is None else io.BytesIO(content))
+        return _polars().DataFrame(table.to_pydict(), strict=False)
+
+
 _TRIAL = "import io, sys, polars; polars.read_parquet(sys.argv[1:] or io.BytesIO(sys.stdin.buffer.read()))"
 
 
-def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> Any:
+def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> polars.DataFrame:
     import subprocess
 
     import polars

@@ -4,6 +4,7 @@ from rankbounds.plots.collections import collections_forest as collections_fores
 from rankbounds.plots.comparison import leaderboard as leaderboard
 from rankbounds.plots.comparison import significance_curve as significance_curve
 from rankbounds.plots.comparison import topic_differences as topic_differences
+from rankbounds.plots.forests import forest as forest
 from rankbounds.plots.incomplete import agreement_by_judgment_rate as agreement_by_judgment_rate
 from rankbounds.plots.incomplete import agreement_by_measure as agreement_by_measure
 from rankbounds.plots.incomplete import change_by_leaving_a_group_out as change_by_leaving_a_group_out

@@ -1,0 +1,217 @@
+"""Scores from tables that rankbounds or another tool wrote: names become measures, rows become arrays."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from math import exp, isinf
+from typing import TypeAlias
+
+import numpy as np
+
+from rankbounds.collection.run import unique_names
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.evaluation import saved_scores
+from rankbounds.evaluation.run_notes import RunNotes, some
+from rankbounds.evaluation.scores import Scores
+from rankbounds.files.opening import expand
+from rankbounds.files.score_tables import ScoreTable, read_score_table
+from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures.reported import Reported, ReportedEffort
+
+Path: TypeAlias = str | os.PathLike[str]
+MEAN_ROUNDED = 1.01e-4
+"""By how much a mean may be off that was rounded to four digits, as were the numbers that it is the mean of."""
+
+
+def read_scores(
+    files: Path | Iterable[Path] | Mapping[str, Path],
+    *,
+    columns: Mapping[str, str] | None = None,
+    lower_is_better: str | Sequence[str] = (),
+) -> Scores:
+    r"""Read tables of scores by topic, which any tool may have written; no judgments and no rankings are needed.
+
+    Parameters
+    ----------
+    files : path, iterable of paths, or mapping
+        Files, patterns or folders. A mapping names the run of each file (of a matrix, the measure). What a file is
+        shows in its contents: scores that rankbounds wrote (CSV, TSV, JSON, JSON lines, Parquet, or saved); other
+        tables with columns for run, topic, measure and value, or with a column for each measure; a matrix of topics
+        and systems; the output of ``trec_eval -q``; JSON of pytrec_eval, ``{query: {measure: score}}``, of ranx,
+        ``{measure: {query: score}}``, or either of them by run.
+    columns : mapping, optional
+        What tables call ``run``, ``query_id``, ``measure`` and ``value``, where that is not known.
+    lower_is_better : str or list of str
+        Names of measures that count effort, such as a latency, where rankbounds does not know them.
+
+    Returns
+    -------
+    Scores
+        Without bounds, unless the tables have them; topics that some run lacks are left out of comparisons.
+
+    Notes
+    -----
+    A measure's name is read as ``parse_measure`` reads it, and equal names are taken to be equal measures: that two
+    tools compute the same is for you to know. Any other name is a measure that can be compared, nothing more. A file
+    without a run's name is a run of the file's name. Means that a file states (topic ``all``) are held against its
+    topics, with a warning where they disagree. Files with means alone, such as those of BEIR and MTEB, are refused.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import rankbounds as rb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "AP.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("topic,bm25,dense\n301,0.25,0.5\n302,0.75,0.5\n")
+    ...     scores = rb.read_scores(path)
+    >>> print(scores, end="")
+    run        AP
+    bm25   0.5000
+    dense  0.5000
+    >>> rb.compare(scores).pairs[0]["won"]
+    1
+    """
+    if isinstance(files, Mapping):
+        named: list[tuple[str | None, str]] = [(name, os.fspath(path)) for name, path in files.items()]
+    else:
+        named = [(None, path) for path in expand([files] if isinstance(files, str | os.PathLike) else files)]
+    effort = [lower_is_better] if isinstance(lower_is_better, str) else lower_is_better
+    return scores_of_files(named, columns=columns, lower_is_better=effort)
+
+
+def scores_of_files(
+    named: Sequence[tuple[str | None, str]],
+    *,
+    columns: Mapping[str, str] | None = None,
+    lower_is_better: Sequence[str] = (),
+) -> Scores:
+    """As ``read_scores``, of files with a name or none."""
+    if not named:
+        raise UsageError("No table of scores was given.")
+    read = [(path, read_score_table(path, is_measure, name=name, columns=columns)) for name, path in named]
+    if len(read) == 1 and not isinstance(read[0][1], ScoreTable):
+        return saved_scores.of_content(read[0][1], read[0][0])
+    tables = [
+        content if isinstance(content, ScoreTable) else _of_saved(content, path, name)
+        for (path, content), (name, _) in zip(read, named, strict=True)
+    ]
+    return _scores(tables, [name is not None for name, _ in named], lower_is_better)
+
+
+@lru_cache(maxsize=4096)
+def is_measure(name: str) -> bool:
+    """Does rankbounds know a measure of this name?"""
+    return not isinstance(_measure(name), Reported)
+
+
+@lru_cache(maxsize=4096)
+def _measure(name: str) -> Measure:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankboundsWarning)
+            return parse_measure(name)
+    except (UsageError, TypeError):
+        return Reported(name)
+
+
+def _of_saved(content: Mapping[str, object], path: str, name: str | None) -> ScoreTable:
+    scores = saved_scores.of_content(content, path)
+    table = ScoreTable(path, name or "")
+    for row in scores.rows():
+        ends = (np.nan if row[end] is None else row[end] for end in ("low", "high"))
+        table.cells[row["run"], row["query_id"], row["measure"]] = row["value"], *ends
+    return table
+
+
+def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequence[str]) -> Scores:
+    """The cells of all tables as arrays. One run may stand in several tables, if they hold other scores of it."""
+    stated = list(dict.fromkeys(measure for table in tables for _, _, measure in table.cells))
+    measure_of = {name: _measure(name) for name in stated}
+    for name in effort:
+        if name not in measure_of:
+            raise UsageError(f'No table holds "{name}".{did_you_mean(name, stated)} There are: {some(stated)}.')
+        known = measure_of[name]
+        if isinstance(known, Reported):
+            measure_of[name] = ReportedEffort(name)
+        elif not known.lower_is_better:
+            raise UsageError(f'"{name}" is {known}, of which more is better.')
+    for table in tables:
+        _check_means(table, measure_of)
+    run_of = _runs(tables, named, measure_of)
+    measures = list(dict.fromkeys(measure_of.values()))
+    runs = list(dict.fromkeys(run_of.values()))
+    queries = list(dict.fromkeys(query for table in tables for _, query, _ in table.cells))
+    place = {axis: {name: at for at, name in enumerate(names)} for axis, names in (("run", runs), ("query", queries))}
+    measure_place = {name: measures.index(measure) for name, measure in measure_of.items()}
+    arrays = np.full((3, len(runs), len(queries), len(measures)), np.nan)
+    for number, table in enumerate(tables):
+        for (run, query, name), numbers in table.cells.items():
+            cell = place["run"][run_of[number, run]], place["query"][query], measure_place[name]
+            if not np.isnan(arrays[0][cell]):
+                raise DataError(
+                    table.file,
+                    f'"{name}" is {measure_of[name]}, of which run {run} has another score on topic {query}.',
+                )
+            arrays[(slice(None), *cell)] = numbers
+    without = np.isnan(arrays[0]).all(axis=-1).tolist()
+    lacking = [[query for query, none in zip(queries, row, strict=True) if none] for row in without]
+    return Scores(
+        runs,
+        queries,
+        measures,
+        value=arrays[0],
+        low=arrays[1],
+        high=arrays[2],
+        judged=np.full(arrays.shape[1:3], np.nan),
+        notes=[RunNotes(missing=missing) for missing in lacking],
+        bounds="none" if np.isnan(arrays[1]).all() else "unjudged",
+        topics="shared",
+    )
+
+
+def _runs(
+    tables: Sequence[ScoreTable], named: Sequence[bool], measure_of: Mapping[str, Measure]
+) -> dict[tuple[int, str], str]:
+    """What each table's runs are called: a name that repeats is one run, unless its scores would be given twice."""
+    pairs = list(dict.fromkeys((number, run) for number, table in enumerate(tables) for run, _, _ in table.cells))
+    cells: dict[str, set[tuple[str, Measure]]] = {}
+    clashing: set[str] = set()
+    for number, run in pairs:
+        these = {(query, measure_of[name]) for of, query, name in tables[number].cells if of == run}
+        if these & cells.setdefault(run, set()):
+            clashing.add(run)
+        cells[run] |= these
+    apart = [(number, run) for number, run in pairs if run in clashing]
+    unique = unique_names([run for _, run in apart], [tables[n].file for n, _ in apart], [named[n] for n, _ in apart])
+    return {(number, run): run for number, run in pairs} | dict(zip(apart, unique, strict=True))
+
+
+def _check_means(table: ScoreTable, measure_of: Mapping[str, Measure]) -> None:
+    """Warn where the mean that a file states is not that of its topics."""
+    by_cell: dict[tuple[str, str], list[float]] = {}
+    for (run, _, name), (value, _, _) in table.cells.items():
+        by_cell.setdefault((run, name), []).append(value)
+    wrong = []
+    for (run, name), stated in table.means.items():
+        values = by_cell.get((run, name))
+        if values is None or isinf(stated):
+            continue
+        mean = sum(values) / len(values)
+        total = measure_of[name].total
+        found = sum(values) if total == "sum" else exp(mean) if total == "geometric" else mean
+        if abs(found - stated) > MEAN_ROUNDED + 1e-9 * abs(stated):
+            wrong.append(
+                f"{name} of {run} is {stated:.4f} there, and {found:.4f} over the {len(values)} topics of the table"
+            )
+    if wrong:
+        more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        warnings.warn(
+            f"{table.file}: a mean that is stated is not that of the topics ({wrong[0]}{more}). Topics may be lacking "
+            "that the mean counts, as with trec_eval -c; here only those in the table count.",
+            RankboundsWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,322 @@
+"""Tables of scores that other tools wrote: what is read, what is refused, and comparisons as of the runs."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+
+import rankbounds as rb
+from rankbounds.measures.reported import Reported, ReportedEffort
+
+QUERIES = [f"q{number}" for number in range(12)]
+
+
+def collection(seed=1):
+    chance = random.Random(seed)
+    documents = [f"d{number}" for number in range(8)]
+    qrels = {query: {doc: chance.randrange(3) for doc in documents} for query in QUERIES}
+    runs = {
+        name: {query: {doc: chance.random() for doc in documents} for query in QUERIES}
+        for name in ("bm25", "dense", "=x")
+    }
+    return qrels, runs
+
+
+@pytest.fixture
+def scores():
+    return rb.evaluate(*collection(), ["AP", "nDCG@5", "RBP(p=0.8)"])
+
+
+def same(read, scores, digits=12):
+    """Are these the scores, run by run, topic by topic?"""
+    assert set(read.runs) == set(scores.runs)
+    aligned = read.filter(run=scores.runs, topic=scores.query_ids, measure=scores.measures)
+    np.testing.assert_allclose(aligned.value, scores.value, atol=0.5 * 10**-digits + 1e-12)
+    return True
+
+
+# ---- our own tables ----
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl"])
+def test_what_evaluate_writes_is_read_back(tmp_path, scores, kind):
+    path = tmp_path / f"scores.{kind}"
+    path.write_text(scores.render(kind, per_topic=True))
+    read = rb.read_scores(path)
+    assert same(read, scores)
+    aligned = read.filter(run=scores.runs, topic=scores.query_ids, measure=scores.measures)
+    np.testing.assert_allclose(aligned.low, scores.low)
+    np.testing.assert_allclose(aligned.high, scores.high)
+
+
+def test_parquet_and_wide_frames_are_read(tmp_path, scores):
+    scores.to_polars().write_parquet(tmp_path / "tidy.parquet")
+    assert same(rb.read_scores(tmp_path / "tidy.parquet"), scores)
+    wide = scores.to_polars().pivot(on="measure", index=["run", "query_id"], values="value")
+    wide.write_csv(tmp_path / "wide.csv")
+    assert same(rb.read_scores(tmp_path / "wide.csv"), scores)
+
+
+def test_saved_scores_are_read_whole_and_beside_others(tmp_path, scores):
+    scores.save(tmp_path / "saved.json")
+    assert rb.read_scores(tmp_path / "saved.json") == scores
+    scores.run("bm25").save(tmp_path / "one.json")
+    (tmp_path / "others.csv").write_text(scores.run("dense", "=x").render("csv", per_topic=True))
+    assert same(rb.read_scores([tmp_path / "one.json", tmp_path / "others.csv"]), scores)
+
+
+# ---- other tools' ----
+
+
+def trec_files(folder, scores):
+    for run in scores.runs:
+        text = scores.run(run).render("trec", per_topic=True)
+        (folder / f"{run.strip('=')}.eval").write_text(text)
+    return sorted(folder.glob("*.eval"))
+
+
+def test_trec_eval_files_are_a_run_each(tmp_path, scores):
+    read = rb.read_scores(trec_files(tmp_path, scores.run("bm25", "dense")))
+    assert read.runs == ["bm25", "dense"]
+    named = rb.read_scores({"bm25": tmp_path / "bm25.eval", "dense": tmp_path / "dense.eval"})
+    assert same(named, scores.run("bm25", "dense"), digits=4)
+
+
+def test_the_name_of_a_run_may_stand_before_topics_or_behind_them(tmp_path, scores):
+    (tmp_path / "ours").write_text(scores.render("trec", per_topic=True))
+    assert same(rb.read_scores(tmp_path / "ours"), scores, digits=4)
+    blocks = []
+    for run in scores.runs:
+        lines = scores.run(run).render("trec", per_topic=True).splitlines()
+        first_mean = next(at for at, line in enumerate(lines) if "\tall\t" in line)
+        blocks += [*lines[:first_mean], f"runid                 \tall\t{run}", *lines[first_mean:]]
+    (tmp_path / "theirs").write_text("\n".join(blocks) + "\n")
+    assert same(rb.read_scores(tmp_path / "theirs"), scores, digits=4)
+
+
+def test_runs_of_one_name_are_told_apart_by_their_files(tmp_path):
+    for name, value in (("a.eval", 0.5), ("b.eval", 0.25)):
+        (tmp_path / name).write_text(f"map\t1\t{value}\nmap\t2\t{value}\nrunid\tall\tSTANDARD\nmap\tall\t{value}\n")
+    read = rb.read_scores(sorted(tmp_path.glob("*.eval")))
+    assert read.runs == ["STANDARD (a.eval)", "STANDARD (b.eval)"]
+    assert read.mean().value[:, 0, 0].tolist() == [0.5, 0.25]
+
+
+def nested(scores, run):
+    return {
+        query: {str(measure): scores[measure].run(run).topic(query).value.item() for measure in scores.measures}
+        for query in scores.query_ids
+    }
+
+
+def test_json_of_pytrec_eval_and_ranx(tmp_path, scores):
+    by_query = nested(scores, "bm25")
+    by_measure = {name: {query: by_query[query][name] for query in by_query} for name in by_query[QUERIES[0]]}
+    for name, content in (("bm25.json", by_query), ("ranx.json", by_measure)):
+        (tmp_path / name).write_text(json.dumps(content))
+        assert same(rb.read_scores({"bm25": tmp_path / name}), scores.run("bm25"))
+    by_run = {run: nested(scores, run) for run in scores.runs}
+    for content in (by_run, scores.to_dict()):
+        (tmp_path / "all.json").write_text(json.dumps(content))
+        assert same(rb.read_scores(tmp_path / "all.json"), scores)
+
+
+def test_a_matrix_in_both_directions(tmp_path, scores):
+    runs, values = ["bm25", "dense"], scores["AP"].run("bm25", "dense").value[:, :, 0]
+    lines = [
+        f"topic,{','.join(runs)}",
+        *(f"{q},{a!r},{b!r}" for q, a, b in zip(QUERIES, *values.tolist(), strict=True)),
+    ]
+    (tmp_path / "AP.csv").write_text("\n".join(lines))
+    assert same(rb.read_scores(tmp_path / "AP.csv"), scores["AP"].run(*runs))
+    across = [
+        f"run,{','.join(QUERIES)}",
+        *(f"{run},{','.join(map(repr, row))}" for run, row in zip(runs, values.tolist(), strict=True)),
+    ]
+    (tmp_path / "numbers.csv").write_text("\n".join(across))
+    read = rb.read_scores(tmp_path / "numbers.csv")
+    assert list(map(str, read.measures)) == ["score"]
+    assert same(rb.read_scores({"AP": tmp_path / "numbers.csv"}), scores["AP"].run(*runs))
+
+
+# ---- measures that nobody knows here ----
+
+
+def test_a_name_of_no_measure_can_be_compared_and_says_which_way_is_better(tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "run,query,latency,happiness\n"
+        + "".join(f"{run},{q},{v + q},{v}\n" for run, v in (("a", 1), ("b", 2)) for q in range(8))
+    )
+    read = rb.read_scores(tmp_path / "t.csv", lower_is_better="latency")
+    assert read.measures == [ReportedEffort("latency"), Reported("happiness")]
+    verdicts = {row["measure"]: row["verdict"] for row in rb.compare(read).pairs}
+    assert verdicts == {"latency": "a better as judged", "happiness": "b better as judged"}
+    assert read["latency"].sort().runs == ["a", "b"]
+    read.save(tmp_path / "saved.json")
+    assert rb.Scores.load(tmp_path / "saved.json") == read
+    with pytest.raises(rb.UsageError, match="latencyy"):
+        rb.read_scores(tmp_path / "t.csv", lower_is_better=["latencyy"])
+    with pytest.raises(rb.UsageError):
+        Reported("latency").value(None)
+
+
+# ---- what is refused, and where ----
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.eval", "map\t1\t0.5\nmap\t2\tx\n", 2),
+        ("a.eval", "map\t1\t0.5\nmap\t1\t0.5\n", 2),
+        ("a.eval", "map\t1\t0.5\nmap 2\n", 2),
+        ("a.csv", "run,query_id,measure,value\nr,1,AP,0.1\nr,2,AP,good\n", 3),
+        ("a.csv", "run,query_id,measure,value\nr,1,AP,0.1\nr,1,AP,0.1\n", 3),
+        ("a.csv", "query_id,bm25,dense\n1,0.1,0.2,0.3\n", 2),
+        ("a.csv", "query_id,bm25,bm25\n1,0.1,0.2\n", 1),
+        ("a.csv", "document,bm25\n1,0.1\n", 1),
+        ("a.csv", "run,query_id,measure,value\nr,,AP,0.1\n", 2),
+        ("a.csv", "run,query_id,measure,value\nr,1,AP,1_0\n", 2),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_with_its_line(tmp_path, name, text, line):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(rb.DataError) as raised:
+        rb.read_scores(path)
+    assert (raised.value.place.file, raised.value.place.line) == (str(path), line)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "map\tall\t0.5\nP_10\tall\t0.25\n",
+        json.dumps({"NDCG@10": 0.5, "MAP@10": 0.3}),
+        json.dumps({"ndcg": {"NDCG@1": 0.5, "NDCG@10": 0.5}, "map": {"MAP@1": 0.25}}),
+        json.dumps({"task_name": "SciFact", "scores": {"test": [{"ndcg_at_10": 0.5, "main_score": 0.5}]}}),
+        json.dumps({"metrics": ["mrr"], "model_names": ["bm25"], "bm25": {"scores": {"mrr": 0.5}}}),
+        json.dumps([{"run": "a", "query_id": "all", "measure": "AP", "value": 0.5}]),
+        "run,AP,P@10\nbm25,0.1,0.2\n",
+    ],
+)
+def test_means_alone_are_refused_with_the_reason(tmp_path, content):
+    (tmp_path / "means").write_text(content)
+    with pytest.raises(rb.DataError, match="only means over topics stand here"):
+        rb.read_scores(tmp_path / "means")
+
+
+def test_a_stated_mean_is_held_against_the_topics(tmp_path):
+    rows = "map\t1\t0.5000\nmap\t2\t0.2500\nnum_ret\t1\t10\nnum_ret\t2\t20\nnum_ret\tall\t30\nmap\tall\t"
+    (tmp_path / "right").write_text(f"{rows}0.3750\n")
+    assert rb.read_scores(tmp_path / "right")["AP"].mean().value.item() == 0.375
+    (tmp_path / "wrong").write_text(f"{rows}0.2500\n")
+    with pytest.warns(rb.RankboundsWarning, match="map of wrong is 0.2500 there, and 0.3750 over the 2 topics"):
+        rb.read_scores(tmp_path / "wrong")
+
+
+def test_topics_that_a_run_lacks_are_left_out_and_told(tmp_path):
+    lines = [f"{q},{q / 10},{'' if q == 3 else q / 20}" for q in range(9)]
+    (tmp_path / "m.csv").write_text("query,a,b\n" + "\n".join(lines))
+    read = rb.read_scores(tmp_path / "m.csv")
+    assert math.isnan(read.value[1, 3, 0])
+    with pytest.warns(rb.RankboundsWarning, match="1 of 9 topics are left out"):
+        comparison = rb.compare(read)
+    assert comparison.settings["topics"] == 8
+
+
+# ---- the same answers as from the runs ----
+
+
+def test_the_comparison_is_that_of_the_runs(tmp_path, scores):
+    path = tmp_path / "scores.csv"
+    path.write_text(scores.render("csv", per_topic=True))
+    read = rb.read_scores(path).filter(run=scores.runs, topic=scores.query_ids)
+    ours, theirs = rb.compare(scores), rb.compare(read)
+    for row, other in zip(ours.pairs, theirs.pairs, strict=True):
+        assert row["p_adjusted"] == other["p_adjusted"]
+        assert row["difference"] == pytest.approx(other["difference"])
+    assert all(row["judged_at_10"] is None for row in theirs.systems)
+
+
+def test_the_command_compares_and_says_what_is_left_out(command, tmp_path, scores):
+    paths = trec_files(tmp_path, scores.run("bm25", "dense"))
+    code, out, err = command("compare", "--scores", *paths, "-m", "map", "--format", "json")
+    assert code == 0
+    pair = json.loads(out)["pairs"][0]
+    assert (pair["a"], pair["b"], pair["measure"]) == ("bm25", "dense", "AP")
+    assert "do not tell" in err
+    code, out, _ = command("compare", "--scores", *paths, "-m", "map")
+    assert code == 0
+    assert "judged@10" not in out
+    assert "nan" not in out
+    code, out, err = command("compare", "--scores", *paths)
+    assert code == 0
+    assert all(name in out for name in ("RBP(p=0.8):", "AP:"))
+    assert "nDCG@5" in err
+
+
+def test_gates_agreement_and_power_take_tables_too(command, tmp_path, scores):
+    (tmp_path / "t.csv").write_text(scores.render("csv", per_topic=True))
+    code, _, err = command(
+        "compare", "--scores", tmp_path / "t.csv", "--fail-if", "AP < 0.001", "--baseline-run", "bm25"
+    )
+    assert (code, "pass" in err) == (0, True)
+    for name in ("agreement", "discriminative-power"):
+        code, out, _ = command(name, "--scores", tmp_path / "t.csv", "--format", "json", "-m", "AP", "-m", "nDCG@5")
+        assert code == 0
+        assert json.loads(out)
+
+
+def test_a_gate_on_a_name_that_nobody_knows(command, tmp_path):
+    rows = "".join(f"{q},{1 + q / 100},{2 + q / 100}\n" for q in range(8))
+    (tmp_path / "t.csv").write_text(f"query,old,new\n{rows}")
+    arguments = ["compare", "--scores", f"latency={tmp_path / 't.csv'}"]
+    assert command(*arguments, "--fail-if", "latency worse")[0] == 0
+    arguments += ["--lower-is-better", "latency"]
+    assert command(*arguments, "--fail-if", "latency worse")[0] == 1
+    assert command(*arguments, "--fail-if", "latency > 5")[0] == 0
+    assert command(*arguments, "--fail-if", "slowness worse")[0] == 2
+
+
+def test_options_that_need_runs_are_rejected(command, tmp_path, scores):
+    path = tmp_path / "t.csv"
+    path.write_text(scores.render("csv", per_topic=True))
+    for more in (["--unjudged", "condensed"], ["--ties", "best"], ["--from", "trec"]):
+        code, out, err = command("compare", "--scores", path, *more)
+        assert (code, out) == (2, "")
+        assert more[0] in err
+    code, _, err = command("compare", path, path, "--scores", path)
+    assert code == 2
+    code, _, err = command("compare")
+    assert code == 2
+
+
+def test_real_runs_by_way_of_trec_eval_tables(unpacked, command, tmp_path):
+    folder = unpacked("dl21-half.tar.xz") / "dl21-half"
+    qrels, runs = folder / "human.qrels", sorted((folder / "runs").iterdir())[:4]
+    for path in runs:
+        _, out, _ = command("trec_eval", "-q", "-m", "map", qrels, path)
+        (tmp_path / f"{path.name}.eval").write_text(out)
+    _, out, _ = command("compare", "--scores", tmp_path, "-m", "map", "--format", "json")
+    tabled = {row["run"]: row["mean"] for row in json.loads(out)["systems"]}
+    _, out, _ = command("compare", qrels, *runs, "-m", "map", "--topics", "shared", "--format", "json")
+    direct = {row["run"]: row["mean"] for row in json.loads(out)["systems"]}
+    assert sorted(tabled.values()) == pytest.approx(sorted(direct.values()), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"\n\n", b"[]", b"{}", b"[1, 2]", b'{"a": {}}', b'{"a": {"b": [1]}}', b'{"a": {"b": {"c": {"d": 1}}}}',
+        b'{"a": {"b": true}}', b"\xff\xfe\x00", b'{"format": "rankbounds scores 9"}', b"PAR1xxxx", b"qid\n1\n",
+        b"qid,measure\n1,AP\n", b'"a,b\n1,2\n', b'{"a": {"b": 1}, "c": 3}', b'{"a": 1, "b": {"c": 2}}',
+        b'[{"query_id": {"x": 1}, "AP": [1]}]', b"just words\n", b'{"AP": 1, "q": "x"}',
+    ],
+)  # fmt: skip
+def test_what_is_no_table_of_scores_is_refused_in_a_sentence(tmp_path, content):
+    (tmp_path / "odd").write_bytes(content)
+    with pytest.raises(rb.DataError, match="odd"):
+        rb.read_scores(tmp_path / "odd")

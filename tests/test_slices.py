@@ -1,0 +1,292 @@
+"""Slices of topics: each as if compared alone, corrected together, and whether the difference depends on the slice."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+import rankbounds as rb
+from rankbounds.comparison.significance import Resampling
+from rankbounds.comparison.slices import interaction_test
+from rankbounds.evaluation.run_notes import RunNotes
+from rankbounds.measures.reported import Reported, ReportedEffort
+
+FEW = {"resamples": 500}
+
+
+def scores_of(values, measure=None):
+    """Scores of runs (rows) on topics (columns)."""
+    values = np.asarray(values, dtype=float)[:, :, None]
+    unknown = np.full(values.shape, np.nan)
+    runs, topics = [f"run{at}" for at in range(values.shape[0])], [f"t{at}" for at in range(values.shape[1])]
+    return rb.Scores(
+        runs, topics, [measure or Reported("score")], values, unknown, unknown, unknown[..., 0],
+        [RunNotes() for _ in runs], bounds="none",
+    )  # fmt: skip
+
+
+def drawn(seed, runs=2, topics=30):
+    return scores_of(np.random.default_rng(seed).random((runs, topics)))
+
+
+def labels_for(scores, names, seed=0):
+    chance = np.random.default_rng(seed)
+    return {query: str(chance.choice(names)) for query in scores.query_ids}
+
+
+# ---- against plain definitions ----
+
+
+def plain_statistic(groups):
+    """Squared distances from the weighted mean, with one topic of the overall variance in every group's error."""
+    everything = [value for group in groups for value in group]
+    mean = sum(everything) / len(everything)
+    overall = sum((value - mean) ** 2 for value in everything) / (len(everything) - 1)
+    means = [sum(group) / len(group) for group in groups]
+    errors = [
+        (sum((value - mean) ** 2 for value in group) + overall) / len(group) ** 2
+        for group, mean in zip(groups, means, strict=True)
+    ]
+    if not any(errors):
+        return 0.0
+    common = sum(mean / error for mean, error in zip(means, errors, strict=True)) / sum(1 / error for error in errors)
+    return sum((mean - common) ** 2 / error for mean, error in zip(means, errors, strict=True))
+
+
+def test_the_interaction_against_all_deals_of_labels():
+    chance = np.random.default_rng(3)
+    apart, group = chance.integers(-3, 4, (4, 8)) / 4.0, np.array([0, 0, 0, 1, 1, 1, 1, 1])
+    statistic, p = interaction_test(apart, group, Resampling(20_000, 1))
+    for row, found, level in zip(apart.tolist(), statistic, p, strict=True):
+        observed = plain_statistic([row[:3], row[3:]])
+        assert found == pytest.approx(observed)
+        deals = [
+            plain_statistic([[row[at] for at in chosen], [row[at] for at in range(8) if at not in chosen]])
+            for chosen in itertools.combinations(range(8), 3)
+        ]
+        exact = sum(value >= observed - 1e-9 for value in deals) / len(deals)
+        assert level == pytest.approx(exact, abs=0.02)
+
+
+def test_every_slice_is_the_comparison_of_its_topics():
+    scores = drawn(1, runs=3, topics=40)
+    labels = labels_for(scores, ["a", "b", "c"])
+    sliced = rb.slices(scores, {"kind": labels}, **FEW)
+    assert len(sliced.rows) == 9
+    for row in sliced.rows:
+        alone = scores.topic(*(query for query, label in labels.items() if label == row["slice"]))
+        pair = next(
+            other
+            for other in rb.compare(alone, correction="none", **FEW).pairs
+            if (other["a"], other["b"]) == (row["a"], row["b"])
+        )
+        assert row["topics"] == len(alone.query_ids)
+        for name in ("difference", "ci_low", "ci_high", "p_value", "won", "lost"):
+            assert row[name] == pytest.approx(pair[name]), name
+
+
+def test_p_values_are_corrected_over_all_slices_and_pairs():
+    scores = drawn(2, runs=3)
+    labels = {"one": labels_for(scores, ["a", "b"]), "two": labels_for(scores, ["x", "y", "z"], 1)}
+    rows = rb.slices(scores, labels, **FEW).rows
+    assert len(rows) == 3 * (2 + 3)
+    ordered = sorted(rows, key=lambda row: row["p_value"])
+    highest = 0.0
+    for place, row in enumerate(ordered):
+        highest = max(highest, min(1.0, row["p_value"] * (len(rows) - place)))
+        assert row["p_adjusted"] == pytest.approx(highest)
+    plain = rb.slices(scores, labels, correction="none", **FEW)
+    assert all(row["p_adjusted"] == row["p_value"] for row in plain.rows)
+    assert all(row["p_adjusted"] == row["p_value"] for row in plain.interactions)
+
+
+def test_detectable_is_found_that_often_by_simulation():
+    scores = drawn(5, topics=24)
+    sliced = rb.slices(scores, labels_for(scores, ["a"]), correction="none", **FEW)
+    detectable = sliced.rows[0]["detectable"]
+    deviation = (scores.value[0, :, 0] - scores.value[1, :, 0]).std(ddof=1)
+    chance = np.random.default_rng(0)
+    samples = chance.normal(detectable, deviation, (4000, 24))
+    t = samples.mean(axis=1) / (samples.std(axis=1, ddof=1) / np.sqrt(24))
+    from scipy import stats
+
+    assert (2 * stats.t.sf(np.abs(t), 23) < 0.05).mean() == pytest.approx(0.8, abs=0.025)
+
+
+# ---- laws ----
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_names_and_sides_do_not_matter(seed):
+    scores = drawn(seed)
+    labels = labels_for(scores, ["a", "b", "c"], seed)
+    ours = rb.slices(scores, {"kind": labels}, **FEW)
+    turned = rb.slices(scores.run("run1", "run0"), {"kind": labels}, **FEW)
+    for row, other in zip(ours.rows, turned.rows, strict=True):
+        assert row["difference"] == -other["difference"]
+        assert row["p_value"] == other["p_value"]
+    assert ours.interactions[0]["p_value"] == turned.interactions[0]["p_value"]
+    scaled = rb.slices(scores_of(scores.value[..., 0] * 100 + 7), {"kind": labels}, **FEW)
+    assert scaled.interactions[0]["p_value"] == pytest.approx(ours.interactions[0]["p_value"], abs=1e-12)
+    effort = rb.slices(scores_of(scores.value[..., 0], ReportedEffort("cost")), {"kind": labels}, **FEW)
+    assert [(row["won"], row["lost"]) for row in effort.rows] == [(row["lost"], row["won"]) for row in ours.rows]
+
+
+@pytest.mark.parametrize("spread", [1.0, 4.0])
+def test_the_interaction_keeps_its_level_also_where_small_slices_vary_more(spread):
+    chance = np.random.default_rng(7)
+    group = np.repeat([0, 1], [12, 36])
+    apart = chance.normal(0.1, np.where(group == 0, spread, 1.0), (600, 48))
+    _, p = interaction_test(apart, group, Resampling(400, 2))
+    assert (p <= 0.05).mean() < 0.085
+
+
+def test_a_difference_that_depends_on_the_slice_is_found_and_told():
+    chance = np.random.default_rng(9)
+    length = np.repeat([0, 1], 20)
+    gap = np.where(length == 0, 0.2, -0.2) + chance.normal(0, 0.1, 40)
+    scores = scores_of([0.5 + gap / 2, 0.5 - gap / 2])
+    labels = {query: ("short", "long")[kind] for query, kind in zip(scores.query_ids, length.tolist(), strict=True)}
+    sliced = rb.slices(scores, {"length": labels}, resamples=2000)
+    assert sliced.interactions[0]["p_value"] < 0.001
+    words = sliced.words()
+    assert words.startswith("score by length: run0 gains on short (+0.")
+    assert "and loses on long (-0." in words
+    assert "The difference depends on length (interaction p = 0.0005)." in words
+
+
+def test_no_difference_anywhere_is_no_interaction():
+    scores = scores_of(np.full((2, 12), 0.5))
+    sliced = rb.slices(scores, labels_for(scores, ["a", "b"]), **FEW)
+    assert [row["p_value"] for row in sliced.interactions] == [1.0]
+    assert all(row["detectable"] is None for row in sliced.rows)
+
+
+# ---- what cannot be done is told ----
+
+
+def test_topics_without_label_and_slices_of_one_topic():
+    scores = drawn(4, topics=10)
+    labels = dict.fromkeys(scores.query_ids[:8], "many") | {"t8": "one", "elsewhere": "x"}
+    with pytest.warns(rb.RankboundsWarning, match='1 of 10 topics have no label by "kind"'):
+        sliced = rb.slices(scores, {"kind": labels}, **FEW)
+    assert sliced.left_out == {"kind": ["t9"]}
+    assert [(row["slice"], row["p_value"] is None) for row in sliced.rows] == [("many", False), ("one", True)]
+    assert sliced.interactions[0]["p_value"] is None
+    assert "cannot be tested" in sliced.words()
+    with pytest.raises(rb.DataError, match="single topic"):
+        rb.slices(scores, {"kind": {query: query for query in scores.query_ids}})
+    with pytest.raises(rb.DataError, match="None of the 10 topics"):
+        rb.slices(scores, {"kind": {"x": "y"}})
+    with pytest.raises(rb.DataError):
+        rb.slices(scores.run("run0"), {"kind": labels})
+
+
+# ---- files and the command ----
+
+
+@pytest.fixture
+def table(tmp_path):
+    chance = np.random.default_rng(2)
+    rows = [f"{kind}/{at},{chance.random()!r},{chance.random()!r}" for kind in ("nq", "hot") for at in range(9)]
+    (tmp_path / "AP.csv").write_text("query,bm25,dense\n" + "\n".join(rows) + "\n")
+    return tmp_path / "AP.csv"
+
+
+QUERIES = [f"{kind}/{at}" for kind in ("nq", "hot") for at in range(9)]
+
+
+def written(path, kind):
+    labels = {query: ("short", "long")[at % 2] for at, query in enumerate(QUERIES)}
+    if kind == "csv":
+        path.write_text("length,qid\n" + "".join(f"{label},{query}\n" for query, label in labels.items()))
+    elif kind == "json":
+        path.write_text(json.dumps({query: {"length": label} for query, label in labels.items()}))
+    else:
+        path.write_text("".join(f"{query} {label}\n" for query, label in labels.items()))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "plain"])
+def test_labels_come_from_tables_of_any_kind(command, tmp_path, table, kind):
+    code, out, _ = command(
+        "compare", "--scores", table, "--by", written(tmp_path / "length", kind), "--by-prefix", "/", "--format", "json"
+    )
+    assert code == 0
+    content = json.loads(out)
+    assert [(row["by"], row["slice"]) for row in content["slices"]] == [
+        ("length", "long"), ("length", "short"), ("prefix", "hot"), ("prefix", "nq"),
+    ]  # fmt: skip
+    assert [row["by"] for row in content["interactions"]] == ["length", "prefix"]
+    assert len(content["slice_words"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("qid,kind\na,x\na,y\n", 3),
+        ("qid\tkind\na\tx\u2028\na\ty\n", 3),
+        ("qid,kind\na,x,y\n", 2),
+        ("qid,kind\n,x\n", 2),
+        ("what,kind,other\na,x,y\n", 1),
+        ("qid,kind,kind\na,x,y\n", 1),
+    ],
+)
+def test_mistakes_in_labels_are_told_with_their_line(command, tmp_path, table, text, line):
+    (tmp_path / "labels").write_text(text)
+    code, out, err = command("compare", "--scores", table, "--by", tmp_path / "labels")
+    assert (code, out) == (3, "")
+    assert f"labels:{line}: " in err
+
+
+def test_the_command_prints_draws_and_refuses(command, tmp_path, table):
+    figure = tmp_path / "forest.svg"
+    code, out, _ = command("compare", "--scores", table, "--by-prefix", "/", "--figure", figure)
+    assert code == 0
+    assert "AP by prefix: " in out
+    assert figure.stat().st_size > 1000
+    for arguments in (
+        ["--figure", figure],
+        ["--by-prefix", "/", "--test", "tost", "--margin", "0.1"],
+        ["--by-prefix", ""],
+    ):
+        code, out, _ = command("compare", "--scores", table, *arguments)
+        assert (code, out) == (2, "")
+    for kind in ("markdown", "latex", "html"):
+        code, out, _ = command("compare", "--scores", table, "--by-prefix", "/", "--format", kind)
+        assert (code, "hot" in out) == (0, True)
+
+
+def test_the_forest_has_a_line_for_every_slice_and_for_all_topics():
+    scores = drawn(6)
+    sliced = rb.slices(scores, {"kind": labels_for(scores, ["a", "b"])}, **FEW)
+    axes = rb.plots.forest(sliced)
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    assert labels[0] == "all topics  (30)"
+    assert labels[-1].startswith("kind  (interaction p = ")
+    points = {tuple(line.get_ydata()): line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1}
+    by_slice = {row["slice"]: row["difference"] for row in sliced.rows}
+    assert points[(2,)] == by_slice["a"]
+    assert points[(1,)] == by_slice["b"]
+
+
+def test_many_runs_in_slices_of_real_topics(unpacked):
+    folder = unpacked("dl21-half.tar.xz") / "dl21-half"
+    scores = rb.evaluate(folder / "human.qrels", [str(folder / "runs" / "*")], "nDCG@10")
+    labels = {query: "even" if int(query) % 2 == 0 else "odd" for query in scores.query_ids}
+    sliced = rb.slices(scores, {"parity": labels}, resamples=300)
+    pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
+    assert (len(sliced.rows), len(sliced.interactions)) == (2 * pairs, pairs)
+    assert len(repr(sliced).splitlines()) < 20
+    assert min(row["p_adjusted"] for row in sliced.interactions) > 0.05
+
+
+@pytest.mark.parametrize("text", ["\n\n", ",\n", "{}"])
+def test_a_file_without_labels_is_told(command, tmp_path, table, text):
+    (tmp_path / "labels").write_text(text)
+    code, out, err = command("compare", "--scores", table, "--by", tmp_path / "labels")
+    assert (code, out) == (3, "")
+    assert str(tmp_path / "labels") in err
