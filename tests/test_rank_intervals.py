@@ -94,6 +94,20 @@ def test_intervals_hold_for_all_systems_together(spread):
     assert narrow > 250
 
 
+def test_runs_that_are_nearly_alike_do_not_hide_the_others():
+    """A resample may hold none of the topics on which two runs differ; that says nothing about the other runs."""
+    rng = np.random.default_rng(1)
+    good = 0.8 + 0.05 * rng.normal(size=30)
+    copy = good.copy()
+    copy[0] += 0.01
+    scores = np.stack([good, copy, 0.2 + 0.05 * rng.normal(size=30), 0.25 + 0.05 * rng.normal(size=30)])
+    first, second = pairs_of(4)
+    separated = separated_by_bootstrap(scores, 0.05, Resampling(1000, 0))
+    assert dict(zip(zip(first.tolist(), second.tolist(), strict=True), separated.tolist(), strict=True)) == {
+        (0, 1): False, (0, 2): True, (0, 3): True, (1, 2): True, (1, 3): True, (2, 3): True,
+    }  # fmt: skip
+
+
 def test_a_comparison_has_places_for_every_system():
     rng = np.random.default_rng(3)
     matrix = np.array([0.2, 0.5, 0.5, 0.8])[:, None] + 0.05 * rng.normal(size=(4, 40))

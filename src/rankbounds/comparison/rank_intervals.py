@@ -26,16 +26,8 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison.corrections import FAMILY_WISE, adjusted
-from rankbounds.comparison.significance import (
-    Resampling,
-    check_differences,
-    chunks,
-    pairs_of,
-    resampled_t,
-    rounding,
-    t_statistic,
-    topic_counts,
-)
+from rankbounds.comparison.significance import Resampling, check_differences, pairs_of, topic_counts
+from rankbounds.comparison.stratified import family_wise_p_values
 from rankbounds.evaluation.score_differences import differences, levelled
 
 METHODS = ("auto", "test", "bootstrap")
@@ -92,13 +84,7 @@ def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling)
     resampling = replace(resampling, resamples=min(resampling.resamples, most))
     apart = check_differences(differences(scores[first], scores[second]))
     counts = topic_counts(scores.shape[1], resampling)
-    largest = np.zeros(resampling.resamples)
-    for rows in chunks(first.size, resampling.resamples):
-        t, _ = resampled_t(apart[rows], counts)
-        np.maximum(largest, np.abs(t, out=t).max(axis=0), out=largest)
-    observed = np.abs(t_statistic(apart))
-    as_large = largest.size - np.searchsorted(np.sort(largest), observed - rounding(observed))
-    separated: Flags = (as_large + 1) / (resampling.resamples + 1) < alpha
+    separated: Flags = family_wise_p_values([apart], np.ones((first.size, 1)), [counts]) < alpha
     return separated
 
 
