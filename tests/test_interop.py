@@ -1,15 +1,13 @@
-"""Drop-in use beside other tools: pytrec_eval's class, ir_measures, trec_eval's output and what explains it."""
+"""Drop-in use beside other tools: pytrec_eval's class, ir_measures, trec_eval's output."""
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 
 import pytest
 
 import rankbounds as rb
-from rankbounds.checking.explanation import explain, read_output
 from rankbounds.cli import main
 from rankbounds.errors import DataError, UsageError
 from rankbounds.interop import pytrec_eval as ours
@@ -232,112 +230,3 @@ class TestTrecEval:
         (tmp_path / "run").write_text("9 Q0 a 1 1 t\n10 Q0 a 1 1 t\n")
         main(["evaluate", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "map", "-q", "--format", "trec"])
         assert [line.split()[1] for line in capfdbinary.readouterr().out.decode().splitlines()] == ["10", "9", "all"]
-
-
-class TestExplain:
-    @pytest.mark.parametrize(
-        ("output", "qrels", "run", "expected"),
-        [
-            ("out.test.aq", "qrels.test", "results.test", {"map": "equal", "P_5": "equal", "rbp": "equal"}),
-            (
-                "out.test.aql",
-                "qrels.rel_level",
-                "results.test",
-                {"map": "-l 2", "success_10": "-l 2", "ndcg": "equal", "rbp": "equal"},
-            ),
-            ("out.test.aqcM", "qrels.test", "results.trunc", {"map": "-M 100", "iprec_at_recall_0.10": "-M 100"}),
-        ],
-    )
-    def test_trec_evals_own_outputs(self, unpacked, output, qrels, run, expected):
-        folder = unpacked("trec_eval-test.tar.xz") / "test"
-        found = explain(folder / qrels, rb.read_run(folder / run, lenient=True), folder / output)
-        by_name = {one.name: one for one in found}
-        assert all(one.settled for one in found)
-        for name, why in expected.items():
-            assert why in by_name[name].why, name
-        assert by_name["utility"].measure == "Utility"
-
-    @pytest.mark.parametrize(
-        ("options", "told"),
-        [
-            ({}, "equal"),
-            ({"ties": "docid"}, "ties: documents of equal score in rising order"),
-            ({"score_precision": "single"}, "precision: scores were compared in 32 bits"),
-            ({"topics": "shared"}, "missing topics: without -c"),
-            ({"unjudged": "condensed"}, "-J leaves unjudged documents out"),
-            ({"gain": "1=1,2=3,3=7"}, "gains: 2^grade - 1"),
-            ({"topics": "shared", "ties": "run"}, "line order, scores ignored (--ties run); missing topics"),
-        ],
-    )
-    def test_finds_the_choice_that_made_the_difference(self, options, told):
-        qrels, run = collection(4)
-        run = {
-            query: {doc: one + at * 1e-12 for at, (doc, one) in enumerate(docs.items())} for query, docs in run.items()
-        }
-        if options.get("ties") == "docid":
-            run = {query: {doc: round(one, 1) for doc, one in docs.items()} for query, docs in run.items()}
-        if options.get("topics"):
-            del run["q0"]
-        scores = rb.evaluate(qrels, run, ["ndcg", "map", "recip_rank"], **options)
-        output = {
-            (line.split()[0], line.split()[1]): line.split()[2]
-            for line in scores.render("trec", per_topic=True).splitlines()
-        }
-        found = {one.name: one for one in explain(qrels, run, output)}
-        assert told in found["ndcg"].why
-        assert (found["ndcg"].lines == found["ndcg"].equal) == (told == "equal")
-
-    def test_the_old_order_of_arguments_is_understood_with_a_warning(self, tmp_path):
-        qrels, run = collection(5)
-        printed = {("map", "q0"): "0.9999", ("map", "all"): "0.1"}
-        expected = explain(qrels, run, printed)
-        with pytest.warns(DeprecationWarning, match=r"explain\(qrels, run, output\)"):
-            assert explain(printed, qrels, run) == expected
-        paths = [tmp_path / name for name in ("qrels", "run", "output")]
-        paths[0].write_text(
-            "".join(f"{query} 0 {doc} {g}\n" for query, docs in qrels.items() for doc, g in docs.items())
-        )
-        rb.Run.from_columns(*zip(*((q, d, s) for q, docs in run.items() for d, s in docs.items()), strict=True)).write(
-            paths[1]
-        )
-        paths[2].write_text("".join(f"{name} {topic} {value}\n" for (name, topic), value in printed.items()))
-        assert explain(*paths) == expected
-        with pytest.warns(DeprecationWarning, match=r"explain\(qrels, run, output\)"):
-            assert explain(paths[2], paths[0], paths[1]) == expected
-
-    def test_says_so_when_nothing_explains(self):
-        qrels, run = collection(5)
-        found = explain(qrels, run, {("map", "q0"): "0.9999", ("map", "all"): "0.1"})[0]
-        assert found.why.startswith("not explained")
-        assert not found.settled
-        assert "topic q0: 0.9999 there" in found.example
-
-    def test_interpolation_of_version_9(self):
-        pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
-        qrels, run = collection(6)
-        values = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
-        output = {(name, query): f"{one:.4f}" for query, values in values.items() for name, one in values.items()}
-        found = explain(qrels, run, output)
-        assert all(one.settled for one in found)
-        assert any("floor(r R + 0.9)" in one.why for one in found)
-
-    def test_command(self, tmp_path, capsys):
-        (tmp_path / "out").write_text("map\tall\t0.5000\nprefs_simp\tall\t3.0\n")
-        (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
-        (tmp_path / "run").write_text("1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n")
-        files = [str(tmp_path / name) for name in ("out", "qrels", "run")]
-        assert main(["explain", *files]) == 0
-        out = capsys.readouterr().out
-        assert "missing topics" in out
-        assert "topic all: 0.5000 there, 0.2500 here" in out
-        assert "Not in rankbounds: prefs_simp." in out
-        main(["explain", *files, "--format", "json"])
-        assert json.loads(capsys.readouterr().out)[0]["largest_difference"] == 0.25
-        (tmp_path / "out").write_text("map all\n")
-        assert main(["explain", *files]) == 3
-        assert "out:1: a line of trec_eval's output" in capsys.readouterr().err
-
-    def test_output_of_several_runs(self, tmp_path):
-        (tmp_path / "out").write_text("map\tall\t0.5\nmap\tall\t0.6\n")
-        with pytest.raises(rb.DataError, match=r"out:2.*one run"):
-            read_output(tmp_path / "out")

@@ -80,3 +80,13 @@ def test_notebooks_run(notebook):
         assert isinstance(last, ast.Expr), "a cell ends with what it shows"
         shown = eval(compile(ast.Expression(last.value), f"{notebook.name} cell {number}", "eval"), names)
         assert repr(shown)
+
+
+def test_the_first_example_of_is_it_noise_is_what_compare_prints(command):
+    page = (ROOT / "docs" / "is-it-noise.md").read_text()
+    shown = page[page.index("```\nnDCG@10: reranked") + 4 :].partition("```")[0].splitlines()
+    demo = Path(rb.__file__).parent / "demo"
+    runs = [demo / "runs" / f"{name}.txt" for name in ("reranked", "dense")]
+    code, out, _ = command("compare", demo / "qrels.txt", *runs, "-m", "nDCG@10")
+    assert code == 0
+    assert out.splitlines()[: len(shown)] == shown

@@ -19,6 +19,8 @@ from rankbounds.comparison.gate import Gate as Gate
 from rankbounds.comparison.gate import gate as gate
 from rankbounds.comparison.headroom import smallest_p_value as smallest_p_value
 from rankbounds.comparison.judges import judges as judges
+from rankbounds.comparison.many_collections import CollectionsComparison as CollectionsComparison
+from rankbounds.comparison.many_collections import compare_collections as compare_collections
 from rankbounds.comparison.power import topics_needed as topics_needed
 from rankbounds.comparison.replicates import replicates as replicates
 from rankbounds.comparison.result import Comparison as Comparison

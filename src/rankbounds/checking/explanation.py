@@ -1,34 +1,50 @@
-"""Why trec_eval printed other numbers: every choice that can make the difference is tried, measure by measure."""
+"""Why another tool reported other numbers: every choice that can make the difference is tried, measure by measure."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import product
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from rankbounds.collection.inputs import judgments_from, run_from
+from rankbounds.checking.quirks import quirks
+from rankbounds.checking.repeated_documents import run_with_repeats
+from rankbounds.checking.reproduction import Computation, by_topic, combinations, computations, quietly
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
-from rankbounds.collection.run import Run, position_in_topic
+from rankbounds.collection.run import Run
 from rankbounds.deprecation import Call, reordered_arguments
-from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError
-from rankbounds.evaluation.evaluate import evaluate
-from rankbounds.evaluation.scores import ALL, Scores
-from rankbounds.files.opening import read_text
+from rankbounds.errors import DataError, RankboundsError, UsageError
+from rankbounds.evaluation.scores import ALL
+from rankbounds.files.reported_scores import ANY_MEASURE, Printed, read_reported, reported, stated
 from rankbounds.measures import Measure, parse_measure
 
-Printed = dict[tuple[str, str], str]
-"""What trec_eval printed, by its name of the measure and by topic."""
+WELL_KNOWN = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "Recall@100")
+"""What a number may be of which the measure is not told; depths are tried among the rest."""
+NOT_EXPLAINED = "not explained by anything that was tried"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """In which respects another computation differs from ours, and the options that make us compute so, if any do."""
+
+    why: str
+    switch: str
+
+    def __str__(self) -> str:
+        return f"{self.why} [{self.switch}]" if self.switch else self.why
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """One measure: on how many lines the two agree, how far apart they are, and why."""
+    """One measure: on how many lines the two agree, how far apart they are, why, and what makes us agree.
+
+    ``switch`` holds the options (and the spelling of the measure) with which ``rankbounds evaluate`` gives the same
+    numbers; empty where none are needed, or where no option does. ``changes`` counts the respects in which the two
+    computations differ. ``also`` holds other reasons that give the same numbers, ``nearest`` what comes closest where
+    none does, and ``tried`` how many computations were compared.
+    """
 
     name: str
     measure: str | None
@@ -37,47 +53,31 @@ class Explanation:
     largest_difference: float | None
     example: str
     why: str
+    switch: str = ""
+    changes: int = 0
+    also: tuple[Reason, ...] = ()
+    nearest: str = ""
+    tried: int = field(default=0, compare=False)
 
     @property
     def settled(self) -> bool:
         """Do the two agree, or is it known why not?"""
-        return self.lines == self.equal or not self.why.startswith("not explained")
+        return self.lines == self.equal or self.why != NOT_EXPLAINED
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A way to compute that differs from ours in one respect, and how to tell trec_eval or us to use it."""
-
-    why: str
-    options: dict[str, str]
-    level: float = 1.0
-    depth: int | None = None
-    gain: str | None = None
+def is_measure(name: str) -> bool:
+    """Is there a measure of this name?"""
+    try:
+        parse_measure(name)
+    except UsageError:
+        return False
+    return True
 
 
 def read_output(path: str | os.PathLike[str]) -> Printed:
-    """The lines of a file that trec_eval wrote: measure, topic, value."""
-    text = read_text(os.fspath(path))
-    printed: Printed = {}
-    for number, line in enumerate(text.tobytes().decode("utf-8", "replace").splitlines(), 1):
-        fields = line.split()
-        if not fields:
-            continue
-        if len(fields) != 3:
-            raise DataError(
-                f"{text.name}:{number}: a line of trec_eval's output is a measure, a topic and a value; this one has "
-                f"{len(fields)} fields."
-            )
-        name, topic, value = fields
-        if (name, topic) in printed:
-            raise DataError(
-                f'{text.name}:{number}: "{name}" of topic "{topic}" stands here for the second time. Give the output '
-                "for one run."
-            )
-        printed[name, topic] = value
-    if not printed:
-        raise DataError(f"{text.name}: the file holds no line of data.")
-    return printed
+    """What another tool reported for one run: the score as text, by measure and topic."""
+    number = stated(os.fspath(path))
+    return read_reported(path, is_measure) if number is None else number
 
 
 def _old_call(args: tuple[Any, ...], named: dict[str, Any]) -> Call | None:
@@ -89,213 +89,148 @@ def _old_call(args: tuple[Any, ...], named: dict[str, Any]) -> Call | None:
 
 
 def _is_output(given: Any) -> bool:
-    if isinstance(given, Mapping):
-        return bool(given) and all(isinstance(key, tuple) for key in given)
     try:
-        return isinstance(given, str | os.PathLike) and bool(read_output(given))
+        if isinstance(given, str | os.PathLike):
+            printed = read_output(given)
+        elif isinstance(given, Mapping):
+            printed = reported(given, is_measure)
+        else:
+            return False
     except RankboundsError:
         return False
+    names = {name for name, _ in printed}
+    return ANY_MEASURE in names or 2 * sum(map(is_measure, names)) > len(names)
 
 
 @reordered_arguments("explain(qrels, run, output)", _old_call)
-def explain(
-    qrels: Any, run: Any, output: str | os.PathLike[str] | Printed, *, lenient: bool = False
-) -> list[Explanation]:
-    """Find out why trec_eval printed other numbers for the same files.
+def explain(qrels: Any, run: Any, output: Any, *, lenient: bool = False) -> list[Explanation]:
+    """Find out why another tool reported other numbers for the same judgments and run.
 
     Parameters
     ----------
     qrels
-        The judgments that trec_eval was given, in any form that ``evaluate`` takes.
+        The judgments that the tool was given, in any form that ``evaluate`` takes.
     run
-        The run that trec_eval was given.
+        The run that the tool was given.
     output
-        What trec_eval printed: a file, or ``{(measure, topic): value}`` with the value as text.
+        What it reported: a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx, BEIR or MTEB), the
+        dicts of these tools (``{measure: mean}``, ``{query: {measure: score}}``, ``{measure: {query: score}}``),
+        ``{(measure, topic): value}``, or a number as in ``"nDCG@10=0.534"``, ``"nDCG@10=53.4%"`` or ``"0.534"``.
     lenient
         Leave out lines that cannot be read.
 
     Returns
     -------
     list of Explanation
-        For each measure of the output: on how many lines the two agree, how far apart they are, and ``why``.
+        For each measure: on how many lines the two agree, how far apart they are, ``why``, and by which ``switch`` of
+        ``rankbounds evaluate`` the numbers come out. For a number without a measure: the measures that give it, the
+        simplest first.
 
     Notes
     -----
-    Every choice that can make a difference is tried, alone and with the treatment of missing topics: ties, the
-    precision of scores, the relevance level, unjudged documents, depth, gains and interpolation. A choice explains a
-    measure when it reproduces all of its lines as printed.
+    Every choice that can make a difference is tried alone; then topics, the precision of scores and what is done to
+    runs (duplicates, self-matches, chunks) together with every other. A choice explains a measure when it reproduces
+    all of its lines to the digits given, six at most. The simplest comes first; of equally simple ones that which
+    explains most measures. Few lines of few digits may be met by chance: ``tried`` says how many computations were
+    compared, and ``also`` what else fits.
 
     Examples
     --------
     >>> import rankbounds as rb
     >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}}
-    >>> (found,) = rb.explain(qrels, run, {("map", "all"): "1.0000"})
-    >>> print(found.why)
-    missing topics: without -c, trec_eval leaves out topics that the run lacks
-
+    >>> (found,) = rb.explain(qrels, run, "map=1.0000")
+    >>> found.switch
+    '--topics shared'
     """
-    printed = output if isinstance(output, dict) else read_output(output)
-    judgments, ours = judgments_from(qrels, lenient), run_from(run, lenient=lenient)
-    known: dict[str, Measure] = {}
-    explained: dict[str, Explanation] = {}
-    for name in dict.fromkeys(name for name, _ in printed):
-        try:
-            known[name] = parse_measure(name)
-        except UsageError:
-            lines = sum(other == name for other, _ in printed)
-            explained[name] = Explanation(name, None, lines, 0, None, "", "rankbounds has no such measure")
+    reading = Reading(lenient=lenient)
+    judgments = reading.judgments(qrels)
+    ours, repeated = run_with_repeats(run, reading)
+    return explained(judgments, ours, output, repeated)
+
+
+def explained(qrels: Qrels, run: Run, output: Any, repeated: Run | None = None) -> list[Explanation]:
+    """``explain`` for what has been read; ``repeated`` is the run with the documents that stand in it twice."""
+    printed = read_output(output) if isinstance(output, str | os.PathLike) else reported(output, is_measure)
+    ((_, first_topic), number), *_ = printed.items()
+    if (ANY_MEASURE, first_topic) in printed:
+        return _of_any_measure(number, qrels, run, repeated)
+    names = list(dict.fromkeys(name for name, _ in printed))
+    known = {name: parse_measure(name) for name in names if is_measure(name)}
     if not known:
-        raise DataError(
-            "None of the measures in this output is known here. (The order is: judgments, run, trec_eval's output.)"
-        )
-    _explain_known(printed, known, judgments, ours, explained)
-    order = dict.fromkeys(name for name, _ in printed)
-    return [explained[name] for name in order]
+        if len(names) == 1:
+            parse_measure(names[0])  # the error has a suggestion
+        raise DataError(f"None of the measures in this output is known here: {', '.join(names[:3])}, ...")
+    of_known = _explain_known(printed, known, qrels, run, repeated)
+    lines = Counter(name for name, _ in printed)
+    return [
+        of_known.get(name) or Explanation(name, None, lines[name], 0, None, "", "rankbounds has no such measure")
+        for name in names
+    ]
+
+
+def _of_any_measure(number: str, qrels: Qrels, run: Run, repeated: Run | None) -> list[Explanation]:
+    """The measures that give a number, the simplest first; where none does, the nearest."""
+    known = {name: parse_measure(name) for name in WELL_KNOWN}
+    explanations = list(
+        _explain_known({(name, ALL): number for name in known}, known, qrels, run, repeated, most_changes=1).values()
+    )
+    settled = sorted((found for found in explanations if found.settled), key=lambda found: found.changes)
+    return settled or sorted(explanations, key=lambda found: found.largest_difference or 0.0)[:1]
 
 
 def _explain_known(
-    printed: Printed, known: dict[str, Measure], qrels: Qrels, run: Run, explained: dict[str, Explanation]
-) -> None:
-    ours: dict[str, tuple[int, int, float, str]] = {}
-    fitting: dict[str, list[str]] = {name: [] for name in known}
-    for choice in _choices(printed, qrels, run):
-        left = {name: measure for name, measure in known.items() if "equal" not in fitting[name]}
+    printed: Printed,
+    known: dict[str, Measure],
+    qrels: Qrels,
+    run: Run,
+    repeated: Run | None,
+    most_changes: int = 2,
+) -> dict[str, Explanation]:
+    computed: dict[str, list[Computation]] = {name: [] for name in known}
+    depths = {int(float(value)) for (name, topic), value in printed.items() if name == "num_ret" and topic != ALL}
+    single = list(quirks(qrels, run, known.values(), {max(depths)} if depths else (), repeated))
+    rules: dict[str, str | None] = {}
+    for changes in range(most_changes + 1):
+        left = {
+            name: measure
+            for name, measure in known.items()
+            if not rules.get(name) and not any(computation.fits for computation in computed[name])
+        }
+        if changes == 2:
+            rules = {name: by_topic(printed, name, measure, qrels, run) for name, measure in left.items()}
+            left = {name: measure for name, measure in left.items() if not rules[name]}
         if not left:
             break
-        chosen = {name: measure.at_level(choice.level) for name, measure in left.items()}
-        scores = _scores(choice, list(dict.fromkeys(chosen.values())), qrels, run)
-        for name, measure in chosen.items():
-            agreement = _compared(printed, name, scores, scores.measures.index(measure))
-            ours.setdefault(name, agreement)
-            lines, equal, *_ = agreement
-            if lines == equal:
-                fitting[name].append(choice.why)
-    # One call of trec_eval had one set of options: of several that fit a measure, the one that fits most measures.
-    popular = Counter(why for several in fitting.values() for why in several)
-    for name, measure in known.items():
-        if fitting[name]:
-            why = max(fitting[name], key=popular.__getitem__)
-        else:
-            nothing = "not explained by missing topics, ties, precision, relevance level, depth or gains"
-            why = _by_topic(printed, name, measure, qrels, run) or nothing
-        explained[name] = Explanation(name, str(measure), *ours[name], why)
+        for combination in combinations(single, changes):
+            for name, computation in computations(printed, left, combination, qrels, run):
+                computed[name].append(computation)
+    for name in [name for name in known if not computed[name]]:
+        quietly(qrels, run, [known[name]])  # what it lacks is told by the error
+    # One call of a tool had one set of options: of equally simple ones, that which fits most measures.
+    popular = Counter(computation.why for several in computed.values() for computation in several if computation.fits)
+    return {name: _explanation(name, known[name], computed[name], popular, rules.get(name)) for name in known}
 
 
-def _choices(printed: Printed, qrels: Qrels, run: Run) -> Iterator[Choice]:
-    """Ways to compute, ours first, then those that differ in one respect, then in two."""
-    topics = [("", "judged"), ("missing topics: without -c, trec_eval leaves out topics that the run lacks", "shared")]
-    ways = [
-        ("", Choice("", {})),
-        (
-            "precision: scores were compared in 32 bits, as version 9 does (--score-precision single)",
-            Choice("", {"score_precision": "single"}),
-        ),
-        ("ties: documents of equal score in rising order of their ids (--ties docid)", Choice("", {"ties": "docid"})),
-        ("ties: documents of equal score in the order of the file", Choice("", {"ties": "file"})),
-        ("order: the file's line order, scores ignored (--ties run)", Choice("", {"ties": "run"})),
-        (
-            "unjudged: trec_eval -J leaves unjudged documents out (--unjudged condensed)",
-            Choice("", {"unjudged": "condensed"}),
-        ),
-    ]
-    if run.stated_rank is not None:
-        ways.insert(4, ("ties: in order of the stated rank (--ties rank)", Choice("", {"ties": "rank"})))
-    levels = sorted({float(grade) for grade in np.unique(qrels.grade) if grade > 1})
-    ways += [
-        (f"relevance level: trec_eval -l {level:g} (rel={level:g})", Choice("", {}, level=level)) for level in levels
-    ]
-    if levels:
-        table = ",".join(f"{grade:g}={2**grade - 1:g}" for grade in (1.0, *levels))
-        ways.append((f"gains: 2^grade - 1 in place of the grade (--gain {table})", Choice("", {}, gain=table)))
-    deepest = int(np.bincount(run.pairs.topic).max())
-    depths = {int(float(value)) for (name, topic), value in printed.items() if name == "num_ret" and topic != ALL}
-    for depth in sorted({10, 100, 1000} | ({max(depths)} if depths else set())):
-        if 0 < depth < deepest:
-            ways.append(
-                (f"depth: only the first {depth} documents counted (trec_eval -M {depth})", Choice("", {}, depth=depth))
-            )
-    for (why, choice), (more, which) in sorted(
-        product(ways, topics), key=lambda pair: bool(pair[0][0]) + bool(pair[1][0])
-    ):
-        reasons = "; ".join(filter(None, (why, more))) or "equal"
-        yield replace(choice, why=reasons, options={**choice.options, "topics": which})
-
-
-def _scores(choice: Choice, measures: list[Measure], qrels: Qrels, run: Run) -> Scores:
-    options = dict(choice.options)
-    if options.get("ties") == "file":
-        # Line order decides between equal scores only: as a stated rank.
-        position = position_in_topic(run.pairs)
-        run = Run(run.name, run.pairs, run.score, lambda: position)
-        options["ties"] = "rank"
-    if choice.depth is not None:
-        run = _cut(run, choice.depth)
-    return _quietly(qrels, run, measures, gain=choice.gain, **options)
-
-
-def _cut(run: Run, depth: int) -> Run:
-    """The run's first documents by score, equal scores by falling id."""
-    docs = [run.pairs.docs.raw(row) for row in range(len(run))]
-    by_id = sorted(range(len(run)), key=docs.__getitem__, reverse=True)
-    rows = np.array(sorted(by_id, key=lambda row: -run.score[row]))
-    position = np.empty(len(run), dtype=np.int64)
-    position[rows] = position_in_topic(run.pairs.take(rows))
-    return run.take(np.flatnonzero(position <= depth))
-
-
-def _compared(printed: Printed, name: str, scores: Scores, number: int) -> tuple[int, int, float, str]:
-    """Lines, equal lines, the largest difference, and the line that has it."""
-    lines, equal, furthest, example = 0, 0, 0.0, ""
-    for part in (scores, scores.mean()):
-        values = dict(zip(part.query_ids, part.value[0, :, number].tolist(), strict=True))
-        for (printed_name, topic), text in printed.items():
-            if printed_name != name or (topic == ALL) != (part is not scores):
-                continue
-            lines += 1
-            value = values.get(topic, float("nan"))
-            if _same(value, text):
-                equal += 1
-                continue
-            gap = abs(value - float(text)) if value == value else float("inf")
-            if gap > furthest or not example:
-                ours = f"{value:.4f}" if value == value else "nothing"
-                furthest, example = gap, f"topic {topic}: {text} there, {ours} here"
-    return lines, equal, furthest, example
-
-
-def _same(value: float, text: str) -> bool:
-    digits = len(text.partition(".")[2])
-    try:
-        # The last digit may be rounded either way when the value lies between.
-        return f"{value:.{digits}f}" == text or abs(value - float(text)) <= 0.5 * 10.0**-digits * (1 + 1e-9)
-    except ValueError:
-        return False
-
-
-def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: Run) -> str | None:
-    """What trec_eval does to each topic by its own judgments, where that makes the difference."""
-    topics = np.arange(len(qrels.query_ids))
-    if hasattr(measure, "recall"):
-        why = "interpolation: version 9 takes recall r to be reached with floor(r R + 0.9) documents, 10 with 0.5"
-        relevant = np.bincount(qrels.pairs.topic[qrels.grade >= 1], minlength=topics.size)
-        needed = np.floor(float(measure.recall) * relevant + 0.9)
-        wanted = [replace(measure, recall=level) for level in (needed / np.maximum(relevant, 1)).tolist()]
-    else:
-        return None
-    values = np.full((1, topics.size, 1), np.nan)
-    for level in dict.fromkeys(wanted):
-        chosen = np.array([other == level for other in wanted])
-        rows = np.flatnonzero(chosen[qrels.pairs.topic])
-        part = qrels.take(rows)
-        if set(part.query_ids) & set(run.query_ids):
-            values[:, chosen] = _quietly(part, run, [level], topics="shared").value
-    nothing = np.full_like(values, np.nan)
-    scores = Scores([run.name], list(qrels.query_ids), [measure], values, nothing, nothing, nothing[:, :, 0])
-    lines, equal, _, _ = _compared(printed, name, scores, 0)
-    return why if lines == equal else None
-
-
-def _quietly(qrels: Qrels, run: Run, measures: list[Measure], **options: Any) -> Scores:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankboundsWarning)
-        return evaluate(qrels, run, measures, bounds="none", **options)
+def _explanation(
+    name: str,
+    measure: Measure,
+    computed: list[Computation],
+    popular: Counter[str],
+    rule: str | None,
+) -> Explanation:
+    ours = computed[0]
+    agreement = (name, str(measure), ours.lines, ours.equal, ours.largest_difference, ours.example)
+    fitting = sorted(
+        (computation for computation in computed if computation.fits),
+        # What an option of ours does comes before what none does.
+        key=lambda computation: (-popular[computation.why], computation.why != "equal" and not computation.switch),
+    )
+    if fitting:
+        best, *rest = fitting
+        also = tuple(dict.fromkeys(Reason(other.why, other.switch) for other in rest))
+        return Explanation(*agreement, best.why, best.switch, len(best.quirks), also, tried=len(computed))
+    if rule:
+        return Explanation(*agreement, rule, changes=1, tried=len(computed) + 1)
+    nearest = min(computed, key=lambda computation: (-computation.equal, computation.largest_difference))
+    closest = "" if nearest is ours else f"{Reason(nearest.why, nearest.switch)}, with {nearest.example}"
+    return Explanation(*agreement, NOT_EXPLAINED, nearest=closest, tried=len(computed))

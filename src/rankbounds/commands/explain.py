@@ -1,29 +1,47 @@
-"""Say why an output of trec_eval differs from what rankbounds computes on the same files.
+"""Say why another tool's numbers differ from what rankbounds computes on the same files, and what reproduces them.
 
-OUTPUT is what trec_eval printed (with -q or without). For each of its measures the numbers are compared as printed;
-where they differ, the choices that can make a difference are tried one by one, and by two: missing topics (-c), the
-order of ties, the precision of scores, the relevance level (-l), unjudged documents (-J), depth (-M), gains,
-interpolation.
+OUTPUT is what was reported for one run: a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx, BEIR
+or MTEB) or a number, as in nDCG@10=0.534, nDCG@10=53.4% or, where nobody knows of which measure, 0.534. For each
+measure the numbers are compared to the digits given. Where they differ, what others do otherwise is tried one by one,
+and some by two: missing topics, ties, the precision of scores, relevance levels, gains, unjudged documents, the ideal
+ranking, depth, duplicates, self-matches, chunks, other meanings of a name. The options of rankbounds that do the same
+are named.
 """
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
+from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, check_format, write_rows, write_text
-from rankbounds.commands.reading import add_reading, judgments_from, run_from
+from rankbounds.commands.reading import add_reading, judgments_from, reading_from
+from rankbounds.commands.run_names import name_and_path
+from rankbounds.files.reported_scores import ANY_MEASURE, stated
 from rankbounds.tables import Table, number
 
+if TYPE_CHECKING:
+    from rankbounds.checking.explanation import Explanation
+
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
-FIELDS = ("name", "measure", "lines", "equal", "largest_difference", "example", "why")
+FIELDS = (
+    *("name", "measure", "lines", "equal", "largest_difference", "example", "why", "switch", "changes", "also"),
+    *("nearest", "tried"),
+)
+BY_CHANCE = 3
+"""Lines of one measure that a computation may meet by chance, if it is one of many."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("trec_output", metavar="OUTPUT", help="what trec_eval printed for one run")
-    parser.add_argument("qrels", metavar="QRELS", help="the judgments that trec_eval was given")
-    parser.add_argument("run_file", metavar="RUN", help="the run that trec_eval was given")
+    parser.add_argument(
+        "trec_output",
+        metavar="OUTPUT",
+        help="what a tool reported for one run: a file, or a number as in nDCG@10=0.534",
+    )
+    parser.add_argument("qrels", metavar="QRELS", help="the judgments that the tool was given")
+    parser.add_argument("run_file", metavar="RUN", help="the run that the tool was given")
     parser.add_argument("--all", action="store_true", help="show measures that agree too")
     add_reading(parser)
     add_output(parser, FORMATS)
@@ -31,37 +49,83 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare and print."""
-    from rankbounds.checking.explanation import explain
+    from rankbounds.checking.explanation import explained
+    from rankbounds.checking.repeated_documents import run_with_repeats
 
     check_format(options)
-    explanations = explain(
-        judgments_from(options),
-        run_from(options, options.run_file),
-        options.trec_output,
-    )
+    judgments = judgments_from(options)
+    name, path = name_and_path(options.run_file)
+    given, repeated = run_with_repeats(path if name is None else {name: path}, reading_from(options))
+    if repeated is not None and not options.lenient:
+        again = len(repeated) - len(given)
+        lines = "1 line names" if again == 1 else f"{again:,} lines name"
+        say(f"{given.name}: {lines} a document again; the first line of each document counts here.")
+    explanations = explained(judgments, given, options.trec_output, repeated)
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        write_rows(options, [asdict(explanation) for explanation in explanations], FIELDS)
+        rows = [asdict(explanation) for explanation in explanations]
+        if options.format in ("csv", "tsv"):
+            for row, explanation in zip(rows, explanations, strict=True):
+                row["also"] = " | ".join(map(str, explanation.also))
+        write_rows(options, rows, FIELDS)
         return 0
+    of_any = ANY_MEASURE in {name for name, _ in stated(options.trec_output) or ()}
     known = [explanation for explanation in explanations if explanation.measure is not None]
-    shown = [explanation for explanation in known if options.all or explanation.lines != explanation.equal]
-    rows = [
+    shown = [explanation for explanation in known if options.all or of_any or explanation.lines != explanation.equal]
+    cells = [
         [
             explanation.name,
             str(explanation.measure),
             f"{explanation.equal} of {explanation.lines}",
-            number(explanation.largest_difference),
+            _gap(explanation.largest_difference),
+            explanation.switch or ("-" if explanation.changes else ""),
             explanation.why,
             explanation.example,
         ]
         for explanation in shown
     ]
-    header = ["trec_eval", "rankbounds", "equal", "largest", "why", "example"]
-    text = Table(header, rows, frozenset({0, 1, 4, 5})).render(options.format) if rows else ""
+    header = ["reported", "rankbounds", "equal", "largest", "same with", "why", "example"]
+    text = Table(header, cells, frozenset({0, 1, 4, 5, 6})).render(options.format) if cells else ""
     if options.format == "table":
-        agreeing = sum(explanation.lines == explanation.equal for explanation in known)
-        text += f"{agreeing} of {len(known)} measures agree on every line.\n"
-        unknown = [explanation.name for explanation in explanations if explanation.measure is None]
-        if unknown:
-            text += f"Not in rankbounds: {', '.join(unknown)}.\n"
+        text += "".join(f"{line}\n" for line in _remarks(explanations, of_any=of_any))
     write_text(options, text)
     return 0
+
+
+def _gap(difference: float | None) -> str:
+    """A difference to four digits, or to as many as show that it is one."""
+    return number(difference, 6 if difference is not None and 0 < difference < 0.5e-4 else 4)
+
+
+def _remarks(explanations: list[Explanation], *, of_any: bool) -> list[str]:
+    """What stands under the table."""
+    known = [explanation for explanation in explanations if explanation.measure is not None]
+    agreeing = [explanation for explanation in known if explanation.lines == explanation.equal]
+    differing = [explanation for explanation in known if explanation.lines != explanation.equal]
+    if of_any:
+        settled = any(explanation.settled for explanation in known)
+        remarks = (
+            []
+            if settled
+            else ["No well-known measure gives this number; as it is computed here, this one comes nearest."]
+        )
+    elif len(known) == 1:
+        remarks = [f"{known[0].name} agrees on every line." if agreeing else f"{known[0].name} differs."]
+    else:
+        remarks = [f"{len(agreeing)} of {len(known)} measures agree on every line."]
+    for explanation in differing:
+        if explanation.nearest:
+            remarks.append(f"{explanation.name}, nearest of {explanation.tried} ways tried: {explanation.nearest}.")
+        if explanation.also:
+            others = "; ".join(reason.switch or reason.why for reason in explanation.also)
+            remarks.append(f"{explanation.name} also comes out with: {others}.")
+    if any(explanation.changes and explanation.settled and explanation.lines < BY_CHANCE for explanation in differing):
+        tried = max(explanation.tried for explanation in differing)
+        remarks.append(
+            f"Up to {tried} ways were tried on few numbers, so that one may fit by chance: scores by topic would tell."
+        )
+    if any(explanation.changes and not explanation.switch for explanation in differing):
+        remarks.append('"-": rankbounds has no option that computes so.')
+    unknown = [explanation.name for explanation in explanations if explanation.measure is None]
+    if unknown:
+        remarks.append(f"Not in rankbounds: {', '.join(unknown)}.")
+    return remarks

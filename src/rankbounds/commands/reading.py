@@ -202,8 +202,13 @@ def runs_from(options: argparse.Namespace, *, repeated: bool = False) -> list[Ru
             given += (reading if len(options.runs) == 1 else replace(reading, threads=1)).runs_to_read({name: path})
         else:
             given += [file for file in expand([path]) if repeated or file not in given]
+    return prepared(options, reading.runs_to_read(given))
+
+
+def prepared(options: argparse.Namespace, jobs: Sequence[RunToRead]) -> list[RunToRead]:
+    """The runs such that, when they are read, what the options say is done to them."""
     preparation = preparation_from(options)
-    return [_prepared(job, preparation) for job in reading.runs_to_read(given)]
+    return [_prepared(job, preparation) for job in jobs]
 
 
 def run_from(options: argparse.Namespace, given: str) -> Run:

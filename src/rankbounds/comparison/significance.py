@@ -162,14 +162,14 @@ def randomization_test(differences: Floats, alternative: str, resampling: Resamp
     if exact:
         flips = 1.0 - 2.0 * ((np.arange(1 << topics)[:, None] >> np.arange(topics)) & 1)
     else:
-        flips = resampling.generator().choice([-1.0, 1.0], (resampling.resamples, topics))
+        heads = resampling.generator().integers(0, 2, (resampling.resamples, topics)).astype(bool)
+        flips = np.where(heads, 1.0, -1.0)
     observed = differences.sum(axis=-1)
     counts = np.zeros(differences.shape[0])
     # Sums of the same numbers in another order differ in their last bits; such outcomes are equal.
     slack = TOLERANCE * np.abs(differences).sum(axis=-1)
-    by_topic = np.ascontiguousarray(flips.T)
     for rows in chunks(differences.shape[0], flips.shape[0]):  # (the products use all processors by themselves)
-        extreme = _as_extreme(differences[rows] @ by_topic, observed[rows, None], slack[rows, None], alternative)
+        extreme = _as_extreme(differences[rows] @ flips.T, observed[rows, None], slack[rows, None], alternative)
         counts[rows] = np.count_nonzero(extreme, axis=-1)
     return counts / flips.shape[0] if exact else (counts + 1) / (flips.shape[0] + 1)
 

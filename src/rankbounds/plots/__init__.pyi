@@ -1,5 +1,6 @@
 """The figures: a name a line, loaded when first used. Type checkers, editors and the package read it."""
 
+from rankbounds.plots.collections import collections_forest as collections_forest
 from rankbounds.plots.comparison import leaderboard as leaderboard
 from rankbounds.plots.comparison import significance_curve as significance_curve
 from rankbounds.plots.comparison import topic_differences as topic_differences

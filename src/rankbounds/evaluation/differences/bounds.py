@@ -61,6 +61,8 @@ from rankbounds.threads import in_threads, processors
 
 AVERAGES = (AP, SP, Bpref_relative, Bpref_relative2, Q)
 """Averages of precisions."""
+PAIRS_FOR_THREADS = 100
+"""From so many pairs on, topics are worked on in threads."""
 ESTIMATES = (infAP,)
 """These guess what judgments would say; there is nothing that they could be bounded by."""
 
@@ -195,7 +197,9 @@ def topic_bounds(
         low, high = np.where(same, 0.0, low), np.where(same, 0.0, high)
         return TopicBounds(low, high, exact | same, size)
 
-    return in_threads(of_topic, range(len(lists.topics)), processors())
+    # Short array calls of a few pairs would only wait for each other in threads.
+    threads = processors() if first.size >= PAIRS_FOR_THREADS else 1
+    return in_threads(of_topic, range(len(lists.topics)), threads)
 
 
 def _argument(measure: Measure, lists: SharedLists, assumptions: Assumptions) -> Callable[[int, int], Greatest]:

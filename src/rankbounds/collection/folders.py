@@ -1,0 +1,217 @@
+"""Where the judgments and runs of several collections lie: a folder for each, BEIR's layout, or a manifest.
+
+A folder of a collection holds judgments (``qrels.txt`` or another file whose name begins with ``qrels``; in BEIR's
+layout ``qrels/test.tsv``) and a folder ``runs`` (or ``results``). A folder of such folders stands for all of them. A
+manifest is a table with the columns ``collection``, ``qrels``, ``runs`` (and ``run``, where a file's run has another
+name), or the same in JSON; its paths start from where it lies.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.errors import DataError, Place, UsageError
+from rankbounds.files.opening import expand, plain_name
+
+MANIFESTS = (".csv", ".tsv", ".json")
+RUN_FOLDERS = ("runs", "results")
+BEIR_SPLITS = ("test", "dev")
+"""Of BEIR's judgments the first that is there."""
+NAMES = ("tag", "file")
+"""What names a run in a file that nobody named: the tag inside, or the file's name."""
+FIELDS = ("collection", "qrels", "runs")
+
+
+@dataclass
+class CollectionFiles:
+    """The files of one collection: judgments, and runs with the names that somebody gave them (None: their own)."""
+
+    name: str
+    qrels: str
+    runs: list[tuple[str | None, str]] = field(default_factory=list)
+
+    def files(self) -> list[str]:
+        """All of them."""
+        return [self.qrels, *(path for _, path in self.runs)]
+
+    def runs_to_read(self, reading: Reading, names: str = "tag") -> list[RunToRead]:
+        """The runs, each to be read when its turn comes, under the names that were given or by ``NAMES``."""
+        named = [(name or (plain_name(path) if names == "file" else None), path) for name, path in self.runs]
+        given = [name for name, _ in named if name is not None]
+        repeated = [name for name in given if given.count(name) > 1]
+        if repeated:
+            raise DataError(f'Two runs of the collection "{self.name}" are called "{repeated[0]}".')
+        return [job for name, path in named for job in reading.runs_to_read([path] if name is None else {name: path})]
+
+
+def collections_at(
+    given: Sequence[tuple[str | None, str]], runs: str | os.PathLike[str] | None = None
+) -> list[CollectionFiles]:
+    """The collections that names and paths stand for.
+
+    Parameters
+    ----------
+    given : sequence of (name or None, path)
+        Folders and manifests; without a name a folder's own is the collection's.
+    runs : path, optional
+        A folder with a folder of runs for each collection, where runs do not lie beside the judgments.
+
+    Returns
+    -------
+    list of CollectionFiles
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from rankbounds.collection.folders import collections_at
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = pathlib.Path(folder, "scifact", "runs")
+    ...     runs.mkdir(parents=True)
+    ...     _ = (runs / "bm25.txt").write_text("1 Q0 d 1 1.0 bm25")
+    ...     _ = (runs.parent / "qrels.txt").write_text("1 0 d 1")
+    ...     [collection.name for collection in collections_at([(None, folder)])]
+    ['scifact']
+
+    """
+    collections: list[CollectionFiles] = []
+    for name, path in given:
+        if os.path.isdir(path):
+            collections += _in_folder(name, path, runs)
+        elif Path(path).suffix.lower() in MANIFESTS:
+            if name is not None:
+                raise UsageError(f'A manifest names its collections itself: give {path} without "{name}=".')
+            collections += _in_manifest(path)
+        elif os.path.exists(path):
+            raise UsageError(
+                f"{path} is neither a folder with judgments and runs nor a manifest ({', '.join(MANIFESTS)})."
+            )
+        else:
+            raise DataError(path, "there is no such folder or manifest.")
+    names = [collection.name for collection in collections]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise UsageError(f'Two collections are called "{repeated[0]}": name one with NAME=FOLDER.')
+    return collections
+
+
+def _in_folder(name: str | None, folder: str, runs: str | os.PathLike[str] | None) -> Iterator[CollectionFiles]:
+    own = name or Path(folder).resolve().name
+    judgments = _judgments_in(folder)
+    if judgments is not None:
+        yield CollectionFiles(own, judgments, [(None, path) for path in expand([_runs_of(own, folder, runs)])])
+        return
+    inside = [path for path in sorted(Path(folder).iterdir()) if path.is_dir() and _judgments_in(str(path))]
+    if not inside:
+        raise DataError(
+            folder,
+            "this folder holds no judgments (qrels.txt, or BEIR's qrels/test.tsv), nor folders that do.",
+            "Name the files in a manifest instead.",
+        )
+    if name is not None:
+        raise UsageError(f'{folder} holds {len(inside)} collections, which cannot all be called "{name}".')
+    for path in inside:
+        yield from _in_folder(None, str(path), runs)
+
+
+def _judgments_in(folder: str) -> str | None:
+    """The judgments in a folder; None: there are none."""
+    beside = Path(folder, "qrels")
+    if beside.is_dir():
+        for split in BEIR_SPLITS:
+            if (beside / f"{split}.tsv").is_file():
+                return str(beside / f"{split}.tsv")
+        return _only(expand([beside]), folder)
+    named = [str(path) for path in sorted(Path(folder).glob("*qrels*")) if path.is_file()]
+    plain = [path for path in named if plain_name(path) == "qrels"]
+    return _only(plain or named, folder) if named else None
+
+
+def _only(files: Sequence[str], folder: str) -> str:
+    if len(files) > 1:
+        raise DataError(
+            folder,
+            f"several files could be the judgments ({', '.join(map(os.path.basename, files[:4]))}).",
+            "Call one of them qrels.txt, or name it in a manifest.",
+        )
+    return files[0]
+
+
+def _runs_of(name: str, folder: str, runs: str | os.PathLike[str] | None) -> str:
+    places = [Path(folder, inside) for inside in RUN_FOLDERS] if runs is None else [Path(runs, name)]
+    for place in places:
+        if place.is_dir():
+            return str(place)
+    if runs is not None:
+        raise DataError(str(runs), f'there is no folder "{name}" with the runs of that collection.')
+    raise DataError(
+        folder,
+        'there is no folder "runs" beside the judgments.',
+        "Say where they are: a folder with a folder of runs for each collection (--runs FOLDER), or a manifest.",
+    )
+
+
+# ---- manifests ----
+
+
+def _in_manifest(path: str) -> list[CollectionFiles]:
+    try:
+        text = Path(path).read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(path, f"this manifest cannot be read ({getattr(error, 'strerror', None) or error}).") from None
+    rows = _json_rows(path, text) if path.lower().endswith(".json") else _table_rows(path, text)
+    collections: dict[str, CollectionFiles] = {}
+    for place, row in rows:
+        lacking = [name for name in FIELDS if not row.get(name)]
+        if lacking:
+            raise DataError(place, f"{' and '.join(lacking)} must be there: columns are {', '.join(FIELDS)}.")
+        name, judgments = str(row["collection"]), _from(path, row["qrels"])
+        collection = collections.setdefault(name, CollectionFiles(name, judgments))
+        if collection.qrels != judgments:
+            raise DataError(place, f'"{name}" has two files of judgments ({collection.qrels} and {judgments}).')
+        collection.runs += _runs_named(place, path, row)
+    if not collections:
+        raise DataError(path, "this manifest names no collection.")
+    return list(collections.values())
+
+
+def _runs_named(place: Place, path: str, row: Mapping[str, Any]) -> list[tuple[str | None, str]]:
+    runs = row["runs"]
+    if isinstance(runs, Mapping):
+        return [(str(name), _from(path, run)) for name, run in runs.items()]
+    files = expand([_from(path, run) for run in (runs if isinstance(runs, list) else [runs])])
+    if row.get("run") and len(files) > 1:
+        raise DataError(place, f'the run "{row["run"]}" stands for one file, but there are {len(files)}.')
+    return [(row.get("run") or None, file) for file in files]
+
+
+def _from(manifest: str, path: Any) -> str:
+    """A path in a manifest, which starts from where the manifest lies."""
+    return os.path.join(os.path.dirname(manifest), str(path))
+
+
+def _table_rows(path: str, text: str) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    reader = csv.DictReader(text.splitlines(), delimiter="\t" if path.lower().endswith(".tsv") else ",")
+    for row in reader:
+        yield Place(path, line=reader.line_num), {str(name).strip(): value for name, value in row.items()}
+
+
+def _json_rows(path: str, text: str) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise DataError(path, f"this manifest is not JSON ({error}).") from None
+    if isinstance(content, dict):
+        content = [{"collection": name, **row} if isinstance(row, dict) else row for name, row in content.items()]
+    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+        raise DataError(
+            path, f"a manifest in JSON is a list of objects with {', '.join(FIELDS)}, or an object of such by name."
+        )
+    for number, row in enumerate(content, 1):
+        yield Place(path, row=number), row

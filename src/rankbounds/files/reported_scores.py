@@ -1,0 +1,153 @@
+"""Scores that another tool reported for one run, means or by topic, as text with as many digits as it gave.
+
+Known are the lines of trec_eval and of ir_measures, JSON of pytrec_eval (``{query: {measure: score}}``), ranx (means,
+``run.scores``, its report), BEIR (the dicts of means) and MTEB (its results), tables of scores by topic (CSV, TSV,
+Parquet), and ``measure=number``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+from rankbounds.errors import DataError, Place
+from rankbounds.files import json_text
+from rankbounds.files.opening import read_content
+from rankbounds.files.parquet import MAGIC
+from rankbounds.files.score_tables import ALL, TEXT_ROWS, read_score_table
+
+Printed = dict[tuple[str, str], str]
+"""What a tool reported: the score as text, by the tool's name of the measure and by topic; ``all`` is the mean."""
+IsMeasure = Callable[[str], bool]
+ANY_MEASURE = ""
+"""The name of a measure that is not told."""
+_NUMBER = re.compile(r"(?:(?P<measure>.+)=)?\s*(?P<number>\d*\.?\d+)(?P<percent>%?)")
+
+
+def stated(text: str) -> Printed | None:
+    """What ``nDCG@10=0.534``, ``nDCG@10=53.4%`` or a bare ``0.534`` says; None: it is nothing of the kind."""
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None or os.path.exists(text):
+        return None
+    number = Decimal(match["number"])
+    if match["percent"]:
+        number = number.scaleb(-2)
+    return {((match["measure"] or ANY_MEASURE).strip(), ALL): format(number, "f")}
+
+
+def read_reported(path: str | os.PathLike[str], is_measure: IsMeasure) -> Printed:
+    """The scores in a file that another tool wrote for one run."""
+    read = read_content(os.fspath(path))
+    if read.starts_with(MAGIC):
+        return _of_table(os.fspath(path), is_measure)
+    text = read.text()
+    content = text.tobytes().decode("utf-8", "replace")
+    if content.lstrip()[:1] in ("{", "["):
+        return reported(json_text.parse(content, text.name), is_measure, text.name)
+    first = next((line for line in content.splitlines() if line.strip()), "")
+    if "," in first or (len(first.split("\t")) > 1 and not any(map(_is_number, first.split()))):
+        return _of_table(os.fspath(path), is_measure)
+    printed: Printed = {}
+    for number, line in enumerate(content.splitlines(), 1):
+        fields = line.split()
+        if not fields or fields[0] in TEXT_ROWS:
+            continue
+        if len(fields) not in (2, 3) or (len(fields) == 2 and not _is_number(fields[1])):
+            raise DataError(
+                Place(text.name, number),
+                f"a line of trec_eval's output is a measure, a topic and a value; this one has {len(fields)} fields.",
+            )
+        name, topic, value = fields if len(fields) == 3 else (fields[0], ALL, fields[1])
+        if is_measure(topic) and not is_measure(name):  # ir_measures -q: the topic stands first
+            name, topic = topic, name
+        if (name, topic) in printed:
+            raise DataError(
+                Place(text.name, number),
+                f'"{name}" of topic "{topic}" stands here for the second time.',
+                "Give the output for one run.",
+            )
+        printed[name, topic] = value
+    if not printed:
+        raise DataError(text.name, "the file holds no line of data.")
+    return printed
+
+
+def _of_table(path: str, is_measure: IsMeasure) -> Printed:
+    """Scores by topic in a table with named columns."""
+    table = read_score_table(path, is_measure)
+    if isinstance(table, Mapping):
+        raise DataError(path, "these are scores that rankbounds saved.", "Give what another tool reported.")
+    run = _only(list(dict.fromkeys(run for run, _, _ in table.cells)), "runs", path)
+    scores = {(measure, query): value for (_, query, measure), (value, _, _) in table.cells.items()}
+    return _with_digits(scores | {(measure, ALL): value for (of, measure), value in table.means.items() if of == run})
+
+
+def reported(content: Any, is_measure: IsMeasure, source: str = "the scores") -> Printed:
+    """The same of what JSON or Python holds: nested dicts, or a list of them."""
+    if isinstance(content, Mapping) and content and all(isinstance(key, tuple) for key in content):
+        return {(str(name), str(topic)): str(value) for (name, topic), value in content.items()}
+    scores = dict(_cells(content, is_measure, source))
+    if not scores:
+        raise DataError(
+            source,
+            "no score stands here in a form that is known.",
+            "Known: {measure: mean}, {query: {measure: score}}, {measure: {query: score}}, BEIR's and MTEB's results, "
+            "ranx' report.",
+        )
+    return _with_digits(scores)
+
+
+def _with_digits(scores: Mapping[tuple[str, str], float]) -> Printed:
+    """Zeros at the end are lost in numbers: all scores of a file have the digits of the longest."""
+    exact = {key: Decimal(repr(float(value))) for key, value in scores.items()}
+    digits = max(max(0, -int(number.as_tuple().exponent)) for number in exact.values())
+    return {key: f"{number:.{digits}f}" for key, number in exact.items()}
+
+
+def _cells(content: Any, is_measure: IsMeasure, source: str) -> Iterable[tuple[tuple[str, str], float]]:
+    if isinstance(content, list | tuple):  # what BEIR's evaluate returns
+        for part in content:
+            yield from _cells(part, is_measure, source)
+        return
+    if not isinstance(content, Mapping):
+        return
+    if isinstance(content.get("scores"), Mapping) and ("task_name" in content or "mteb_version" in content):
+        content = _only([part for split in content["scores"].values() for part in split], "subsets or splits", source)
+        content = {name: value for name, value in content.items() if not name.startswith(("nauc_", "main_score"))}
+    elif "model_names" in content and "metrics" in content:
+        content = content[_only(list(content["model_names"]), "runs", source)]["scores"]
+    yield from (((str(name), ALL), value) for name, value in content.items() if _is_score(value))
+    nested = {str(name): inner for name, inner in content.items() if isinstance(inner, Mapping)}
+    inner_names = {str(name) for inner in nested.values() for name in inner}
+    of_measures, of_inner = (_mostly(names, is_measure) for names in (nested, inner_names))
+    for outer, inner in nested.items():
+        for name, value in inner.items():
+            if _is_score(value):
+                topic = ALL if of_measures and of_inner else outer
+                yield ((outer, str(name)) if of_measures and not of_inner else (str(name), topic)), value
+
+
+def _only(parts: list[Any], what: str, source: str) -> Any:
+    if len(parts) != 1:
+        raise DataError(source, f"these are scores of {len(parts)} {what}.", "Give those of one.")
+    return parts[0]
+
+
+def _is_score(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and value == value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) == float(text)
+    except ValueError:
+        return False
+
+
+def _mostly(names: Iterable[str], is_measure: IsMeasure) -> bool:
+    known = [is_measure(name) for name in names]
+    return 2 * sum(known) > len(known)

@@ -1,0 +1,642 @@
+"""The same systems on several collections: random effects against plain loops and statsmodels, files, words, rows."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+import rankbounds as rb
+from rankbounds.collection.folders import collections_at
+from rankbounds.comparison import stratified
+from rankbounds.comparison.random_effects import random_effects
+from rankbounds.comparison.significance import Resampling, pairs_of
+from rankbounds.studies import swaps_by_topics
+
+
+def plain_dersimonian_laird(values, variances):
+    """Q, tau^2, mean and its Hartung-Knapp error (factor not below 1), by the textbook."""
+    weight = [1 / variance for variance in variances]
+    total = sum(weight)
+    fixed = sum(w * y for w, y in zip(weight, values, strict=True)) / total
+    q = sum(w * (y - fixed) ** 2 for w, y in zip(weight, values, strict=True))
+    degrees = len(values) - 1
+    tau_squared = max(0.0, (q - degrees) / (total - sum(w * w for w in weight) / total))
+    return q, tau_squared, *plain_summary(values, variances, tau_squared)
+
+
+def plain_summary(values, variances, tau_squared):
+    weight = [1 / (variance + tau_squared) for variance in variances]
+    mean = sum(w * y for w, y in zip(weight, values, strict=True)) / sum(weight)
+    spread = sum(w * (y - mean) ** 2 for w, y in zip(weight, values, strict=True)) / (len(values) - 1)
+    return mean, math.sqrt(max(1.0, spread) / sum(weight))
+
+
+def slow_reml(values, variances):
+    """The greatest restricted likelihood of a normal model, from its covariance matrix, by trying many starts."""
+    values, size = np.asarray(values), len(values)
+    contrasts = np.eye(size)[:-1] - np.eye(size)[1:]  # what is left of the data when their mean is unknown
+
+    def unlikely(tau_squared):
+        covariance = contrasts @ np.diag(np.asarray(variances) + tau_squared) @ contrasts.T
+        return -stats.multivariate_normal(np.zeros(size - 1), covariance).logpdf(contrasts @ values)
+
+    highest = 10 * float(np.var(values)) + 1e-12
+    ends = np.linspace(0, highest, 200)
+    best = int(np.argmin([unlikely(tau_squared) for tau_squared in ends]))
+    bounds = (ends[max(best - 1, 0)], ends[min(best + 1, 199)])
+    found = optimize.minimize_scalar(unlikely, bounds=bounds, method="bounded", options={"xatol": 1e-12})
+    return 0.0 if unlikely(0.0) <= found.fun else float(found.x)
+
+
+def drawn(rows, columns, seed=0):
+    generator = np.random.default_rng(seed)
+    variances = generator.uniform(0.0005, 0.01, (rows, columns))
+    return generator.normal(0.02, np.sqrt(variances + generator.choice([0, 0.004, 0.05], (rows, 1)))), variances
+
+
+class TestRandomEffects:
+    def test_moments_are_those_of_a_plain_loop(self):
+        values, variances = drawn(40, 6)
+        summary = random_effects(values, variances, "dl", 0.9)
+        for row in range(40):
+            q, tau_squared, mean, error = plain_dersimonian_laird(values[row], variances[row])
+            got = [float(part[row]) for part in (summary.q, summary.tau_squared, summary.mean, summary.error)]
+            assert got == pytest.approx([q, tau_squared, mean, error], abs=1e-12)
+            half = stats.t.ppf(0.95, 5) * error
+            assert (summary.low[row], summary.high[row]) == pytest.approx((mean - half, mean + half))
+
+    def test_moments_are_those_of_statsmodels(self):
+        meta = pytest.importorskip("statsmodels.stats.meta_analysis", reason="statsmodels is not installed")
+        values, variances = drawn(20, 7, seed=1)
+        summary = random_effects(values, variances, "dl")
+        for row in range(20):
+            with np.errstate(invalid="ignore"):  # (their tau^2 may be negative, ours is 0 then)
+                theirs = meta.combine_effects(values[row], variances[row], method_re="chi2")
+            mean = theirs.mean_effect_re if theirs.tau2 > 0 else theirs.mean_effect_fe
+            assert summary.mean[row] == pytest.approx(mean, abs=1e-12)
+            assert summary.tau_squared[row] == pytest.approx(max(0.0, theirs.tau2), abs=1e-12)
+            assert summary.q[row] == pytest.approx(theirs.q)
+            assert summary.i_squared[row] == pytest.approx(max(0.0, theirs.i2))
+
+    def test_reml_is_that_of_a_slow_likelihood(self):
+        values, variances = drawn(40, 5, seed=2)
+        summary = random_effects(values, variances, "reml")
+        expected = [slow_reml(*both) for both in zip(values, variances, strict=True)]
+        assert any(tau_squared > 0 for tau_squared in expected)
+        assert 0.0 in expected
+        assert summary.tau_squared == pytest.approx(expected, abs=2e-6)
+        for row in range(40):
+            mean, error = plain_summary(values[row], variances[row], summary.tau_squared[row])
+            assert (summary.mean[row], summary.error[row]) == pytest.approx((mean, error))
+
+    def test_equal_variances_have_a_closed_form(self):
+        values = np.array([[0.1, 0.3, 0.5, 0.9]])
+        for estimator in ("reml", "dl"):
+            summary = random_effects(values, np.full((1, 4), 0.01), estimator)
+            assert summary.tau_squared[0] == pytest.approx(values.var(ddof=1) - 0.01)
+            assert summary.mean[0] == pytest.approx(values.mean())
+
+    @pytest.mark.parametrize("estimator", ["reml", "dl"])
+    def test_a_collection_that_is_lacking_counts_for_nothing(self, estimator):
+        values, variances = drawn(8, 5, seed=3)
+        lacking = [np.concatenate([table, np.full((8, 1), np.nan)], axis=1) for table in (values, variances)]
+        for whole, part in zip(
+            vars(random_effects(values, variances, estimator)).values(),
+            vars(random_effects(*lacking, estimator)).values(),
+            strict=True,
+        ):
+            assert part == pytest.approx(whole)
+
+    @pytest.mark.parametrize("estimator", ["reml", "dl"])
+    def test_shifts_and_scales(self, estimator):
+        values, variances = drawn(20, 6, seed=4)
+        one, other = (
+            random_effects(*given, estimator) for given in ((values, variances), (5 - 3 * values, 9 * variances))
+        )
+        assert other.mean == pytest.approx(5 - 3 * one.mean)
+        assert other.tau_squared == pytest.approx(9 * one.tau_squared, abs=1e-9)
+        assert other.new_high == pytest.approx(5 - 3 * one.new_low)
+
+    def test_a_new_one_is_predicted_as_by_the_t_distribution_where_errors_are_small(self):
+        values = np.random.default_rng(5).normal(size=(6, 5))
+        summary = random_effects(values, np.full((6, 5), 1e-9), confidence=0.9)
+        deviation = values.std(axis=1, ddof=1) * math.sqrt(1 + 1 / 5)
+        reach = stats.t.ppf(0.95, 4) * deviation
+        assert summary.new_low == pytest.approx(values.mean(axis=1) - reach, abs=2e-3)
+        assert summary.new_high == pytest.approx(values.mean(axis=1) + reach, abs=2e-3)
+        assert summary.new_above == pytest.approx(stats.t.cdf(values.mean(axis=1) / deviation, 4), abs=2e-3)
+
+    def test_a_new_one_is_predicted_as_by_random_draws(self):
+        """The same mixture by a plain loop: draw chi-squared, find the tau^2 that gives it, draw a normal value."""
+        values, variances = (table[0] for table in drawn(1, 6, seed=8))
+        generator = np.random.default_rng(0)
+
+        def squares(tau_squared):
+            weight = 1 / (variances + tau_squared)
+            return (weight * (values - (weight * values).sum() / weight.sum()) ** 2).sum()
+
+        new = []
+        for drawn_squares in generator.chisquare(5, 4000):
+            tau_squared = 0.0
+            if squares(0.0) > drawn_squares:
+                tau_squared = optimize.brentq(lambda t, wanted=drawn_squares: squares(t) - wanted, 0, 1e4)
+            weight = 1 / (variances + tau_squared)
+            spread = math.sqrt(tau_squared + 1 / weight.sum())
+            new.append(generator.normal((weight * values).sum() / weight.sum(), spread))
+        summary = random_effects(values, variances, confidence=0.8)
+        low, high = np.quantile(new, [0.1, 0.9])
+        assert (summary.new_low[0], summary.new_high[0]) == pytest.approx((low, high), abs=0.06 * (high - low))
+        assert summary.new_above[0] == pytest.approx(np.mean(np.array(new) > 0), abs=0.03)
+
+    def test_what_cannot_be_known_is_not_told(self):
+        summary = random_effects(np.array([[0.1, np.nan, np.nan], [0.1, 0.2, 0.3], [0.1, 0.2, np.nan]]),
+                                 np.array([[0.1, np.nan, np.nan], [0.1, 0.0, 0.1], [0.1, 0.1, np.nan]]))  # fmt: skip
+        assert np.isnan(summary.mean).tolist() == [True, True, False]
+        assert np.isnan(summary.new_low).tolist() == [True, True, True]
+        assert summary.collections.tolist() == [1, 3, 2]
+
+    def test_intervals_cover_the_mean_and_new_collections(self):
+        generator = np.random.default_rng(7)
+        variances = generator.uniform(0.001, 0.004, (2000, 8))
+        values = generator.normal(generator.normal(0.05, 0.06, (2000, 8)), np.sqrt(variances))
+        summary = random_effects(values, variances)
+        new = generator.normal(0.05, 0.06, 2000)
+        assert np.mean((summary.low <= 0.05) & (summary.high >= 0.05)) > 0.94
+        assert np.mean((summary.new_low <= new) & (summary.new_high >= new)) > 0.93
+
+
+class TestStratified:
+    @pytest.mark.parametrize("mean", ["collections", "queries"])
+    def test_means_and_intervals_are_those_of_a_plain_loop(self, mean):
+        generator = np.random.default_rng(0)
+        parts = [generator.normal(size=(3, size)) for size in (4, 9, 20)]
+        parts[1][2] = np.nan
+        topics = np.array([4, 9, 20])
+        share = stratified.shares(stratified.held(parts), topics, mean)
+        means = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
+        got = stratified.interval(means, stratified.variances_of_means(parts), share, topics, 0.95)
+        for row in range(3):
+            own = [part[row] for part in parts if not np.isnan(part[row]).any()]
+            weights = [1 / len(own) if mean == "collections" else len(part) / sum(map(len, own)) for part in own]
+            expected = sum(w * np.mean(part) for w, part in zip(weights, own, strict=True))
+            if mean == "queries":
+                assert expected == pytest.approx(np.concatenate(own).mean())
+            squared = [w**2 * np.var(part, ddof=1) / len(part) for w, part in zip(weights, own, strict=True)]
+            degrees = sum(squared) ** 2 / sum(v**2 / (len(part) - 1) for v, part in zip(squared, own, strict=True))
+            half = stats.t.ppf(0.975, degrees) * math.sqrt(sum(squared))
+            assert [float(column[row]) for column in got] == pytest.approx([expected, expected - half, expected + half])
+
+    def test_randomization_flips_topics_by_their_share(self):
+        """All sign flips of few topics, by a plain loop."""
+        parts = [np.array([[0.3, -0.1, 0.2]]), np.array([[0.4, 0.1, 0.0, -0.3, 0.5]])]
+        got = stratified.randomization_p_values(parts, np.array([[0.5, 0.5]]), Resampling(10))
+        weighted = [*(parts[0][0] / 6), *(parts[1][0] / 10)]
+        sums = []
+        for flips in range(2**8):
+            sums.append(abs(sum(-v if flips >> at & 1 else v for at, v in enumerate(weighted))))
+        expected = np.mean([size >= abs(sum(weighted)) - 1e-12 for size in sums])
+        assert got.tolist() == pytest.approx([expected])
+
+    def test_topics_are_drawn_within_their_collection(self):
+        counts = stratified.topic_counts(np.array([3, 7]), 10, Resampling(50))
+        assert [drawn.sum(axis=1).tolist() for drawn in counts] == [[3.0] * 50, [7.0] * 50]
+
+    def test_family_wise_p_values_are_those_of_a_plain_loop(self):
+        generator = np.random.default_rng(3)
+        parts = [generator.normal(0.4, 1, (4, size)) for size in (5, 8)]
+        share = np.full((4, 2), 0.5)
+        counts = stratified.topic_counts(np.array([5, 8]), 4, Resampling(200))
+        got = stratified.family_wise_p_values(parts, share, counts)
+
+        def t(row, weights, centre):
+            drawn = [np.repeat(part[row], w.astype(int)) for part, w in zip(parts, weights, strict=True)]
+            mean = sum(d.mean() / 2 for d in drawn) - centre
+            least = 0.25 * sum(np.var(part[row], ddof=1) / len(part[row]) / 4 for part in parts)
+            return abs(mean) / math.sqrt(max(least, sum(np.var(d) / (len(d) - 1) / 4 for d in drawn)))
+
+        centres = [sum(part[row].mean() / 2 for part in parts) for row in range(4)]
+        largest = [max(t(row, [c[at] for c in counts], centres[row]) for row in range(4)) for at in range(200)]
+        observed = [t(row, [np.ones(5), np.ones(8)], 0.0) for row in range(4)]
+        expected = [(sum(size >= own - 1e-8 for size in largest) + 1) / 201 for own in observed]
+        assert got.tolist() == pytest.approx(expected)
+
+    def test_runs_that_are_nearly_alike_do_not_hide_the_others(self):
+        """A pair that differs on one topic has no error in resamples without it."""
+        generator = np.random.default_rng(1)
+        base = generator.normal(size=(1, 30))
+        scores = np.concatenate([base, base, base + 1 + generator.normal(0, 0.3, (1, 30))])
+        scores[1, 0] += 0.2
+        first, second = pairs_of(3)
+        parts = [scores[first][:, :15] - scores[second][:, :15], scores[first][:, 15:] - scores[second][:, 15:]]
+        counts = stratified.topic_counts(np.array([15, 15]), 3, Resampling(500))
+        p = stratified.family_wise_p_values(parts, np.full((3, 2), 0.5), counts)
+        assert p[0] > 0.2
+        assert (p[1:] < 0.01).all()
+
+    def test_few_false_alarms_over_all_pairs(self):
+        """Six systems that do not differ, on collections of unequal size and spread."""
+        generator = np.random.default_rng(11)
+        first, second = pairs_of(6)
+        alarms = 0
+        for trial in range(60):
+            values = [generator.normal(size=(6, size)) * np.linspace(0.5, 1.5, 6)[:, None] for size in (6, 10, 16)]
+            parts = [value[first] - value[second] for value in values]
+            share = np.full((15, 3), 1 / 3)
+            counts = stratified.topic_counts(np.array([6, 10, 16]), 15, Resampling(300, trial))
+            alarms += bool((stratified.family_wise_p_values(parts, share, counts) < 0.05).any())
+        assert alarms <= 8  # 3 expected; more than 8 have a chance of 1 in 500
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Four collections of different size; the same four runs, one of which lacks a collection."""
+    sizes = {"web": 8, "news": 14, "mail": 5, "code": 11}
+    made = {
+        name: rb.simulate(runs=4, topics=size, documents=80, depth=30, pool_depth=30, relevant=0.3, seed=seed)
+        for seed, (name, size) in enumerate(sizes.items())
+    }
+    return {
+        name: (of_collection.complete, [run for run in of_collection.runs if (name, run.name) != ("mail", "run3")])
+        for name, of_collection in made.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def compared(made):
+    return rb.compare_collections(made, ["AP", "P@5"], resamples=300)
+
+
+def mean_scores(made, run, measure="AP"):
+    return {
+        name: rb.evaluate(qrels, runs, measure).run(run).value[0, :, 0]
+        for name, (qrels, runs) in made.items()
+        if run in [own.name for own in runs]
+    }
+
+
+class TestComparison:
+    @pytest.mark.parametrize("mean", ["collections", "queries"])
+    def test_the_mean_is_named_and_is_that_of_a_plain_loop(self, made, mean):
+        found = rb.compare_collections(made, "AP", mean=mean, resamples=50)
+        one, other = mean_scores(made, "run1"), mean_scores(made, "run2")
+        apart = {name: one[name] - other[name] for name in one}
+        expected = (
+            np.mean([part.mean() for part in apart.values()])
+            if mean == "collections"
+            else np.concatenate(list(apart.values())).mean()
+        )
+        row = found.pair("run1", "run2")
+        assert row["difference"] == pytest.approx(expected)
+        assert found.settings["mean"] == mean
+        named = {"collections": "mean of 4 collections' means", "queries": "mean over all 38 queries"}[mean]
+        assert named in found.method()
+        assert named in found.words("run1", "run2")
+        assert row["won"] + row["lost"] <= row["collections"] == 4
+
+    def test_a_run_that_lacks_a_collection_is_told_and_not_placed(self, compared, made):
+        row = next(row for row in compared.systems if row["run"] == "run3")
+        assert (row["mean"], row["rank"], row["lacks"], row["collections"]) == (None, None, ["mail"], 3)
+        assert compared.missing == [{"run": "run3", "collection": "mail"}]
+        assert compared.leaderboard()[-1]["run"] == "run3"
+        assert "run3 lacks a collection and is not placed" in compared.method()
+        pair = compared.pair("run1", "run3")
+        one, other = mean_scores(made, "run1"), mean_scores(made, "run3")
+        assert pair["collections"] == 3
+        assert pair["difference"] == pytest.approx(np.mean([(one[name] - other[name]).mean() for name in other]))
+        assert "mail" not in [part["collection"] for part in compared.differences_of("run1", "run3")]
+        assert "of 4; one of the two lacks the rest" in compared.words("run1", "run3")
+        assert sorted(row["rank"] for row in compared.systems if row["measure"] == "AP" and row["rank"]) == [1, 2, 3]
+
+    def test_collections_can_be_left_out_instead(self, made):
+        found = rb.compare_collections(made, "AP", missing="collections", resamples=50)
+        assert (found.collections, found.settings["left_out"], found.missing) == (["web", "news", "code"], ["mail"], [])
+        assert "Left out, since a run lacks it: mail." in found.method()
+        assert all(row["rank"] for row in found.systems)
+
+    def test_summaries_are_those_of_the_collections_differences(self, compared):
+        for row in compared.pairs:
+            parts = compared.differences_of(row["a"], row["b"], row["measure"])
+            # the half of a t interval is the standard error times its quantile
+            errors = [(p["ci_high"] - p["ci_low"]) / 2 / stats.t.ppf(0.975, p["topics"] - 1) for p in parts]
+            summary = random_effects(np.array([[p["difference"] for p in parts]]), np.array([errors]) ** 2)
+            assert row["summary"] == pytest.approx(summary.mean[0])
+            assert row["tau"] == pytest.approx(math.sqrt(summary.tau_squared[0]), abs=1e-7)
+            assert row["new_high"] == pytest.approx(summary.new_high[0], abs=1e-7)
+
+    def test_words_have_the_p_value_of_the_pair_alone_beside_the_corrected_one(self, compared, made):
+        assert "corrected for all pairs" in compared.words()
+        two = {name: (qrels, runs[:2]) for name, (qrels, runs) in made.items()}
+        alone = rb.compare_collections(two, "AP", resamples=50)
+        assert "corrected" not in alone.words()
+        assert alone.pairs[0]["p_adjusted"] == alone.pairs[0]["p_value"]
+
+    def test_exchanged_sides(self, compared):
+        one, other = compared.pair("run1", "run2", "P@5"), compared.pair("run2", "run1", "P@5")
+        assert other["difference"] == -one["difference"]
+        assert (other["new_low"], other["ci_high"]) == (-one["new_high"], -one["ci_low"])
+        assert (other["won"], other["lost"]) == (one["lost"], one["won"])
+        assert other["new_a_better"] == pytest.approx(1 - one["new_a_better"])
+        assert other["p_value"] == one["p_value"]
+
+    def test_effort_is_better_when_lower(self):
+        qrels = {str(query): {"r": 1} for query in range(9)}
+        quick = {query: ["r"] for query in qrels}
+        slow = {query: [f"n{rank}" for rank in range(1 + int(query) % 3)] + ["r"] for query in qrels}
+        found = rb.compare_collections(
+            {name: (qrels, {"slow": slow, "quick": quick}) for name in "xyz"}, "ESL(n=1)", resamples=200
+        )
+        assert found.leading_pair() == ("quick", "slow")
+        row = found.pair("quick", "slow")
+        assert (row["verdict"], row["won"], row["lost"]) == ("a better", 3, 0)
+        assert row["difference"] < 0
+        assert row["new_a_better"] > 0.9
+
+    def test_places_agree_with_separated_pairs(self, compared):
+        placed = {row["run"]: row for row in compared.systems if row["measure"] == "AP" and row["rank"]}
+        for name, row in placed.items():
+            pairs = [compared.pair(name, other) for other in placed if other != name]
+            assert row["rank_low"] == 1 + sum(pair["verdict"] == "b better" for pair in pairs)
+            assert row["rank_high"] == len(placed) - sum(pair["verdict"] == "a better" for pair in pairs)
+        assert sum(row["probability_best"] for row in placed.values()) == pytest.approx(1)
+        assert sum(row["expected_rank"] for row in placed.values()) == pytest.approx(6)
+
+    def test_a_baseline_has_its_pairs_alone(self, made):
+        found = rb.compare_collections(made, "AP", baseline="run2", resamples=50)
+        assert {(row["a"], row["b"]) for row in found.pairs} == {(run, "run2") for run in ("run1", "run3", "run4")}
+        assert {row["rank"] for row in found.systems} == {None}
+        assert found.leading_pair()[1] == "run2"
+
+    def test_the_same_scores_in_any_form(self, made, tmp_path):
+        expected = rb.compare_collections(made, "AP", resamples=50)
+        as_scores = {name: rb.evaluate(*given, "AP") for name, given in made.items()}
+        as_rows = {name: {"qrels": qrels, "runs": runs} for name, (qrels, runs) in made.items()}
+        write(made, tmp_path)
+        folders = {name: tmp_path / name for name in made}
+        for given in (as_scores, as_rows, folders, [tmp_path / name for name in made]):
+            found = rb.compare_collections(given, None if given is as_scores else "AP", resamples=50)
+            assert found.systems == expected.systems
+            assert found.pairs == expected.pairs
+
+    def test_what_cannot_be_compared_is_told(self, made):
+        qrels, runs = made["web"]
+        for given, told in (
+            ({"web": made["web"]}, "at least two collections"),
+            ({"web": (qrels, runs), "news": 3}, '"news" must be'),
+            ({"web": (qrels, {"x": runs[0], "y": runs[1]}), "news": made["news"]}, "no run is in two collections"),
+        ):
+            with pytest.raises(rb.RankboundsError, match=told):
+                rb.compare_collections(given, "AP")
+        few = {"web": made["web"], "one": ({"1": {"a": 1}}, {run.name: {"1": ["a"]} for run in runs})}
+        with pytest.raises(rb.DataError, match='"one" has 1 topic'):
+            rb.compare_collections(few, "AP")
+        with pytest.raises(rb.UsageError, match="no mean over topics"):
+            rb.compare_collections(made, "GMAP")
+        with pytest.raises(rb.UsageError, match='no choice "median"'):
+            rb.compare_collections(made, "AP", mean="median")
+
+    def test_warnings_name_the_collection(self, made):
+        qrels, runs = made["news"]
+        fewer = [run.filter(run.query_ids[1:]) if hasattr(run, "filter") else run for run in runs]
+        with pytest.warns(rb.RankboundsWarning, match="^news: "):
+            rb.compare_collections({**made, "news": (qrels, fewer)}, "AP", resamples=50)
+
+    def test_equal_runs_are_told_to_be_equal(self):
+        qrels = {str(query): {"r": 1} for query in range(4)}
+        run = {query: ["r"] for query in qrels}
+        found = rb.compare_collections({name: (qrels, {"a": run, "b": run}) for name in "xy"}, "RR")
+        assert found.pairs[0]["summary"] is None
+        assert "the same scores" in found.words()
+
+    def test_frames_and_prints(self, compared):
+        assert compared.to_polars().height == len(compared.rows()) == 12
+        assert "run1" in repr(compared)
+        assert "<table>" in compared._repr_html_()
+
+
+# ---- files ----
+
+
+def write(made, folder, layout="plain"):
+    for name, (qrels, runs) in made.items():
+        place = folder / name
+        (place / "runs").mkdir(parents=True)
+        if layout == "beir":
+            (place / "qrels").mkdir()
+            rows = [
+                f"{query}\t{doc}\t{grade:g}" for query, own in qrels.to_dict().items() for doc, grade in own.items()
+            ]
+            (place / "qrels" / "test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *rows, ""]))
+            (place / "qrels" / "train.tsv").write_text("not read")
+            (place / "queries.jsonl").write_text("{}")
+        else:
+            qrels.write(place / "qrels.txt")
+        for run in runs:
+            run.write(place / "runs" / f"{run.name}.txt")
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    write(made, tmp_path / "all")
+    return tmp_path / "all"
+
+
+def asked(command, *arguments):
+    code, out, err = command("collections", *arguments, "-m", "AP", "--resamples", "50", "--format", "json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+class TestCommandLine:
+    def test_every_layout_gives_the_same(self, command, made, folder, tmp_path):
+        expected = asked(command, folder)
+        assert sorted(expected["collections"]) == sorted(made)
+        named = [f"{name}={folder / name}" for name in sorted(made)]
+        write(made, tmp_path / "beir", "beir")
+        rows = ["collection,qrels,runs", *(f"{name},all/{name}/qrels.txt,all/{name}/runs" for name in sorted(made)), ""]
+        (tmp_path / "manifest.csv").write_text("\n".join(rows))
+        as_json = {name: {"qrels": f"all/{name}/qrels.txt", "runs": [f"all/{name}/runs/*"]} for name in sorted(made)}
+        (tmp_path / "manifest.json").write_text(json.dumps(as_json))
+        for given in (named, [tmp_path / "beir"], [tmp_path / "manifest.csv"], [tmp_path / "manifest.json"]):
+            found = asked(command, *given)
+            assert {name: found[name] for name in ("systems", "pairs", "cells")} == {
+                name: expected[name] for name in ("systems", "pairs", "cells")
+            }
+
+    def test_rows_are_those_of_python(self, command, made, folder):
+        found = asked(command, folder)
+        expected = rb.compare_collections({name: made[name] for name in sorted(made)}, "AP", resamples=50)
+        assert found["systems"] == expected.systems
+        assert found["missing"] == [{"run": "run3", "collection": "mail"}]
+        assert found["settings"]["mean"] == "collections"
+        assert found["differences"] == expected.differences
+
+    def test_runs_elsewhere_and_names_of_files(self, command, made, tmp_path):
+        for name, (qrels, runs) in made.items():
+            (tmp_path / "data" / name).mkdir(parents=True)
+            (tmp_path / "runs" / name).mkdir(parents=True)
+            qrels.write(tmp_path / "data" / name / "qrels.txt")
+            for run in runs:
+                run.renamed(f"{run.name}-{name}").write(tmp_path / "runs" / name / f"{run.name}.txt")
+        code, _, err = command("collections", tmp_path / "data", "--runs", tmp_path / "runs")
+        assert (code, "--names file" in err) == (3, True)
+        found = asked(command, tmp_path / "data", "--runs", tmp_path / "runs", "--names", "file")
+        assert sorted(row["run"] for row in found["systems"]) == ["run1", "run2", "run3", "run4"]
+        code, _, err = command("collections", tmp_path / "data")
+        assert (code, "--runs FOLDER" in err) == (3, True)
+
+    def test_a_manifest_names_runs(self, made, folder):
+        rows = ["collection\tqrels\truns\trun"]
+        rows += [f"{name}\t{name}/qrels.txt\t{name}/runs/run1.txt\tfirst" for name in made]
+        rows += [f"{name}\t{name}/qrels.txt\t{name}/runs/run2.txt\tsecond" for name in made]
+        (folder / "named.tsv").write_text("\n".join(rows))
+        files = collections_at([(None, str(folder / "named.tsv"))])
+        assert [[name for name, _ in of_collection.runs] for of_collection in files] == [["first", "second"]] * 4
+        assert rb.compare_collections(folder / "named.tsv", "AP", resamples=50).runs == ["first", "second"]
+
+    @pytest.mark.parametrize("kind", ["table", "markdown", "latex", "html", "csv", "tsv", "jsonl"])
+    def test_other_formats(self, command, folder, kind):
+        code, out, err = command("collections", folder, "--resamples", "50", "--format", kind)
+        assert code == 0, err
+        assert all(run in out for run in ("run1", "run2", "run3", "run4"))
+
+    def test_options(self, command, folder):
+        found = asked(command, folder, "--mean", "queries", "--missing", "collections", "--estimator", "dl",
+                      "--against", "run2")  # fmt: skip
+        assert found["settings"]["left_out"] == ["mail"]
+        assert {row["b"] for row in found["pairs"]} == {"run2"}
+        dropped = asked(command, folder, "--depth", "5")
+        assert dropped["systems"] != asked(command, folder)["systems"]
+
+    def test_the_figure(self, command, folder, tmp_path):
+        pytest.importorskip("matplotlib", reason="figures need matplotlib")
+        code, out, err = command(
+            "collections", folder, "--resamples", "50", "--pair", "run2", "run1", "--figure", tmp_path / "forest.svg"
+        )
+        assert code == 0, err
+        assert "run2 less run1" in out
+        assert (tmp_path / "forest.svg").stat().st_size > 1000
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "told"),
+        [
+            (["nothing"], 3, "no such folder"),
+            (["all/web/qrels.txt"], 2, "neither a folder"),
+            (["all/web"], 2, "at least two collections"),
+            (["x=all"], 2, "holds 4 collections"),
+            (["all", "all/web"], 2, 'Two collections are called "web"'),
+            (["empty"], 3, "holds no judgments"),
+            (["all", "--pair", "run1", "runx"], 2, "runx"),
+            (["all", "--names", "colour"], 2, 'no choice "colour"'),
+            (["bad.csv"], 3, "bad.csv:2: runs must be there"),
+            (["bad.json"], 3, "not JSON"),
+            (["list.json"], 3, "a list of objects"),
+            (["all", "-o", "all/web/runs/run1.txt"], 2, "would be replaced"),
+            (["two.csv"], 3, "two files of judgments"),
+        ],
+    )
+    def test_mistakes_are_one_sentence(self, command, folder, monkeypatch, arguments, code, told):
+        monkeypatch.chdir(folder.parent)
+        (folder.parent / "empty").mkdir()
+        (folder.parent / "bad.csv").write_text("collection,qrels,runs\nweb,all/web/qrels.txt,\n")
+        (folder.parent / "two.csv").write_text(
+            "collection,qrels,runs\nweb,all/web/qrels.txt,all/web/runs\nweb,all/news/qrels.txt,all/web/runs\n"
+        )
+        (folder.parent / "bad.json").write_text("[")
+        (folder.parent / "list.json").write_text("[1]")
+        got, out, err = command("collections", *arguments)
+        assert (got, out, err.count("\n")) == (code, "", 1)
+        assert told in err
+
+
+def test_many_collections_and_systems_stay_within_a_budget():
+    """Twenty collections of fifty systems: every pair, ranks and random effects from arrays, within the budget."""
+    generator = np.random.default_rng(0)
+    topics = np.full(20, 50)
+    first, second = pairs_of(50)
+    values = [generator.normal(size=(50, 50)) for _ in range(20)]
+    parts = [value[first] - value[second] for value in values]
+    counts = stratified.topic_counts(topics, first.size, Resampling(10_000))
+    assert 1000 <= len(counts[0]) <= stratified.PRODUCTS // (first.size * topics.sum())
+    p = stratified.family_wise_p_values([part[:40] for part in parts], np.full((40, 20), 0.05), counts)
+    assert ((p > 0) & (p <= 1)).all()
+
+
+class TestReplays:
+    def test_counts_are_those_of_a_plain_loop(self):
+        scores = np.random.default_rng(0).normal(size=(5, 14)) + np.linspace(0, 1, 5)[:, None]
+        scores[4] = scores[3]  # a pair without a winner
+        got = swaps_by_topics.replayed(scores, 6, 20, 2.0, np.random.default_rng(3))
+        generator = np.random.default_rng(3)
+        both = opposite = shown = contradicted = repeated = 0
+        for _ in range(20):
+            order = generator.permutation(14)
+            for a in range(5):
+                for b in range(a + 1, 5):
+                    t = []
+                    for part in (order[:6], order[6:12]):
+                        apart = scores[a, part] - scores[b, part]
+                        t.append(stats.ttest_1samp(apart, 0).statistic if apart.any() else 0.0)
+                    both += t[0] * t[1] != 0
+                    opposite += t[0] * t[1] < 0
+                    shown += abs(t[0]) > 2
+                    contradicted += abs(t[0]) > 2 and t[0] * t[1] < 0
+                    repeated += abs(t[0]) > 2 and abs(t[1]) > 2 and t[0] * t[1] > 0
+        assert shown
+        assert got == {
+            "pairs": 10,
+            "swaps": pytest.approx(opposite / both),
+            "significant": pytest.approx(shown / 200),
+            "swaps_of_significant": pytest.approx(contradicted / shown),
+            "repeated": pytest.approx(repeated / shown),
+        }
+
+    def test_the_model_is_that_of_normal_differences(self):
+        generator = np.random.default_rng(1)
+        true = generator.normal(0, 1, 200_000)
+        for topics in (5, 40):
+            one, other = (true + generator.normal(0, math.sqrt(9 / topics), true.size) for _ in range(2))
+            assert swaps_by_topics.swap_rate(topics, 9.0) == pytest.approx(np.mean(one * other < 0), abs=0.004)
+
+    def test_noise_is_found_again_and_topics_needed_are_enough(self):
+        sizes = np.array([5, 10, 20, 25])
+        swaps = np.array([swaps_by_topics.swap_rate(size, 4.0) for size in sizes])
+        falling = swaps_by_topics.Falling.of(sizes, swaps)
+        assert falling.noise == pytest.approx(4.0)
+        low, high = falling.topics_for(0.05)
+        assert swaps_by_topics.swap_rate(low, 4.0) <= 0.05 < swaps_by_topics.swap_rate(low - 1, 4.0)
+        assert falling.at(high)[1] <= 0.05 < falling.at(high - 1)[1]
+        assert falling.at(25) == pytest.approx((swaps[-1], swaps[-1]))
+        assert low <= high
+
+    @pytest.mark.parametrize("swaps", [[0.0, 0.0], [0.6, 0.55], [np.nan, np.nan]])
+    def test_nothing_is_extrapolated_from_nothing(self, swaps):
+        falling = swaps_by_topics.Falling.of(np.array([5, 6]), np.array(swaps))
+        assert (falling.at(100), falling.topics_for(0.05)) == ((None, None), (None, None))
+
+    def test_swaps_that_do_not_fall_promise_no_number_of_topics(self):
+        falling = swaps_by_topics.Falling.of(np.array([5, 6, 8]), np.array([0.2, 0.2, 0.2]))
+        assert falling.at(100)[1] == pytest.approx(0.2)
+        assert falling.topics_for(0.05)[1] is None
+
+    def test_the_study_answers(self):
+        made = rb.simulate(runs=6, topics=16, documents=80, depth=30, pool_depth=30, relevant=0.3, seed=2)
+        result = swaps_by_topics.run(made.complete, made.runs, measures=["AP", "RR"], splits=10)
+        observed = [row for row in result.rows if "swaps" in row]
+        assert {row["topics"] for row in observed} == {5, 6, 7, 8}
+        assert {row["topics"] for row in result.rows if "swaps" not in row} == {16, 32, 64}
+        assert all(0 <= row["swaps"] <= 1 for row in observed)
+        assert result.answer.startswith("By AP, two sets of 8 topics name different winners")
+        assert len(swaps_by_topics.figure(result).get_lines()) == 3
+
+    def test_few_topics_and_equal_runs_are_told(self):
+        qrels = {str(query): {"r": 1} for query in range(5)}
+        run = {query: ["r"] for query in qrels}
+        same = swaps_by_topics.run(qrels, {"a": run, "b": run}, measures=["RR"], splits=3)
+        assert "the same means" in same.answer
+        few = {query: {"r": 1} for query in "123"}
+        with pytest.raises(rb.DataError, match="four topics or more"):
+            swaps_by_topics.run(few, {"a": {query: ["r"] for query in few}, "b": {query: ["x"] for query in few}})

@@ -1,0 +1,612 @@
+"""Why another tool's number is another: every reason is made by a slow plain definition, and has to be named."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+
+import polars as pl
+import pytest
+
+import rankbounds as rb
+from rankbounds.checking.explanation import explain, read_output
+from rankbounds.checking.quirks import quirks
+from rankbounds.cli import main
+from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.run import as_run
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+
+
+# ---- slow plain definitions, which share nothing with the package ----
+
+
+def ranked(scores):
+    """Score down, then document id down."""
+    return [doc for doc, _ in sorted(scores.items(), key=lambda item: (item[1], item[0]), reverse=True)]
+
+
+def dcg(gains):
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+def ndcg(docs, grades, k=None, *, gain=float, ideal_of=None):
+    pool = grades.values() if ideal_of is None else [grades.get(doc, 0) for doc in ideal_of]
+    ideal = dcg(sorted((gain(max(grade, 0)) for grade in pool), reverse=True)[:k])
+    return dcg([gain(max(grades.get(doc, 0), 0)) for doc in docs[:k]]) / ideal if ideal else 0.0
+
+
+def precisions(docs, grades, k=None, level=1):
+    hits, kept = 0, []
+    for rank, doc in enumerate(docs[:k], 1):
+        if grades.get(doc, 0) >= level:
+            hits += 1
+            kept.append(hits / rank)
+    return kept
+
+
+def average_precision(docs, grades, k=None, level=1, divisor=None):
+    relevant = sum(grade >= level for grade in grades.values())
+    kept = precisions(docs, grades, k, level)
+    divisor = relevant if divisor is None else divisor(relevant, len(kept))
+    return sum(kept) / divisor if divisor else 0.0
+
+
+def precision(docs, grades, k, level=1):
+    return sum(grades.get(doc, 0) >= level for doc in docs[:k]) / k
+
+
+def made(seed=3, topics=7, documents=40, *, chunks=False, itself=False):
+    """Judgments with grades to 3, unretrieved relevant documents, a topic that the run lacks, and distinct scores."""
+    draw = random.Random(seed)
+    run, qrels = {}, {}
+    for topic in range(topics):
+        docs = [f"d{number}" for number in draw.sample(range(200), documents)]
+        qrels[f"q{topic}"] = {doc: draw.choice([0, 0, 1, 2, 3]) for doc in [*draw.sample(docs, 25), "z1", "z2", "z3"]}
+        qrels[f"q{topic}"].update(z1=3, z2=2)
+        if itself:
+            docs.insert(draw.randrange(5), f"q{topic}")
+        if chunks:
+            docs = [f"{doc}#{part}" for doc in docs for part in range(draw.randrange(1, 4))]
+            draw.shuffle(docs)
+        run[f"q{topic}"] = {doc: float(len(docs) - place) for place, doc in enumerate(docs)}
+    return qrels, run
+
+
+def collection(seed, topics=8, documents=40, grades=3):
+    """Many ties, and few judgments."""
+    draw = random.Random(seed)
+    run, qrels = {}, {}
+    for topic in range(topics):
+        docs = [f"d{number}" for number in draw.sample(range(200), documents)]
+        run[f"q{topic}"] = {doc: round(draw.random(), 1) for doc in docs}
+        qrels[f"q{topic}"] = {doc: draw.randrange(grades + 1) for doc in [*draw.sample(docs, 20), "z1", "z2"]}
+    return qrels, run
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def over(qrels, run, score):
+    """The mean over judged topics."""
+    return mean(score(ranked(run.get(query, {})), grades) for query, grades in qrels.items())
+
+
+def lines_of(name, qrels, run, score, digits=6):
+    """By topic and in the mean, as a tool with -q prints them."""
+    values = {query: score(ranked(run.get(query, {})), grades) for query, grades in qrels.items()}
+    return {(name, query): f"{value:.{digits}f}" for query, value in {**values, "all": mean(values.values())}.items()}
+
+
+def shared(qrels, run):
+    return {query: grades for query, grades in qrels.items() if run.get(query)}
+
+
+def best_chunks(scores):
+    best = {}
+    for chunk, score in scores.items():
+        doc = chunk.rpartition("#")[0]
+        best[doc] = max(score, best.get(doc, score))
+    return best
+
+
+class TestReasons:
+    """``(measure, made how) -> switch and the start of the reason``, for single quirks."""
+
+    def expect(self, qrels, run, printed, why, switch):
+        (found,) = explain(qrels, run, printed)
+        assert found.equal < found.lines, "the quirk makes no difference here"
+        assert found.why.startswith(why), found
+        assert found.switch == switch
+        assert found.changes == 1
+        return found
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_ideal_of_retrieved_documents(self, seed):
+        qrels, run = made(seed)
+        printed = lines_of("ndcg", qrels, run, lambda docs, grades: ndcg(docs, grades, ideal_of=docs))
+        self.expect(qrels, run, printed, "ideal: relevant documents that the run did not retrieve", "")
+        printed = lines_of("ndcg@10", qrels, run, lambda docs, grades: ndcg(docs, grades, 10, ideal_of=docs))
+        self.expect(qrels, run, printed, "ideal: relevant documents that the run did not retrieve", "")
+        printed = lines_of("ndcg@10", qrels, run, lambda docs, grades: ndcg(docs, grades, 10, ideal_of=docs[:10]))
+        self.expect(qrels, run, printed, "ideal: relevant documents that are not among the first 10", "")
+
+    def test_average_precision_by_the_relevant_documents_of_the_list(self):
+        qrels, run = made()
+        of_list = lambda docs, grades: average_precision(docs, grades, divisor=lambda _, hits: hits)  # noqa: E731
+        self.expect(qrels, run, lines_of("AP", qrels, run, of_list), "ideal: relevant documents that the run did", "")
+        at_most = lambda docs, grades: average_precision(docs, grades, 10, divisor=lambda r, _: min(10, r))  # noqa: E731
+        self.expect(qrels, run, lines_of("map@10", qrels, run, at_most), "ideal: divided by 10 where", "")
+
+    def test_queries_without_results_dropped(self):
+        qrels, run = made()
+        del run["q2"]
+        printed = {("nDCG@10", "all"): f"{over(shared(qrels, run), run, lambda d, g: ndcg(d, g, 10)):.6f}"}
+        self.expect(qrels, run, printed, "missing topics", "--topics shared")
+
+    def test_topics_without_relevant_documents_dropped(self):
+        qrels, run = made()
+        qrels["q1"] = dict.fromkeys(qrels["q1"], 0)
+        kept = {query: grades for query, grades in qrels.items() if any(grades.values())}
+        printed = {("AP", "all"): f"{over(kept, run, average_precision):.6f}"}
+        self.expect(qrels, run, printed, "empty topics", "")
+
+    def test_unjudged_topics_as_zero(self):
+        qrels, run = made()
+        del qrels["q1"]
+        total = sum(average_precision(ranked(run[query]), qrels.get(query, {})) for query in run)
+        self.expect(qrels, run, {("AP", "all"): f"{total / len(run):.6f}"}, "unjudged topics: 1 of the run's", "")
+
+    def test_duplicates(self, tmp_path):
+        qrels, run = made()
+        rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
+        rows += [(query, ranked(docs)[2], 0.5) for query, docs in run.items()]
+        rows += [(query, ranked(docs)[5], 100.0) for query, docs in run.items()]
+        path = tmp_path / "run"
+        path.write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in rows))
+        lists = {query: [] for query in run}
+        for query, doc, _ in sorted(rows, key=lambda row: (row[2], row[1]), reverse=True):
+            lists[query].append(doc)
+        each = {("P@10", query): f"{precision(lists[query], grades, 10):.6f}" for query, grades in qrels.items()}
+        found = self.expect(qrels, path, each, "duplicates: 14 lines name a document again, and every", "")
+        assert found.lines == len(qrels)
+        last = {}
+        for query, doc, score in rows:
+            last.setdefault(query, {})[doc] = score
+        printed = lines_of("AP", qrels, last, average_precision)
+        self.expect(qrels, path, printed, "duplicates: 14 lines name a document again, and the last", "")
+
+    def test_self_matches_dropped(self):
+        qrels, run = made(itself=True)
+        without = {query: {doc: s for doc, s in docs.items() if doc != query} for query, docs in run.items()}
+        printed = lines_of("ndcg_at_10", qrels, without, lambda docs, grades: ndcg(docs, grades, 10))
+        self.expect(qrels, run, printed, "self-matches", "--drop-self")
+
+    def test_chunks(self):
+        qrels, run = made(chunks=True)
+        best = {query: best_chunks(docs) for query, docs in run.items()}
+        printed = lines_of("nDCG@10", qrels, best, lambda docs, grades: ndcg(docs, grades, 10))
+        self.expect(qrels, run, printed, 'chunks: ids were cut at the last "#", and each', "--documents-of '#'")
+        cut = lambda docs, grades: precision([doc.rpartition("#")[0] for doc in docs], grades, 10)  # noqa: E731
+        self.expect(
+            qrels, run, lines_of("P@10", qrels, run, cut), 'chunks: ids were cut at the last "#", and every', ""
+        )
+
+    def test_gains(self):
+        qrels, run = made()
+        exponential = lambda docs, grades: ndcg(docs, grades, 10, gain=lambda grade: 2**grade - 1)  # noqa: E731
+        self.expect(
+            qrels, run, lines_of("nDCG@10", qrels, run, exponential), "gains: 2^grade - 1", "-m 'nDCG(gain=exp)@10'"
+        )
+        linear = lines_of("ndcg_burges@10", qrels, run, lambda docs, grades: ndcg(docs, grades, 10))
+        self.expect(qrels, run, linear, "gains: the grade in place of", "-m 'nDCG@10'")
+        binary = lambda docs, grades: ndcg(docs, grades, 10, gain=lambda grade: float(grade > 0))  # noqa: E731
+        self.expect(qrels, run, lines_of("nDCG@10", qrels, run, binary), "gains: every relevant", "--gain 1=1,2=1,3=1")
+        upper = lambda docs, grades: ndcg(docs, grades, 10, gain=lambda grade: grade * (grade >= 2))  # noqa: E731
+        self.expect(
+            qrels,
+            run,
+            lines_of("nDCG@10", qrels, run, upper),
+            "gains: grades below 2 gain nothing",
+            "--gain 1=0,2=2,3=3",
+        )
+
+    @pytest.mark.parametrize("level", [2, 3])
+    def test_relevance_threshold(self, level):
+        qrels, run = made()
+        printed = lines_of("AP", qrels, run, lambda docs, grades: average_precision(docs, grades, level=level))
+        self.expect(
+            qrels, run, printed, f"relevance level: documents are relevant from grade {level}", f"-m 'AP(rel={level})'"
+        )
+
+    def test_depth(self):
+        qrels, run = made()
+        printed = lines_of("AP", qrels, run, lambda docs, grades: average_precision(docs, grades, 20))
+        found = self.expect(qrels, run, printed, "depth: ", "--depth 20")
+        assert "-m 'AP@20'" in [reason.switch for reason in found.also]
+        printed = lines_of("nDCG@10", qrels, run, lambda docs, grades: ndcg(docs, grades, 20))
+        self.expect(qrels, run, printed, "depth: the measure read 20 ranks", "-m 'nDCG@20'")
+
+    def test_condensed(self):
+        qrels, run = made()
+        condensed = lambda docs, grades: average_precision([doc for doc in docs if doc in grades], grades)  # noqa: E731
+        self.expect(qrels, run, lines_of("AP", qrels, run, condensed), "unjudged: ", "--unjudged condensed")
+
+    @pytest.mark.parametrize(
+        ("order", "key"),
+        [
+            ("docid", lambda place, doc, score, grade: (-score, doc)),
+            ("line", lambda place, doc, score, grade: (-score, place)),
+            ("run", lambda place, doc, score, grade: place),
+            ("best", lambda place, doc, score, grade: (-score, -grade)),
+            ("worst", lambda place, doc, score, grade: (-score, grade)),
+        ],
+    )
+    def test_tie_orders(self, order, key):
+        qrels, run = made()
+        run = {query: {doc: score // 8 for doc, score in docs.items()} for query, docs in run.items()}
+        draw = random.Random(1)
+        run = {query: dict(draw.sample(list(docs.items()), len(docs))) for query, docs in run.items()}
+        printed = {}
+        for query, grades in qrels.items():
+            rows = [
+                (key(place, doc, score, grades.get(doc, 0)), doc)
+                for place, (doc, score) in enumerate(run[query].items())
+            ]
+            docs = [doc for _, doc in sorted(rows, key=lambda row: row[0])]
+            printed["nDCG@10", query] = f"{ndcg(docs, grades, 10):.6f}"
+        start = "order: " if order == "run" else "ties: "
+        self.expect(qrels, run, printed, start, f"--ties {order}")
+
+    def test_single_precision(self):
+        qrels, run = made()
+        close = {query: {doc: 1 + score * 1e-12 for doc, score in docs.items()} for query, docs in run.items()}
+        equal = {query: dict.fromkeys(docs, 1.0) for query, docs in run.items()}
+        printed = lines_of("AP", qrels, equal, average_precision)
+        self.expect(qrels, close, printed, "precision: scores were compared in 32 bits", "--score-precision single")
+
+    def test_another_meaning_of_the_name(self):
+        qrels, run = made()
+
+        def reciprocal(docs, grades):
+            value, left = 0.0, 1.0
+            for rank, doc in enumerate(docs[:10], 1):
+                chance = (2 ** max(grades.get(doc, 0), 0) - 1) / 2**4
+                value, left = value + left * chance / rank, left * (1 - chance)
+            return value
+
+        self.expect(qrels, run, lines_of("ERR@10", qrels, run, reciprocal), "name: ERR", "-m 'ERR(max_grade=4)@10'")
+
+    def test_two_at_a_time(self):
+        qrels, run = made(itself=True)
+        del run["q2"]
+        without = {query: {doc: s for doc, s in docs.items() if doc != query} for query, docs in run.items()}
+        value = over(shared(qrels, run), without, lambda docs, grades: average_precision(docs, grades, level=2))
+        (found,) = explain(qrels, run, {("AP", "all"): f"{value:.6f}"})
+        assert not found.settled, "three at a time are not tried"
+        value = over(shared(qrels, run), without, lambda docs, grades: ndcg(docs, grades, 10))
+        (found,) = explain(qrels, run, {("NDCG@10", "all"): f"{value:.6f}"})
+        assert (found.changes, set(found.switch.split())) == (2, {"--drop-self", "--topics", "shared"})
+
+    def test_switches_typed_give_the_number(self, tmp_path, capsys):
+        """What is named is an option that exists, and gives what was reported."""
+        qrels, run = made(itself=True)
+        files = [tmp_path / "qrels.json", tmp_path / "run.json"]
+        for path, content in zip(files, (qrels, run), strict=True):
+            path.write_text(json.dumps(content))
+        without = {query: {doc: s for doc, s in docs.items() if doc != query} for query, docs in run.items()}
+        for score, used in [
+            (lambda docs, grades: ndcg(docs, grades, 10), without),
+            (lambda docs, grades: ndcg(docs, grades, 10, gain=lambda grade: 2**grade - 1), run),
+            (lambda docs, grades: ndcg(docs, grades, 10, gain=lambda grade: float(grade > 0)), run),
+        ]:
+            value = over(qrels, used, score)
+            (found,) = explain(qrels, run, f"nDCG@10={value:.6f}")
+            words = [word.strip("'") for word in found.switch.split()]
+            measure = [] if "-m" in words else ["-m", "nDCG@10"]
+            assert main(["evaluate", *map(str, files), *words, *measure, "--format", "json"]) == 0
+            assert json.loads(capsys.readouterr().out)[0]["value"] == pytest.approx(value, abs=1e-9)
+
+    @pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
+    @pytest.mark.parametrize("chunks", [False, True])
+    def test_every_option_that_can_be_named_comes_back(self, measure, chunks, tmp_path, capsys):
+        """A number made with an option is explained by it, or by another option that gives the same number."""
+        qrels, run = made(5, chunks=chunks, itself=not chunks)
+        del run["q2"]
+        run = {
+            query: {doc: score // 3 + 1e-9 * (score % 2) for doc, score in docs.items()} for query, docs in run.items()
+        }
+        files = [tmp_path / "qrels.json", tmp_path / "run.json"]
+        for path, content in zip(files, (qrels, run), strict=True):
+            path.write_text(json.dumps(content))
+
+        def scored(words):
+            spelt = [] if "-m" in words else ["-m", measure]
+            assert main(["evaluate", *map(str, files), *words, *spelt, "--bounds", "none", "--format", "json"]) == 0
+            return json.loads(capsys.readouterr().out)[0]["value"]
+
+        ours = rb.parse_measure(measure)
+        made_by = list(quirks(as_qrels(qrels), as_run(run, "run"), [ours], [], None))
+        options = {quirk.switch for quirk in made_by if quirk.switch}
+        assert len(options) > 10
+        for option in sorted(options):
+            value = scored([word.strip("'") for word in option.split()])
+            (found,) = explain(qrels, run, f"{measure}={value:.6f}")
+            assert found.settled, option
+            assert found.changes <= 1
+            if found.switch:
+                again = scored([word.strip("'") for word in found.switch.split()])
+                assert again == pytest.approx(value, abs=1e-6), (option, found.switch)
+
+
+class TestOtherTools:
+    """The same numbers in the forms in which tools give them."""
+
+    def given(self):
+        qrels, run = made(itself=True)
+        without = {query: {doc: s for doc, s in docs.items() if doc != query} for query, docs in run.items()}
+        values = {query: ndcg(ranked(without[query]), grades, 10) for query, grades in qrels.items()}
+        return qrels, run, values, round(mean(values.values()), 5)
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            lambda values, value: {query: {"ndcg_cut_10": score} for query, score in values.items()},
+            lambda values, value: {"ndcg@10": values},
+            lambda values, value: {"ndcg@10": value},
+            lambda values, value: [{"NDCG@10": value}, {}],
+            lambda values, value: {"ndcg": {"NDCG@10": value}},
+            lambda values, value: {
+                "task_name": "ArguAna",
+                "scores": {"test": [{"ndcg_at_10": value, "main_score": value, "hf_subset": "default", "nauc_x": 0.1}]},
+            },
+            lambda values, value: {
+                "metrics": ["ndcg@10"], "model_names": ["a"], "a": {"scores": {"ndcg@10": value}, "comparisons": {}},
+            },
+        ],
+        ids=["pytrec_eval", "ranx scores", "means", "BEIR", "BEIR by name", "MTEB", "ranx report"],
+    )  # fmt: skip
+    def test_forms(self, form, tmp_path):
+        qrels, run, values, value = self.given()
+        content = form(values, value)
+        (tmp_path / "out.json").write_text(json.dumps(content))
+        (found,) = explain(qrels, run, content)
+        assert found == explain(qrels, run, tmp_path / "out.json")[0]
+        assert found.switch == "--drop-self"
+        assert found.lines in (1, len(values))
+
+    def test_lines_of_ir_measures(self, tmp_path):
+        qrels, run, values, value = self.given()
+        path = tmp_path / "out"
+        path.write_text(f"nDCG@10\t{value:.4f}\n")
+        assert explain(qrels, run, path)[0].switch == "--drop-self"
+        path.write_text("".join(f"{query}\tnDCG@10\t{score:.4f}\n" for query, score in values.items()))
+        (found,) = explain(qrels, run, path)
+        assert (found.name, found.lines, found.switch) == ("nDCG@10", len(values), "--drop-self")
+
+    @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+    def test_tables_of_scores_by_topic(self, kind, tmp_path):
+        qrels, run, values, _ = self.given()
+        path = tmp_path / f"out.{kind}"
+        table = pl.DataFrame({"query_id": list(values), "nDCG@10": list(values.values())})
+        if kind == "parquet":
+            table.write_parquet(path)
+        else:
+            table.write_csv(path, separator="\t" if kind == "tsv" else ",")
+        (found,) = explain(qrels, run, path)
+        assert (found.name, found.lines, found.switch) == ("nDCG@10", len(values), "--drop-self")
+
+    def test_numbers(self):
+        qrels, run, _, value = self.given()
+        assert explain(qrels, run, f"nDCG@10={value:.5f}")[0].switch == "--drop-self"
+        assert explain(qrels, run, f"nDCG@10={100 * value:.3f}%")[0].switch == "--drop-self"
+        found = explain(qrels, run, f"{value:.5f}")
+        assert ("nDCG@10", "--drop-self") in [(explanation.name, explanation.switch) for explanation in found]
+        assert all(explanation.settled for explanation in found)
+        value = over(qrels, run, lambda docs, grades: precision(docs, grades, 10))
+        first = explain(qrels, run, f"{value:.5f}")[0]
+        assert (first.name, first.changes, first.why) == ("P@10", 0, "equal")
+
+    def test_zeros_at_the_end_count_as_digits(self):
+        qrels, run = {"1": {"a": 1, "b": 1, "c": 1}}, {"1": {"a": 2.0, "x": 1.0}}
+        (_, other) = explain(qrels, run, {"AP": 0.33333, "P@2": 0.5})
+        assert other.equal == 1
+        found = explain(qrels, run, {"P@2": 0.5, "Recall@2": 0.30001})[1]
+        assert found.equal == 0
+
+    @pytest.mark.parametrize(
+        "content", [{"task_name": "a", "scores": {"test": [{}, {}]}}, {"metrics": [], "model_names": ["a", "b"]}]
+    )
+    def test_several_runs_are_an_error(self, content):
+        qrels, run, _, _ = self.given()
+        with pytest.raises(rb.DataError, match="Give those of one"):
+            explain(qrels, run, content)
+
+    def test_no_scores(self):
+        qrels, run, _, _ = self.given()
+        with pytest.raises(rb.DataError, match="no score stands here"):
+            explain(qrels, run, {"note": "nothing"})
+
+
+class TestHonesty:
+    def test_nearest_where_nothing_fits(self):
+        qrels, run = made(itself=True)
+        without = {query: {doc: s for doc, s in docs.items() if doc != query} for query, docs in run.items()}
+        value = over(qrels, without, lambda docs, grades: ndcg(docs, grades, 10)) + 0.00002
+        (found,) = explain(qrels, run, f"nDCG@10={value:.6f}")
+        assert not found.settled
+        assert found.switch == ""
+        assert found.nearest.startswith("self-matches")
+        assert found.tried > 20
+
+    def test_simplest_first(self):
+        """What one change explains is not explained by two."""
+        qrels, run = made()
+        del run["q2"]
+        value = over(shared(qrels, run), run, average_precision)
+        (found,) = explain(qrels, run, f"AP={value:.3f}")
+        assert found.changes == 1
+
+    def test_command_warns_of_chance_and_shows_what_is_missing(self, tmp_path, capsys):
+        qrels, run = made()
+        files = [tmp_path / "qrels.json", tmp_path / "run.json"]
+        for path, content in zip(files, (qrels, run), strict=True):
+            path.write_text(json.dumps(content))
+        value = over(qrels, run, lambda docs, grades: ndcg(docs, grades, 10, ideal_of=docs))
+        assert main(["explain", f"nDCG@10={value:.5f}", *map(str, files)]) == 0
+        out = capsys.readouterr().out
+        assert "by chance" in out
+        assert "no option that computes so" in out
+        assert main(["explain", "nDCG@10=0.98765", *map(str, files)]) == 0
+        assert "nearest of" in capsys.readouterr().out
+        for kind in ("json", "csv", "markdown"):
+            assert main(["explain", f"{value:.5f}", *map(str, files), "--format", kind]) == 0
+            assert capsys.readouterr().out
+
+    def test_a_run_with_other_bad_lines_is_refused(self, tmp_path):
+        path = tmp_path / "run"
+        path.write_text("1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n1 Q0 b 3 nan t\n")
+        with pytest.raises(rb.DataError):
+            explain({"1": {"a": 1}}, path, "AP=0.5")
+
+
+class TestRealData:
+    def test_trec_covid_by_ir_measures(self, unpacked):
+        ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+        folder = unpacked("trec-covid-r5-top100.tar.xz") / "trec-covid-r5"
+        qrels, run = rb.read_qrels(folder / "qrels.txt"), rb.read_run(folder / "runs-top100" / "BioInfo-run1")
+        judgments = {query: {doc: int(g) for doc, g in docs.items()} for query, docs in qrels.to_dict().items()}
+        names = ["nDCG@10", "AP", "ERR@10", "RBP(rel=1)", "IPrec@0.2"]
+        measures = [ir_measures.parse_measure(name) for name in names]
+        means = ir_measures.calc_aggregate(measures, judgments, run.to_dict())
+        explanations = explain(qrels, run, {str(measure): value for measure, value in means.items()})
+        found = {explanation.name: explanation for explanation in explanations}
+        assert all(explanation.settled for explanation in found.values())
+        assert found["ERR@10"].switch == "-m 'ERR(max_grade=4)@10'"
+        assert found["RBP(rel=1)"].switch == "--ties docid"
+        assert found["IPrec@0.2"].why.startswith("interpolation")
+        assert {found[name].why for name in ("nDCG@10", "AP")} == {"equal"}
+
+    def test_trec_8_by_pytrec_eval(self, unpacked):
+        pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
+        folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
+        qrels, run = rb.read_qrels(folder / "qrels.txt"), rb.read_run(folder / "runs" / "input.Dm8Nbn")
+        judgments = {query: {doc: int(g) for doc, g in docs.items()} for query, docs in qrels.to_dict().items()}
+        output = pytrec_eval.RelevanceEvaluator(judgments, {"map", "P_10"}).evaluate(run.to_dict())
+        found = {explanation.name: explanation for explanation in explain(qrels, run, output)}
+        assert found["P_10"].why == "equal"
+        assert (found["map"].equal, found["map"].switch) == (49, "--score-precision single")
+
+
+class TestTrecEvalsOutput:
+    @pytest.mark.parametrize(
+        ("output", "qrels", "run", "expected"),
+        [
+            ("out.test.aq", "qrels.test", "results.test", {"map": "equal", "P_5": "equal", "rbp": "equal"}),
+            (
+                "out.test.aql",
+                "qrels.rel_level",
+                "results.test",
+                {"map": "-l 2", "success_10": "-l 2", "ndcg": "equal", "rbp": "equal"},
+            ),
+            ("out.test.aqcM", "qrels.test", "results.trunc", {"map": "-M 100", "iprec_at_recall_0.10": "-M 100"}),
+        ],
+    )
+    def test_trec_evals_own_outputs(self, unpacked, output, qrels, run, expected):
+        folder = unpacked("trec_eval-test.tar.xz") / "test"
+        found = explain(folder / qrels, rb.read_run(folder / run, lenient=True), folder / output)
+        by_name = {explanation.name: explanation for explanation in found}
+        assert all(explanation.settled for explanation in found)
+        for name, why in expected.items():
+            assert why in by_name[name].why, name
+        assert by_name["utility"].measure == "Utility"
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            ({}, "equal"),
+            ({"ties": "docid"}, "ties: documents of equal score in rising order"),
+            ({"score_precision": "single"}, "precision: scores were compared in 32 bits"),
+            ({"topics": "shared"}, "missing topics: without -c"),
+            ({"unjudged": "condensed"}, "unjudged: documents without a judgment"),
+            ({"gain": "1=1,2=3,3=7"}, "gains: 2^grade - 1"),
+            ({"topics": "shared", "ties": "run"}, "line order, scores ignored; missing topics"),
+        ],
+    )
+    def test_finds_the_choice_that_made_the_difference(self, options, told):
+        qrels, run = collection(4)
+        run = {
+            query: {doc: one + at * 1e-12 for at, (doc, one) in enumerate(docs.items())} for query, docs in run.items()
+        }
+        if options.get("ties") == "docid":
+            run = {query: {doc: round(one, 1) for doc, one in docs.items()} for query, docs in run.items()}
+        if options.get("topics"):
+            del run["q0"]
+        scores = rb.evaluate(qrels, run, ["ndcg", "map", "recip_rank"], **options)
+        output = {
+            (line.split()[0], line.split()[1]): line.split()[2]
+            for line in scores.render("trec", per_topic=True).splitlines()
+        }
+        found = {explanation.name: explanation for explanation in explain(qrels, run, output)}
+        assert told in found["ndcg"].why
+        assert (found["ndcg"].lines == found["ndcg"].equal) == (told == "equal")
+
+    def test_the_old_order_of_arguments_is_understood_with_a_warning(self, tmp_path):
+        qrels, run = collection(5)
+        printed = {("map", "q0"): "0.9999", ("map", "all"): "0.1"}
+        expected = explain(qrels, run, printed)
+        with pytest.warns(DeprecationWarning, match=r"explain\(qrels, run, output\)"):
+            assert explain(printed, qrels, run) == expected
+        paths = [tmp_path / name for name in ("qrels", "run", "output")]
+        paths[0].write_text(
+            "".join(f"{query} 0 {doc} {g}\n" for query, docs in qrels.items() for doc, g in docs.items())
+        )
+        rb.Run.from_columns(*zip(*((q, d, s) for q, docs in run.items() for d, s in docs.items()), strict=True)).write(
+            paths[1]
+        )
+        paths[2].write_text("".join(f"{name} {topic} {value}\n" for (name, topic), value in printed.items()))
+        expected = explain(*paths)
+        with pytest.warns(DeprecationWarning, match=r"explain\(qrels, run, output\)"):
+            assert explain(paths[2], paths[0], paths[1]) == expected
+
+    def test_says_so_when_nothing_explains(self):
+        qrels, run = collection(5)
+        found = explain(qrels, run, {("map", "q0"): "0.9999", ("map", "all"): "0.1"})[0]
+        assert found.why.startswith("not explained")
+        assert not found.settled
+        assert "topic q0: 0.9999 there" in found.example
+
+    def test_interpolation_of_version_9(self):
+        pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
+        qrels, run = collection(6)
+        values = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
+        output = {(name, query): f"{one:.4f}" for query, values in values.items() for name, one in values.items()}
+        found = explain(qrels, run, output)
+        assert all(explanation.settled for explanation in found)
+        assert any("floor(r R + 0.9)" in explanation.why for explanation in found)
+
+    def test_command(self, tmp_path, capsys):
+        (tmp_path / "out").write_text("map\tall\t0.5000\nprefs_simp\tall\t3.0\n")
+        (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+        (tmp_path / "run").write_text("1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n")
+        files = [str(tmp_path / name) for name in ("out", "qrels", "run")]
+        assert main(["explain", *files]) == 0
+        out = capsys.readouterr().out
+        assert "missing topics" in out
+        assert "topic all: 0.5000 there, 0.2500 here" in out
+        assert "Not in rankbounds: prefs_simp." in out
+        assert main(["explain", "nDGC@10=0.5", *files[1:]]) == 2
+        assert "nDCG" in capsys.readouterr().err
+        main(["explain", *files, "--format", "json"])
+        assert json.loads(capsys.readouterr().out)[0]["largest_difference"] == 0.25
+        (tmp_path / "out").write_text("map all\n")
+        assert main(["explain", *files]) == 3
+        assert "out:1: a line of trec_eval's output" in capsys.readouterr().err
+
+    def test_output_of_several_runs(self, tmp_path):
+        (tmp_path / "out").write_text("map\tall\t0.5\nmap\tall\t0.6\n")
+        with pytest.raises(rb.DataError, match=r"out:2.*one run"):
+            read_output(tmp_path / "out")
