@@ -270,6 +270,15 @@ def test_gates_agreement_and_power_take_tables_too(command, tmp_path, scores):
         assert json.loads(out)
 
 
+def test_measures_that_a_run_lacks_are_not_taken_unasked(command, tmp_path):
+    for name, more in (("one", ""), ("two", "P_10\t1\t0.5\nP_10\t2\t0.5\n")):
+        (tmp_path / f"{name}.eval").write_text(f"map\t1\t0.5\nmap\t2\t0.25\n{more}")
+    code, out, err = command("compare", "--scores", tmp_path, "--format", "json")
+    assert (code, {row["measure"] for row in json.loads(out)["systems"]}) == (0, {"AP"})
+    assert "P@10" in err
+    assert command("compare", "--scores", tmp_path, "-m", "P_10")[0] == 3
+
+
 def test_a_gate_on_a_name_that_nobody_knows(command, tmp_path):
     rows = "".join(f"{q},{1 + q / 100},{2 + q / 100}\n" for q in range(8))
     (tmp_path / "t.csv").write_text(f"query,old,new\n{rows}")
@@ -320,3 +329,14 @@ def test_what_is_no_table_of_scores_is_refused_in_a_sentence(tmp_path, content):
     (tmp_path / "odd").write_bytes(content)
     with pytest.raises(rb.DataError, match="odd"):
         rb.read_scores(tmp_path / "odd")
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [("map\t9\t0.5\n", "No topic has scores of all runs"), ("P_10\t1\t0.5\n", "one has no score by P@10")],
+)
+def test_runs_that_share_nothing_are_told_apart(tmp_path, other, told):
+    (tmp_path / "one.eval").write_text("map\t1\t0.5\nmap\t2\t0.5\n")
+    (tmp_path / "two.eval").write_text(other)
+    with pytest.raises(rb.DataError, match=told):
+        rb.compare(rb.read_scores(sorted(tmp_path.glob("*.eval"))))

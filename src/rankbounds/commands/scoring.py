@@ -181,7 +181,7 @@ def evaluate_from(options: argparse.Namespace, *, qrels: Any = None, runs: Any =
 def tabled_from(options: argparse.Namespace, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
     """The scores of tables, by the measures that the options or a gate ask for.
 
-    Where none is asked for: those of the usual measures that the tables have, and of a table without any of them all.
+    Where none is asked for: those of the usual measures that all runs have; where there are none, all that they have.
     """
     known = [str(measure) for measure in scores.measures]
     wanted: list[str | Measure] = list(asked)
@@ -189,9 +189,11 @@ def tabled_from(options: argparse.Namespace, scores: Scores, asked: Sequence[Mea
         wanted += [text] if text in known else parse_measures(text)
     if wanted:
         return scores[wanted]
-    usual = [measure for measure in parse_measures(DEFAULT_MEASURES) if measure in scores.measures]
+    whole = [measure for place, measure in enumerate(scores.measures) if scores.all_runs_have(place)]
+    usual = [measure for measure in parse_measures(DEFAULT_MEASURES) if measure in whole] or whole
     if not usual or len(usual) == len(known):
         return scores
     others = [label for label in known if label not in map(str, usual)]
-    say(f"{', '.join(map(str, usual))} are shown; -m names others of the tables: {some(others)}.")
+    shown = f"{', '.join(map(str, usual))} {'is' if len(usual) == 1 else 'are'} shown"
+    say(f"{shown}; -m names others of the tables: {some(others)}.")
     return scores[usual]

@@ -264,8 +264,10 @@ def _intervals(apart: Sequence[Floats], confidence: float) -> tuple[list[Floats]
 def over_shared_topics(scores: Scores) -> Scores:
     """Where topics that a run lacks are left out of its means: the scores of topics that all runs have."""
     has = np.asarray(~np.isnan(scores.value).any(axis=(0, 2)))
-    if scores.topics != "shared" or has.all() or not has.any():
+    if scores.topics != "shared" or has.all():
         return scores
+    if not has.any():
+        raise DataError(_nothing_shared(scores))
     left_out = [query for query, kept in zip(scores.query_ids, has.tolist(), strict=True) if not kept]
     warnings.warn(left_out_words(left_out, has.size, judged=scores.has_judged), RankboundsWarning, stacklevel=3)
     return replace(
@@ -274,6 +276,16 @@ def over_shared_topics(scores: Scores) -> Scores:
         **{name: getattr(scores, name)[:, has] for name in ("value", "low", "high", "judged")},
         parts=None if scores.parts is None else scores.parts[:, :, has],
     )
+
+
+def _nothing_shared(scores: Scores) -> str:
+    """Why there is no topic that all runs have: one lacks a measure, or they are on different topics."""
+    without = np.argwhere(np.isnan(scores.value).all(axis=1))
+    for run, measure in without.tolist():
+        return (
+            f"{scores.runs[run]} has no score by {scores.measures[measure]}. Compare by a measure that all runs have."
+        )
+    return "No topic has scores of all runs: they are on different topics, or these are called otherwise."
 
 
 def _certain_bounds(

@@ -66,6 +66,10 @@ class ScoreArrays:
         """Is it known how much is judged? Tables that other tools wrote do not tell."""
         return not bool(np.isnan(self.judged).all())
 
+    def all_runs_have(self, place: int) -> bool:
+        """Has every run a score by the measure at this place?"""
+        return bool((~np.isnan(self.value[:, :, place])).any(axis=1).all())
+
     def mean(self: Self) -> Self:
         """The mean over topics (the sum for counts, the geometric mean for GMAP and the like).
 
