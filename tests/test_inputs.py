@@ -365,7 +365,7 @@ def test_assumptions_take_the_words_of_evaluate(tmp_path):
     (tmp_path / "key").write_text("a 2\nb 1\n")
     words = {
         "ties": "trec", "ties_key": tmp_path / "key", "unjudged": "expected", "q": 0.25, "bounds": "both",
-        "gain": "S=3,A=1", "topics": "shared", "score_precision": "single",
+        "gain": "S=3,A=1", "topics": "shared", "score_precision": "single", "open": "collection", "most_relevant": 9,
     }  # fmt: skip
     assert set(words) == set(ASSUMPTIONS)
     chosen = Assumptions(**words)
@@ -373,6 +373,7 @@ def test_assumptions_take_the_words_of_evaluate(tmp_path):
     assert (chosen.unjudged.name, chosen.unjudged.q) == ("expected", 0.25)
     assert chosen.gain.grade_of == {"S": 2.0, "A": 1.0}
     assert (chosen.bounds, chosen.topics, chosen.score_precision) == ("both", "shared", "single")
+    assert (chosen.open, chosen.most_relevant) == ("collection", 9)
     assert Assumptions() == Assumptions(gain="linear", unjudged="nonrelevant")
     with pytest.raises(AttributeError):
         chosen.ties = "run"

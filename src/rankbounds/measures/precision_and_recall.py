@@ -66,7 +66,8 @@ class F(Share):
         return self._over(rankings.num_relevant(self.rel), rankings)
 
     def _over(self, relevant: Floats, rankings: Rankings) -> Floats:
-        return (self.beta**2 * relevant + _read(self.cutoff, rankings)) / (1 + self.beta**2)
+        counted = self.beta**2 * relevant if self.beta else np.zeros(relevant.shape)  # there may be infinitely many
+        return (counted + _read(self.cutoff, rankings)) / (1 + self.beta**2)
 
     def shrinkage(self, rankings: Rankings) -> Floats | None:
         if self.cutoff is None:  # lists of different lengths have different divisors
