@@ -118,7 +118,8 @@ def asked():
 def test_cells_are_those_that_obey_the_laws(engine, asked):
     assert len(LAWS) == 14
     checked = 0
-    for options, examples in asked.items():
+    every = 4 if "spark" in engine.__qualname__ else 1  # a job of Spark's takes a second
+    for options, examples in list(asked.items())[::every]:
         qrels = {f"t{at}": example.qrels["t"] for at, (example, _, _) in enumerate(examples)}
         runs = {f"t{at}": example.run["t"] for at, (example, _, _) in enumerate(examples)}
         known = dict.fromkeys(measure for _, several, _ in examples for measure in several)
@@ -132,7 +133,7 @@ def test_cells_are_those_that_obey_the_laws(engine, asked):
             together = np.stack([array[0, row, columns] for array in (scores.value, scores.low, scores.high)])
             np.testing.assert_allclose(together, cells[:, held], rtol=1e-11, atol=1e-12, err_msg=str(options))
             checked += cells.size
-    assert checked > 50_000
+    assert checked > 50_000 / every
 
 
 CASES = next(mark for mark in test_golden.test_trec_eval_prints_the_same.pytestmark if mark.name == "parametrize").args[

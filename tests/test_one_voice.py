@@ -177,7 +177,6 @@ def test_all_say_the_same_of_trec8(trec8, command):
     for some in ([runs[100], runs[3]], runs[10:40:12]):
         found = said_by_all(qrels, some, command)
         assert found.settings["correction"] == ("tukey" if len(some) > 2 else "none")
-    gates_agree(qrels, runs[0], runs[100], command)
 
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
