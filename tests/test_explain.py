@@ -476,6 +476,7 @@ class TestHonesty:
 class TestRealData:
     def test_trec_covid_by_ir_measures(self, unpacked):
         ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+        pytest.importorskip("cwl.ruler.measures", reason="cwl-eval, which ir_measures needs for RBP, is not installed")
         folder = unpacked("trec-covid-r5-top100.tar.xz") / "trec-covid-r5"
         qrels, run = rb.read_qrels(folder / "qrels.txt"), rb.read_run(folder / "runs-top100" / "BioInfo-run1")
         judgments = {query: {doc: int(g) for doc, g in docs.items()} for query, docs in qrels.to_dict().items()}

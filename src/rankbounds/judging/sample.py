@@ -26,6 +26,8 @@ SURE = 1 - 1e-9
 """From here on a probability counts as 1."""
 TOP_SHARE = 0.3
 """Of the relevant documents, the share that is expected to have the highest grade, where grades count."""
+NEGLIGIBLE = 1e-100
+"""A share of the largest size; a document with less is drawn as if it had so much."""
 EVEN_SHARE = 0.25
 """Of the budget, the share that goes to all documents alike where weights are guesses."""
 ROUNDING = 1e-12
@@ -255,6 +257,7 @@ def inclusion_probabilities(sizes: list[Floats], budget: int) -> Floats:
 def _proportional(size: Floats, budget: int) -> Floats:
     """As many of the largest at 1 as needed for the others, in proportion, to be below 1."""
     order = np.argsort(-size, kind="stable")
+    size = np.maximum(size, NEGLIGIBLE * size.max(initial=0.0))  # smaller ones have no proportion that numbers can hold
     falling = size[order]
     rest = np.cumsum(falling[::-1])[::-1]
     number_certain = int(np.argmax(falling * (budget - np.arange(size.size)) < rest * SURE))
