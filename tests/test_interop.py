@@ -134,7 +134,9 @@ class TestIrMeasures:
     def test_a_name_means_ir_measures_number(self, label):
         theirs = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
         if label.startswith("RBP"):
-            pytest.importorskip("cwl.ruler.measures", reason="cwl-eval, which ir_measures needs for RBP, is not installed")
+            pytest.importorskip(
+                "cwl.ruler.measures", reason="cwl-eval, which ir_measures needs for RBP, is not installed"
+            )
         from rankbounds.interop import ir_measures as provider
 
         qrels, run = ({query[1:]: documents for query, documents in part.items()} for part in collection(3))

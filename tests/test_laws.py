@@ -24,7 +24,7 @@ from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.facts import Facts
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
-LAW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 MEASURES = [*PLAIN, *map(Condensed, PLAIN)]

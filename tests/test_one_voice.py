@@ -174,9 +174,8 @@ def trec8(unpacked):
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_all_say_the_same_of_trec8(trec8, command):
     qrels, runs = trec8
-    for some in ([runs[100], runs[3]], runs[10:40:12]):
-        found = said_by_all(qrels, some, command)
-        assert found.settings["correction"] == ("tukey" if len(some) > 2 else "none")
+    found = said_by_all(qrels, [runs[100], runs[3]], command)
+    assert found.settings["correction"] == "none"
 
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
