@@ -249,3 +249,14 @@ def test_the_order_of_the_runs_turns_the_difference_and_changes_nothing_else(mea
     assert forth["probability_a_better"] == pytest.approx(back["probability_b_better"])
     assert forth["difference"] == pytest.approx(-back["difference"])
     assert forth["sd"] == pytest.approx(back["sd"])
+
+
+def test_words_never_make_an_estimate_a_certainty():
+    qrels = {str(topic): {"r1": 1, "r2": 1, "n1": 0, "n2": 0, "n3": 0} for topic in range(12)}
+    good = {key: ["r1", "r2", "n1", "n2", "n3", "x", "y"] for key in qrels}
+    bad = {key: ["n1", "n2", "n3", "z", "r1", "r2", "w"] for key in qrels}
+    comparison = Evidence.read(qrels, {"good": good, "bad": bad}).compare(["AP"], resamples=100)
+    shown = comparison.word_numbers["probability"]
+    assert np.nanmax(shown) <= 0.99
+    assert np.nanmin(shown) >= 0.01
+    assert comparison.pairs[0]["probability_a_better"] > 0.99

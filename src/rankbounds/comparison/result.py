@@ -228,7 +228,8 @@ class Comparison:
             "can_differ": self._can_differ,
         }
         if self.evidence is not None:
-            found["probability"] = self._probability_a_better
+            # An estimate is no certainty, however many draws agree: in words nothing is beyond 0.01 and 0.99.
+            found["probability"] = np.clip(self._probability_a_better, 0.01, 0.99)
             low, high = (ends.T for ends in self.evidence.over_ties(self.measures))
             sides = [end[:, side] for side in (self.first, self.second) for end in (low, high)]
             found["ties_low"], found["ties_high"] = wording.ties_apart(*sides)
