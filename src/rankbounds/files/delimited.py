@@ -8,6 +8,7 @@ import io
 import numpy as np
 
 from rankbounds.arrays import Bytes, Ints
+from rankbounds.columns.blanks import past
 from rankbounds.columns.ids import BLANKS, Ids
 from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import (
@@ -84,12 +85,8 @@ def _even_fields(text: Text, begin: int, separator: str, count: int) -> tuple[In
 
 def _stripped(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     """Where fields begin without the blanks around them, and how long they are."""
-    rows = np.arange(start.size)
-    while (rows := rows[(start[rows] < end[rows]) & (text[start[rows]] <= 32)]).size:
-        start[rows] += 1
-    rows = np.arange(start.size)
-    while (rows := rows[(start[rows] < end[rows]) & (text[end[rows] - 1] <= 32)]).size:
-        end[rows] -= 1
+    start = np.minimum(past(start, text, 1, blanks=True), end)
+    end = np.maximum(past(end, text, -1, blanks=True), start)
     return start, end - start
 
 

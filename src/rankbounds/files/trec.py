@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints, Words
+from rankbounds.columns.blanks import past
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix
@@ -137,13 +138,8 @@ def _second_fields_differ(pairs: Pairs) -> bool:
 def second_fields(pairs: Pairs) -> Ids:
     """What stands before each document on its line."""
     text = pairs.docs.text
-    end = pairs.docs.start.copy()
-    rows = np.arange(end.size)
-    while (rows := rows[text[end[rows] - 1] <= 32]).size:
-        end[rows] -= 1
-    start, rows = end.copy(), np.arange(end.size)
-    while (rows := rows[text[start[rows] - 1] > 32]).size:
-        start[rows] -= 1
+    end = past(pairs.docs.start, text, -1, blanks=True)
+    start = past(end, text, -1, blanks=False)
     return Ids(text, start, end - start)
 
 
@@ -163,13 +159,8 @@ def stated_ranks(lines: TrecLines) -> Ints | None:
 def next_fields(pairs: Pairs) -> Ids:
     """What stands behind each document on its line."""
     text = pairs.docs.text
-    start = pairs.docs.start + pairs.docs.length
-    rows = np.arange(start.size)
-    while (rows := rows[text[start[rows]] <= 32]).size:
-        start[rows] += 1
-    end, rows = start + 1, np.arange(start.size)
-    while (rows := rows[text[end[rows]] > 32]).size:
-        end[rows] += 1
+    start = past(pairs.docs.start + pairs.docs.length, text, 1, blanks=True)
+    end = past(start, text, 1, blanks=False)
     return Ids(text, start, end - start)
 
 
