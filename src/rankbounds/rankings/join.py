@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
+from rankbounds.columns import native
 from rankbounds.columns.pairs import row_numbers
 from rankbounds.errors import DataError
-from rankbounds.rankings.order import Order, Precision, ranking
+from rankbounds.rankings.order import Order, Precision, compared_scores, ranking
 from rankbounds.rankings.rankings import BEYOND, NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -76,11 +77,15 @@ def join(
     if not known.any():
         judgments = f"the judgments ({facts.qrels.pairs.source.name})"
         raise no_topic_judged(pairs.source.name, pairs.topics[0], judgments, facts.query_ids[0])
-    absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
+    lacking = np.ones(len(facts.query_ids), dtype=bool)
+    lacking[topic_in_qrels[known]] = False
+    absent = np.flatnonzero(lacking)
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
     # A list that the run has and that holds nothing is a list; one that it lacks counts as such if that is wanted.
-    empty = topic_in_qrels[known & (np.bincount(pairs.topic, minlength=known.size) == 0)]
+    holds_nothing = np.ones(known.size, dtype=bool)
+    holds_nothing[pairs.topic] = False
+    empty = topic_in_qrels[known & holds_nothing]
     if topics == "judged":
         empty = np.concatenate((empty, absent))
     if empty.size:
@@ -100,12 +105,31 @@ def slices_of(
 ) -> list[Callable[[], list[Rankings]]]:
     """The rankings of the run's judged topics, to be computed slice by slice."""
     keep_judgments |= facts.some_only_pooled
-    return [
-        partial(
-            _rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
-        )
-        for rows in run.pairs.topic_slices()
-    ]
+    kernel = _native_rows(run, facts, topic_in_qrels, order, precision)
+
+    def compute(rows: slice | Ints) -> list[Rankings]:
+        lists = None if kernel is None else kernel.ranked(rows, keep_rows, keep_judgments)
+        if lists is None:
+            return _rankings_of_slice(
+                run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
+            )
+        start = np.cumsum(lists.length) - lists.length
+        columns = lists.grade, lists.tied, lists.row, lists.judgment
+        return list(_batches(*columns, start, lists.length, lists.topic, facts))
+
+    return [partial(compute, rows) for rows in run.pairs.topic_slices()]
+
+
+def _native_rows(
+    run: Run, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
+) -> native.RunRows | None:
+    """The run ready for the kernel; None where it must be left to NumPy."""
+    table = facts.qrels.pairs.index.native if order in native.ORDERS else None
+    if table is None or not native.in_use():
+        return None
+    docs, score = run.pairs.docs, compared_scores(run, precision)
+    columns = docs.text, docs.start, docs.length, run.pairs.keys, run.pairs.topic, score
+    return native.RunRows(*columns, topic_in_qrels, table, facts.grade, native.ORDERS[order])
 
 
 def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, keep_judgments: bool = False) -> Rankings:
@@ -191,6 +215,9 @@ def _block(column: NDArray[Any], beyond: float, start: Ints, length: Ints) -> ND
     total = int(length.sum())
     if total == width * length.size and start[-1] + length[-1] - start[0] == total:
         return column[int(start[0]) : int(start[0]) + total].reshape(-1, width)
+    filled = native.block_of(column, beyond, start, length, width)
+    if filled is not None:
+        return filled
     rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
     row = np.repeat(np.arange(length.size), length)
     block = np.full((length.size, width), beyond, dtype=column.dtype)
