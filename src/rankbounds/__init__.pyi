@@ -15,6 +15,7 @@ from rankbounds.collection.run import Run as Run
 from rankbounds.collection.run import read_predictions as read_predictions
 from rankbounds.collection.run import read_run as read_run
 from rankbounds.collection.run import read_runs as read_runs
+from rankbounds.columns.versions import show_versions as show_versions
 from rankbounds.comparison.gate import Gate as Gate
 from rankbounds.comparison.gate import gate as gate
 from rankbounds.comparison.headroom import smallest_p_value as smallest_p_value

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Floats, Ints, Words
-from rankbounds.columns import native
 from rankbounds.columns.hash_tables import HashTable, repeated_keys
 from rankbounds.columns.ids import Ids, mix
+from rankbounds.columns.native.tables import Table, none_repeated, topic_ends
 from rankbounds.errors import DataError, Place
 from rankbounds.threads import in_threads
 
@@ -108,7 +108,7 @@ class Pairs:
 
         A slice is at least ``SLICE_ROWS`` long where there are so many, so that its arrays stay in the cache.
         """
-        end = native.topic_ends(self.topic)
+        end = topic_ends(self.topic)
         in_order = end is not None
         if end is None:
             end = np.cumsum(np.bincount(self.topic, minlength=len(self.topics)))
@@ -149,7 +149,7 @@ class Pairs:
     def _repeated_keys(self, rows: slice | Ints) -> Words:
         """Keys that stand more than once in one of ``topic_slices``."""
         keys = self.keys[rows]
-        return keys[:0] if native.none_repeated(keys, self.topic[rows]) else repeated_keys(keys)
+        return keys[:0] if none_repeated(keys, self.topic[rows]) else repeated_keys(keys)
 
     def rows_with(self, keys: Words) -> Ints:
         """The rows that have one of these keys."""
@@ -202,12 +202,12 @@ class PairIndex:
         """Rows that the table did not take: another pair has their key, by a rare chance or by somebody's choice."""
 
     @cached_property
-    def native(self) -> native.Table | None:
+    def native(self) -> Table | None:
         """The same for the kernel; None where it must be left to NumPy."""
         table, docs = self.table, self.pairs.docs
-        if not native.in_use() or table.crowded is not None or self.same_key or table.row.dtype != np.int32:
+        if table.crowded is not None or self.same_key or table.row.dtype != np.int32:
             return None
-        return native.Table(docs.text, docs.start, docs.length, table.keys, table.begin, table.last, table.row)
+        return Table(docs.text, docs.start, docs.length, table.keys, table.begin, table.last, table.row)
 
     def topics_of(self, other: Pairs) -> Ints:
         """For each topic of the other table its number here, or -1."""

@@ -23,6 +23,7 @@ from rankbounds.columns.blanks import past
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix
+from rankbounds.columns.native.lines import Lines, count_lines
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems
@@ -248,12 +249,12 @@ def _parsed(
 ) -> tuple[Pairs, Floats]:
     """The table of all lines."""
     blocks = _blocks(text)
-    whole = native.Lines(0)
+    whole = Lines(0)
     ends = [0] * len(blocks)
     if native.in_use():
-        counts = list(in_threads(lambda block: native.count_lines(text.buffer, *block) or 0, blocks, threads))
+        counts = list(in_threads(lambda block: count_lines(text.buffer, *block) or 0, blocks, threads))
         ends = np.cumsum(counts).tolist()
-        whole = native.Lines(ends[-1])
+        whole = Lines(ends[-1])
 
     def parse(number: int) -> _Block:
         lines = whole[slice(ends[number - 1] if number else 0, ends[number])]
@@ -276,7 +277,7 @@ class _Block:
     """Are its columns those of the whole table already, where it stands in it?"""
 
 
-def _parse_block_natively(text: Text, block: tuple[int, int], layout: Layout, lines: native.Lines) -> _Block | None:
+def _parse_block_natively(text: Text, block: tuple[int, int], layout: Layout, lines: Lines) -> _Block | None:
     """As ``_parse_block``, into columns that have a row for each line; None where Python must look."""
     read = lines.parse(text.buffer, block, layout.fields, layout.query, layout.doc, layout.value)
     if read is None:
@@ -383,7 +384,7 @@ def _fields_of_uneven_lines(
     return starts[tokens], ends[tokens]
 
 
-def _joined(text: Text, blocks: list[_Block], threads: int, whole: native.Lines) -> tuple[Pairs, Floats]:
+def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tuple[Pairs, Floats]:
     """One table from all blocks; a topic may go on in any later block.
 
     Blocks that were read into their place in the ``whole`` table stay there, if all were.
@@ -395,7 +396,7 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: native.Lines)
     names = tuple(name.decode("utf-8", "surrogateescape") for name in numbers)
     ends = np.cumsum([block.value.size for block in blocks]).tolist()
     in_place = all(block.in_place for block in blocks)
-    table = whole if in_place else native.Lines(ends[-1])
+    table = whole if in_place else Lines(ends[-1])
 
     def fill(number: int) -> None:
         block, end, own = blocks[number], ends[number], topic_numbers[number]

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
-from rankbounds.columns import native
+from rankbounds.columns.native import in_use
+from rankbounds.columns.native.lists import ORDERS, RunRows, block_of
 from rankbounds.columns.pairs import row_numbers
 from rankbounds.errors import DataError
 from rankbounds.rankings.order import Order, Precision, compared_scores, ranking
@@ -122,14 +123,14 @@ def slices_of(
 
 def _native_rows(
     run: Run, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
-) -> native.RunRows | None:
+) -> RunRows | None:
     """The run ready for the kernel; None where it must be left to NumPy."""
-    table = facts.qrels.pairs.index.native if order in native.ORDERS else None
-    if table is None or not native.in_use():
+    table = facts.qrels.pairs.index.native if in_use() and order in ORDERS else None
+    if table is None:
         return None
     docs, score = run.pairs.docs, compared_scores(run, precision)
     columns = docs.text, docs.start, docs.length, run.pairs.keys, run.pairs.topic, score
-    return native.RunRows(*columns, topic_in_qrels, table, facts.grade, native.ORDERS[order])
+    return RunRows(*columns, topic_in_qrels, table, facts.grade, ORDERS[order])
 
 
 def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, keep_judgments: bool = False) -> Rankings:
@@ -215,7 +216,7 @@ def _block(column: NDArray[Any], beyond: float, start: Ints, length: Ints) -> ND
     total = int(length.sum())
     if total == width * length.size and start[-1] + length[-1] - start[0] == total:
         return column[int(start[0]) : int(start[0]) + total].reshape(-1, width)
-    filled = native.block_of(column, beyond, start, length, width)
+    filled = block_of(column, beyond, start, length, width)
     if filled is not None:
         return filled
     rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
