@@ -138,7 +138,6 @@ ids = st.text("ab\0é", min_size=1, max_size=12)
     st.booleans(),
     st.randoms(use_true_random=False),
 )
-@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
 def test_rankings_of_any_table_are_those_of_numpy(scores, grades, order, precision, keep, shuffled):
     rows = [(query, doc, score) for query, docs in scores.items() for doc, score in docs.items()]
     if not rows or not {row[0] for row in rows} & set(grades):

@@ -113,7 +113,8 @@ class Pairs:
         if end is None:
             end = np.cumsum(np.bincount(self.topic, minlength=len(self.topics)))
             in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
-        cuts = np.unique(end[np.searchsorted(end, np.arange(SLICE_ROWS, len(self), SLICE_ROWS))])
+        targets = np.arange(SLICE_ROWS, len(self), SLICE_ROWS)
+        cuts = np.unique(end[np.searchsorted(end, targets)]) if targets.size else targets
         edges = [0, *cuts.tolist()] + ([len(self)] if not cuts.size or cuts[-1] < len(self) else [])
         slices = [slice(first, last) for first, last in itertools.pairwise(edges)]
         if in_order:
@@ -211,6 +212,8 @@ class PairIndex:
 
     def topics_of(self, other: Pairs) -> Ints:
         """For each topic of the other table its number here, or -1."""
+        if other.topics == self.pairs.topics:
+            return np.arange(len(other.topics))
         return np.array([self.topic_number.get(name, -1) for name in other.topics], dtype=np.int64)
 
     def find(self, other: Pairs, topic_here: Ints) -> tuple[Ints, Ints]:

@@ -23,7 +23,7 @@ from rankbounds.columns.blanks import past
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix
-from rankbounds.columns.native.lines import Lines, count_lines
+from rankbounds.columns.native.lines import Lines, count_lines, merged_topics
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems
@@ -267,7 +267,7 @@ def _parsed(
 
 @dataclass(frozen=True)
 class _Block:
-    topics: list[bytes]
+    topics: Ids
     topic: Ints
     start: Ints
     length: Ints
@@ -285,7 +285,7 @@ def _parse_block_natively(text: Text, block: tuple[int, int], layout: Layout, li
     rows, start, length = read
     in_place = rows == lines.topic.size
     lines = lines if in_place else lines[:rows]
-    topics = Ids(text.buffer, start, length).raw_list()
+    topics = Ids(text.buffer, start, length)
     return _Block(topics, lines.topic, lines.start, lines.length, lines.keys, lines.value, in_place)
 
 
@@ -325,7 +325,7 @@ def _parse_block(
     queries = Ids(buffer, query_start, query_end - query_start)
     docs = Ids(buffer, doc_start, doc_end - doc_start)
     hashed = queries.hashes()
-    topics, topic = queries.codes(hashed)
+    topics, topic = queries.first_and_codes(hashed)
     keys = mix(docs.hashes(), hashed)
     return _Block(topics, topic, docs.start, docs.length.astype(np.int32), keys, value)
 
@@ -389,17 +389,13 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
 
     Blocks that were read into their place in the ``whole`` table stay there, if all were.
     """
-    numbers: dict[bytes, int] = {}
-    topic_numbers = [
-        np.array([numbers.setdefault(name, len(numbers)) for name in block.topics], dtype=np.int32) for block in blocks
-    ]
-    names = tuple(name.decode("utf-8", "surrogateescape") for name in numbers)
+    names, numbers = _numbered([block.topics for block in blocks])
     ends = np.cumsum([block.value.size for block in blocks]).tolist()
     in_place = all(block.in_place for block in blocks)
     table = whole if in_place else Lines(ends[-1])
 
     def fill(number: int) -> None:
-        block, end, own = blocks[number], ends[number], topic_numbers[number]
+        block, end, own = blocks[number], ends[number], numbers[number]
         rows = slice(end - block.value.size, end)
         if not in_place:
             table.start[rows], table.length[rows] = block.start, block.length
@@ -410,4 +406,17 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
     for _ in in_threads(fill, range(len(blocks)), threads):
         pass
     docs = Ids(text.buffer, table.start, table.length)
-    return Pairs(names, table.topic, docs, table.keys, Source(text.name, "line", text.before)), table.value
+    return Pairs(tuple(names), table.topic, docs, table.keys, Source(text.name, "line", text.before)), table.value
+
+
+def _numbered(topics: list[Ids]) -> tuple[list[str], list[Ints]]:
+    """The names of all topics in the order in which they are first met, and the numbers of each block's."""
+    cuts = np.cumsum([len(block) for block in topics])[:-1]
+    start, length = (np.concatenate([getattr(block, name) for block in topics]) for name in ("start", "length"))
+    merged = merged_topics(topics[0].text, start, length)
+    if merged is None:
+        every = Ids(topics[0].text, start, length)
+        numbers: dict[bytes, int] = {}
+        number = np.array([numbers.setdefault(name, len(numbers)) for name in every.raw_list()], dtype=np.int32)
+        merged = [name.decode("utf-8", "surrogateescape") for name in numbers], number
+    return merged[0], np.split(merged[1], cuts)

@@ -35,8 +35,9 @@ def ranked_rows(
 
 
 def compared_scores(run: Run, precision: Precision) -> Floats:
-    """The scores in the precision in which they are compared."""
-    scores: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
+    """The scores in the precision in which they are compared; those too large for it are equal."""
+    with np.errstate(over="ignore"):
+        scores: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
     return scores
 
 

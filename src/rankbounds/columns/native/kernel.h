@@ -76,6 +76,10 @@ typedef struct {
 int64_t count_lines(const uint8_t *text, int64_t begin, int64_t stop);
 int64_t parse_lines(const uint8_t *text, int64_t begin, int64_t stop, const Layout *layout, Lines *lines);
 
+int64_t merge_topics(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t count, int32_t *number,
+                     int64_t *first_start, int32_t *first_length);
+int64_t write_ids(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t count, uint8_t *out);
+
 /* order.c */
 typedef enum { AS_GIVEN, BY_LINE, BY_DOCUMENT_DOWN, BY_DOCUMENT_UP } Order;
 

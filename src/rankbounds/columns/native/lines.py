@@ -17,6 +17,40 @@ def count_lines(text: Bytes, begin: int, stop: int) -> int | None:
     return count
 
 
+def merged_topics(text: Bytes, start: Ints, length: Ints) -> tuple[list[str], Ints] | None:
+    """The distinct ids in order of first appearance, and for every one the number of it.
+
+    They stand in a text of lines, so that none holds a newline.
+    """
+    if native.kernel is None:
+        return None
+    count = start.size
+    start, length = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(length, np.int32)
+    place = text_address(text, int((start + length).max(initial=0)))
+    number, length_of_first = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
+    first = np.empty(count, dtype=np.int64)
+    topics = native.kernel.merge_topics(
+        place,
+        address_of(start, np.int64, count),
+        address_of(length, np.int32, count),
+        count,
+        address_of(number, np.int32, count),
+        address_of(first, np.int64, count),
+        address_of(length_of_first, np.int32, count),
+    )
+    if topics < 0:
+        return None
+    joined = np.empty(int(length_of_first[:topics].sum()) + topics, dtype=np.uint8)
+    native.kernel.write_ids(
+        place,
+        address_of(first, np.int64, topics),
+        address_of(length_of_first, np.int32, topics),
+        topics,
+        address_of(joined, np.uint8, joined.size),
+    )
+    return joined.tobytes().decode("utf-8", "surrogateescape").split("\n")[:-1], number
+
+
 class Lines:
     """Columns for so many lines, to be filled block by block."""
 

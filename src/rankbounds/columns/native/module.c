@@ -62,6 +62,21 @@ FUNCTION(py_parse_lines) {
     return Py_BuildValue("LL", (long long)rows, (long long)lines.topics);
 }
 
+FUNCTION(py_merge_topics) {
+    int64_t n[7], topics = 0;
+    if (!numbers_of(arguments, given, 7, n)) return NULL;
+    OUTSIDE_THE_LOCK(topics = merge_topics(ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), n[3], ADDRESS(n[4]),
+                                           ADDRESS(n[5]), ADDRESS(n[6])));
+    return PyLong_FromLongLong(topics);
+}
+
+FUNCTION(py_write_ids) {
+    int64_t n[5], size = 0;
+    if (!numbers_of(arguments, given, 5, n)) return NULL;
+    OUTSIDE_THE_LOCK(size = write_ids(ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), n[3], ADDRESS(n[4])));
+    return PyLong_FromLongLong(size);
+}
+
 FUNCTION(py_any_repeated) {
     int64_t n[3];
     int repeated = 0;
@@ -119,6 +134,8 @@ static PyObject *py_seconds_outside(PyObject *Py_UNUSED(self), PyObject *Py_UNUS
 static PyMethodDef methods[] = {
     METHOD(count_lines),
     METHOD(parse_lines),
+    METHOD(merge_topics),
+    METHOD(write_ids),
     METHOD(any_repeated),
     METHOD(topic_ends),
     METHOD(fill_table),

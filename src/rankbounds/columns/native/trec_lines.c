@@ -83,6 +83,35 @@ static int64_t number_of(Topics *topics, Lines *lines, const uint8_t *text, int6
     return HANDED_BACK;
 }
 
+/* Number the topics of several blocks: the same one has one number, whichever blocks it stands in. */
+int64_t merge_topics(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t count, int32_t *number,
+                     int64_t *first_start, int32_t *first_length) {
+    Topics topics = {NULL, NULL, 0, 0};
+    Lines merged = {.topic_start = first_start, .topic_length = first_length};
+    for (int64_t i = 0; i < count; i++) {
+        int64_t topic = number_of(&topics, &merged, text, start[i], length[i], hash_id(text + start[i], length[i]));
+        if (topic < 0) {
+            merged.topics = HANDED_BACK;
+            break;
+        }
+        number[i] = (int32_t)topic;
+    }
+    free(topics.number);
+    free(topics.hash);
+    return merged.topics;
+}
+
+/* Write ids one behind the other, a newline behind each; return how many bytes that are. */
+int64_t write_ids(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t count, uint8_t *out) {
+    uint8_t *at = out;
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(at, text + start[i], (size_t)length[i]);
+        at += length[i];
+        *at++ = '\n';
+    }
+    return at - out;
+}
+
 static int64_t parse(const uint8_t *text, int64_t begin, int64_t stop, const Layout *layout, Lines *lines,
                      Topics *topics) {
     const uint8_t *at = text + begin, *end = text + stop;
