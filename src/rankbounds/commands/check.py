@@ -13,7 +13,7 @@ import argparse
 from rankbounds.checking.corpus import JudgedOutside, corpus_ids, judged_outside
 from rankbounds.checking.diagnosis import Diagnosis, diagnose
 from rankbounds.checking.tie_effects import in_words, places
-from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_rows, write_text
+from rankbounds.commands.output import add_output, progress_on_terminal, write_rows, write_text
 from rankbounds.commands.reading import add_reading, add_runs, judgments_from, runs_from
 from rankbounds.commands.scoring import add_measures
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -45,7 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Diagnose and print."""
-    check_format(options)
     qrels = None if options.qrels is None else judgments_from(options)
     corpus = None if options.corpus is None else corpus_ids(options.corpus)
     judged = None if qrels is None or corpus is None else judged_outside(qrels, corpus)

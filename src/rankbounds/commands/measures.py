@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import MISSING, fields
 
-from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, write_rows, write_text
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, written
@@ -26,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the list or the explanation."""
-    check_format(options)
     if options.measure:
         write_text(options, "\n".join(map(explain, _kinds(options.measure))))
         return 0

@@ -15,16 +15,8 @@ import argparse
 import os
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, seed, write_text
-from rankbounds.commands.reading import (
-    add_calibrate,
-    add_inputs,
-    add_reading,
-    collection_from,
-    reading_from,
-    runs_from,
-    trusted_from,
-)
+from rankbounds.commands.output import add_output, progress_on_terminal, seed, write_text
+from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, collection_from, read_runs, trusted_from
 from rankbounds.commands.scoring import add_ranking
 from rankbounds.comparison.unjudged_differences import differences
 from rankbounds.errors import UsageError
@@ -79,7 +71,6 @@ def add_probability(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compute and print."""
-    check_format(options)
     q = probability_from(options.q)
     names = ("otherwise", "ties", "gain", "topics", "score_precision")
     assumed = {"q": q} | {name: getattr(options, name) for name in names}
@@ -93,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     if trusted is None:
         judgments, runs = collection_from(options, repeated=True)
     else:
-        judgments, runs = trusted.qrels, reading_from(options).runs(runs_from(options, repeated=True))
+        judgments, runs = trusted.qrels, read_runs(options, repeated=True)
         assumed["q"] = trusted.model(options.otherwise)
         _tell([trusted.words()])
     if options.difference:
@@ -119,6 +110,7 @@ def run(options: argparse.Namespace) -> int:
         interval=options.interval,
         samples=options.samples,
         seed=options.seed,
+        progress=progress_on_terminal("runs scored"),
         **assumed,
     )
     _tell(result.notes())

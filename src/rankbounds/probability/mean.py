@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,6 +142,7 @@ def uncertainty(
     samples: int = 1000,
     seed: int = 0,
     lenient: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Uncertainty:
     """Mean scores with intervals for what unjudged documents may turn out to be.
 
@@ -167,6 +168,8 @@ def uncertainty(
         As in ``evaluate``.
     samples, seed
         Measures that are not weighted sums over ranks are drawn so many times.
+    progress : callable, optional
+        Told how many of how many runs are scored.
 
     Returns
     -------
@@ -204,7 +207,7 @@ def uncertainty(
     warn_of_topics(systems, facts, assumptions.topics)
     models = ChosenModels(q, otherwise, systems, facts, assumptions)
     scores = []
-    for run in systems:
+    for number_of_run, run in enumerate(systems, 1):
         for measure in chosen:
             if isinstance(measure, RankWeighted):
                 unjudged = find_unjudged(run, facts, measure, assumptions, tail=tail)
@@ -214,6 +217,8 @@ def uncertainty(
             else:
                 model = models.of_grades(measure)
                 scores.append(drawn_score(run, facts, measure, assumptions, model, samples, seed))
+        if progress:
+            progress(number_of_run, len(systems))
     in_words = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
     result = Uncertainty(scores, confidence, sources, interval, in_words, samples, seed, models.remarks())
     _warn_of_few_topics(result)
