@@ -59,6 +59,15 @@ class Parser(argparse.ArgumentParser):
         return "\n".join([formatter.format_help(), by_question, *epilogue, ""])
 
 
+class _Help(argparse.HelpFormatter):
+    """Help whose descriptions keep their paragraphs, in lines as long as the terminal's."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from rankbounds.terminal import reflowed
+
+        return "\n".join(indent + line for line in reflowed(text, width).split("\n"))
+
+
 class _Completion(argparse.Action):
     """Print the script that completes commands, options and their values in a shell."""
 
@@ -91,7 +100,7 @@ def build_parser(loaded: Collection[str] | None = None) -> Parser:
             name,
             help=explanation.splitlines()[0].rstrip("."),
             description=explanation,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Help,
         )
         if loaded is None or name in loaded:
             from rankbounds.commands.output import add_terminal

@@ -19,11 +19,18 @@ GAP = "  "
 ELLIPSIS = "…"
 LEAST_NAME, MOST_DISTINCT = 12, 40
 """Names are not cut below so many cells; up to so many are spent on telling them apart."""
-LEAST_SENTENCE, WORDS_OF_SENTENCE = 24, 4
-"""Cells that a column of sentences needs at least, and how many words make one."""
+LEAST_SENTENCE, WORDS_OF_SENTENCE = 24, 3
+"""Cells that a column of sentences needs at least (a third of the line, or half of it where it matters most, if that
+is more), and how many words make one."""
+FULL = 110
+"""Characters behind which a line of an explanation ends only because the next word found no room."""
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
 _TOKEN = re.compile(r"\[[^\[\]]{,60}\]\S*|\S+")
 """What is not split where a line is wrapped: a word, or an interval in brackets."""
+_EXPLAINED = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")
+"""What stands before an explanation, in a list of such."""
+_LABEL = re.compile(r"[\w ]{1,12}: ")
+"""With which a line begins that does not go on with the one above."""
 
 
 @dataclass(frozen=True)
@@ -168,15 +175,31 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def lines_that_fit(text: str, width: int) -> str:
-    """The text, lines that are too long wrapped at blanks and indented as they were."""
+    """The text, lines that are too long wrapped at blanks, and indented as they or the explanations in them were."""
     found = []
     for line in text.split("\n"):
         if cells(_STYLES.sub("", line)) <= width:
             found.append(line)
             continue
-        indent = line[: len(line) - len(line.lstrip(" "))]
-        found += [indent + part for part in wrapped(line, max(1, width - len(indent)))]
+        explained = _EXPLAINED.match(line)
+        lead = explained[0] if explained and width - cells(explained[0]) >= LEAST_SENTENCE else ""
+        lead = lead or line[: len(line) - len(line.lstrip(" "))]
+        first, *more = wrapped(line[len(lead) :], max(1, width - cells(lead)))
+        found += [lead + first, *(" " * cells(lead) + part for part in more)]
     return "\n".join(found)
+
+
+def reflowed(text: str, width: int) -> str:
+    """Text whose lines were broken where they were full, in lines of another width; other lines stay lines."""
+    lines = text.split("\n")
+    joined = lines[:1]
+    for above, line in itertools.pairwise(lines):
+        is_full = bool(line) and len(above) + len(line.split(" ", 1)[0]) >= FULL
+        if is_full and not (line.startswith(" ") or above.startswith(" ") or _LABEL.match(line)):
+            joined[-1] += f" {line}"
+        else:
+            joined.append(line)
+    return lines_that_fit("\n".join(joined), width)
 
 
 # ---- tables ----
@@ -256,7 +279,8 @@ def _columns(
         if column not in left:
             body = bodies[column]
         elif _is_prose(columns[column]):
-            body = min(bodies[column], LEAST_SENTENCE)
+            share = width // 2 if [column] == list(importance[:1]) else width // 3
+            body = min(bodies[column], max(LEAST_SENTENCE, share))
         else:
             body = min(bodies[column], _least_width(columns[column]))
         least.append(max(body, max(map(cells, header[column].split()), default=0)))

@@ -71,8 +71,8 @@ def findings(scores: Scores) -> list[str]:
     told = [
         f'  "{leader}" leads by what is known: RBP(p=0.8) is at least {rbp[leader][0]:.3f}.',
         f'  But only {judged[widest]:.0%} of what "{widest}" shows first was judged: it may be anywhere from '
-        f"{rbp[widest][0]:.3f} to {rbp[widest][1]:.3f},",
-        f'  so nobody can say from these judgments which of "{leader}" and "{widest}" is better.',
+        f"{rbp[widest][0]:.3f} to {rbp[widest][1]:.3f}, so that nobody can say from these judgments which of the two "
+        "is better.",
     ]
     moved = {run: note.tie_range for run, note in zip(scores.runs, scores.notes, strict=True) if note.tie_range}
     if moved:

@@ -12,6 +12,7 @@ from rankbounds.measures.measure import explanation, written
 from rankbounds.measures.names import class_named, is_name, label_elsewhere
 from rankbounds.measures.names_elsewhere import DIFFERENT, NAMES
 from rankbounds.tables import Table
+from rankbounds.terminal import look, reflowed
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 
@@ -27,13 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the list or the explanation."""
     if options.measure:
-        write_text(options, "\n".join(map(explain, _kinds(options.measure))))
+        text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
+        write_text(options, text if width is None else reflowed(text, width))
         return 0
     rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
     if options.format in ("json", "jsonl", "csv", "tsv"):
         write_rows(options, rows, list(rows[0]))
         return 0
-    table = Table(list(rows[0]), [list(row.values()) for row in rows], frozenset(range(len(rows[0]))))
+    header = list(rows[0])
+    cells = [list(row.values()) for row in rows]
+    table = Table(header, cells, frozenset(range(len(header))), importance=[header.index("meaning")])
     write_text(options, table.render(options.format))
     return 0
 
@@ -83,7 +87,7 @@ def explain(kind: type[Measure]) -> str:
         lines.append(f"others:    {called}")
     for ours, tool, label, why in DIFFERENT:
         if ours == kind.name:
-            lines.append(f"not so in: {tool}: {why}" + (f" (here: {label})" if label not in ("", ours) else ""))
+            lines.append(f"other in:  {tool}: {why}" + (f" (here: {label})" if label not in ("", ours) else ""))
     return "\n".join(lines) + "\n"
 
 

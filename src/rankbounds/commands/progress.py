@@ -18,6 +18,7 @@ from rankbounds.terminal import beginning
 
 PATIENCE, PAUSE = 1.0, 0.25
 """Seconds before the line appears, and until it is drawn again."""
+WORKING = "working"
 SOON = 5
 """Seconds below which nobody needs to be told how many are left."""
 
@@ -26,7 +27,7 @@ class _Line:
     """The line, and what it says."""
 
     def __init__(self) -> None:
-        self._what = "working"
+        self._what = WORKING
         self._done = self._total = 0
         self._begun = self._stage_begun = time.monotonic()
         self._drawn = False
@@ -34,7 +35,7 @@ class _Line:
 
     def tell(self, what: str, done: int = 0, total: int = 0) -> None:
         """Say something else from now on."""
-        if what != self._what or done < self._done:
+        if what != self._what:
             self._stage_begun = time.monotonic()
         self._what, self._done, self._total = what, done, total
 
@@ -108,4 +109,6 @@ def doing(what: str) -> None:
 def progress_on_terminal(what: str) -> Callable[[int, int], None] | None:
     """What counts how many of how many are done; None where nobody would see it."""
     line = _line
-    return None if line is None else lambda done, total: line.tell(what, done, total)
+    if line is None:
+        return None
+    return lambda done, total: line.tell(what, done, total) if done < total else line.tell(WORKING)
