@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -22,6 +22,8 @@ LEAST_NAME, MOST_DISTINCT = 12, 40
 LEAST_SENTENCE, WORDS_OF_SENTENCE = 24, 3
 """Cells that a column of sentences needs at least (a third of the line, or half of it where it matters most, if that
 is more), and how many words make one."""
+SCANT_SENTENCE = 16
+"""Cells that a column of sentences can do with where that is all that is left."""
 FULL = 110
 """Characters behind which a line of an explanation ends only because the next word found no room."""
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
@@ -218,7 +220,11 @@ def laid_out(
     for place, column in enumerate(shown):
         if column in left and not _is_prose(columns[place]):
             columns[place] = shortened(columns[place], widths[place])
-    headings = [_in_column(header[column], width) for column, width in zip(shown, widths, strict=True)]
+    brief = _brief_words(header)
+    headings = [
+        [header[column]] if cells(header[column]) <= width else wrapped(_in_brief(header[column], brief), width)
+        for column, width in zip(shown, widths, strict=True)
+    ]
     depth = max(map(len, headings))
     lined_up = zip(*([""] * (depth - len(heading)) + heading for heading in headings), strict=True)
     lines = [bold(_line(parts, shown, widths, left)) for parts in lined_up]
@@ -232,6 +238,16 @@ def laid_out(
     if hidden or cut:
         text += "".join(f"{faint(line)}\n" for line in wrapped(_rest(hidden, cut), look().width or 1))
     return text
+
+
+def _brief_words(header: Sequence[str]) -> dict[str, str]:
+    """Long words of headings, such as names of runs, as they are cut where there is no room for them."""
+    long = list(dict.fromkeys(word for heading in header for word in heading.split() if cells(word) > LEAST_NAME))
+    return dict(zip(long, shortened(long, _least_width(long)), strict=True))
+
+
+def _in_brief(heading: str, brief: Mapping[str, str]) -> str:
+    return " ".join(brief.get(word, word) for word in heading.split())
 
 
 def _in_column(text: str, width: int) -> list[str]:
@@ -274,6 +290,8 @@ def _columns(
     width = look().width
     if width is None or sum(natural) + len(GAP) * (count - 1) <= width:
         return list(range(count)), natural, [], False
+    brief = _brief_words(header)
+    words = [max(map(cells, _in_brief(heading, brief).split()), default=0) for heading in header]
     least = []
     for column in range(count):
         if column not in left:
@@ -283,7 +301,7 @@ def _columns(
             body = min(bodies[column], max(LEAST_SENTENCE, share))
         else:
             body = min(bodies[column], _least_width(columns[column]))
-        least.append(max(body, max(map(cells, header[column].split()), default=0)))
+        least.append(max(body, words[column]))
     first_number = next((column for column in range(count) if column not in left), 0)
     if first_number:
         least[0] = max(min(least[0], width - len(GAP) - least[first_number]), min(least[0], LEAST_NAME))
@@ -294,9 +312,16 @@ def _columns(
         if column in (0, first_number) or taken + needed <= width:
             chosen.append(column)
             taken += needed
+    spare = max(0, width - taken)
+    for column in range(count):  # a sentence may do with less than it should have
+        if column not in chosen and column in left and _is_prose(columns[column]):
+            needed = max(SCANT_SENTENCE, words[column])
+            if needed + len(GAP) <= spare:
+                chosen.append(column)
+                least[column] = needed
+                spare -= needed + len(GAP)
     shown = sorted(chosen)
     widths = {column: least[column] for column in shown}
-    spare = max(0, width - taken)
     for column in sorted(shown, key=lambda column: column not in left):
         more = natural[column] - widths[column]
         if column in left:
@@ -304,6 +329,8 @@ def _columns(
         if more <= spare:  # (half of what a heading lacks would be of no use)
             widths[column] += more
             spare -= more
-    cut = any(widths[column] < bodies[column] for column in shown if column in left and not _is_prose(columns[column]))
+    names = [column for column in shown if column in left and not _is_prose(columns[column])]
+    cut = any(widths[column] < bodies[column] for column in names)
+    cut = cut or any(widths[column] < max(map(cells, header[column].split()), default=0) for column in shown)
     hidden = [header[column] for column in range(count) if column not in widths]
     return shown, [widths[column] for column in shown], hidden, cut

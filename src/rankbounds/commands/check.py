@@ -123,7 +123,9 @@ def _table(diagnoses: list[Diagnosis]) -> Table:
             cells += ["-" if diagnosis.judged is None else f"{diagnosis.judged:.0%}", number(diagnosis.residual)]
             cells += [number(width.get(measure)) for measure in effects]
         rows.append([*cells, _notes(diagnosis)])
-    return Table(header, rows, frozenset({0, len(header) - 1}))
+    first = ["errors", "tied docs", "judged@10", *(f"ties move {measure}" for measure in effects[:1]), "notes"]
+    importance = [header.index(name) for name in first if name in header]
+    return Table(header, rows, frozenset({0, len(header) - 1}), importance)
 
 
 def _share(part: int, whole: int) -> str:

@@ -41,8 +41,8 @@ def add_sorting(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sort",
         metavar="BY",
-        help="runs in the order of this measure, best first (tables: the first measure, unless told); run: of their "
-        "names; given: as they were given (all other formats, unless told)",
+        help="the order of runs: by a measure, best first (default in tables: by the first one), by name (run), or as "
+        "given (given; default in other formats)",
     )
     add_top(parser, "the N best runs only")
 
@@ -58,9 +58,14 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def order_of_runs(options: argparse.Namespace) -> str | None:
+    """What runs are sorted by: ``given`` for not at all, None for the first measure."""
+    return options.sort or ("given" if options.format not in TABLE_FORMATS and options.top is None else None)
+
+
 def arranged(options: argparse.Namespace, scores: Scores) -> Scores:
     """The runs in the order that the options ask for, the best first in tables; the first of them alone, if asked."""
-    by = options.sort or ("given" if options.format not in TABLE_FORMATS and options.top is None else None)
+    by = order_of_runs(options)
     ordered = scores if by == "given" else scores.sort(by)
     return ordered if options.top is None else ordered.filter(run=ordered.runs[: options.top])
 

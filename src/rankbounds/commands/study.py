@@ -147,7 +147,9 @@ def listed(studies: list[Study], kind: str) -> str:
     ]
     if kind == "json":
         return render_rows(rows, "json", FIELDS)
-    return Table(FIELDS, [[row[field] for field in FIELDS] for row in rows], frozenset({0, 1, 2})).text()
+    return Table(
+        FIELDS, [[row[field] for field in FIELDS] for row in rows], frozenset({0, 1, 2}), importance=[1]
+    ).text()
 
 
 def command_line(study: Study, options: argparse.Namespace) -> str:

@@ -145,7 +145,7 @@ class Differences:
             ]
             for pair in self.pairs
         ]  # fmt: skip
-        return Table(header, rows, frozenset({0, 1, 2, 9}))
+        return Table(header, rows, frozenset({0, 1, 2, 9}), importance=[1, 3, 5, 9, 8, 6, 7])
 
     def render(self, kind: str, *, raw: bool = False) -> str:
         """In any text format of the command line."""
