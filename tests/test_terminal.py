@@ -489,3 +489,11 @@ def test_the_look_ends_with_its_block():
     with looking(Look(40, 2, True)):
         assert terminal.look() == Look(40, 2, True)
     assert terminal.look() == Look()
+
+
+def test_the_page_on_terminals_shows_what_they_show(command, on_terminal):
+    page = (Path(__file__).parents[1] / "docs" / "terminal.md").read_text("utf-8")
+    greeting, demo, *_ = re.findall(r"```console\n(.*?)```", page, re.S)
+    assert greeting == f"$ rankbounds\n{command()[1]}"
+    shown = STYLES.sub("", on_terminal(80, "demo")[1])
+    assert f"$ rankbounds demo\n{shown}".startswith(demo)
