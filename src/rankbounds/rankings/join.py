@@ -76,7 +76,9 @@ def join(
     if not known.any():
         judgments = f"the judgments ({facts.qrels.pairs.source.name})"
         raise no_topic_judged(pairs.source.name, pairs.topics[0], judgments, facts.query_ids[0])
-    absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
+    lacking = np.ones(len(facts.query_ids), dtype=bool)
+    lacking[topic_in_qrels[known]] = False
+    absent = np.flatnonzero(lacking)
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
     # A list that the run has and that holds nothing is a list; one that it lacks counts as such if that is wanted.
