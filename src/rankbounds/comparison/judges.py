@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -50,7 +49,7 @@ from rankbounds.comparison.label_sets import (
 from rankbounds.comparison.power import check_level
 from rankbounds.comparison.result import signed
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite, pairs_of
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import merit
@@ -461,11 +460,9 @@ def _of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tupl
         )
     left_out = [query for query in trusted.query_ids if query in had and query not in shared]
     if left_out:
-        warnings.warn(
+        warn(
             f"{len(left_out)} of {len(had)} topics of {name} are left out, since not all labels have them "
             f"({some(left_out)}).",
-            RankboundsWarning,
-            stacklevel=3,
         )
     return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}, left_out
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import html
 import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -29,7 +28,7 @@ from rankbounds.comparison.label_sets import Scoring, scores_by_labels
 from rankbounds.comparison.power import check_level
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite, p_values
 from rankbounds.comparison.variance_components import NAMES, Anova, Design, topics_for_reliability
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, mean_difference, merit
@@ -372,10 +371,8 @@ def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qre
     if len(shared) < 2:
         raise DataError("The sets of judgments share fewer than two topics.")
     if left_out:
-        warnings.warn(
+        warn(
             f"{len(left_out)} topics are left out, since not all sets of judgments have them ({some(left_out)}).",
-            RankboundsWarning,
-            stacklevel=3,
         )
     return {name: labels.filter(shared) for name, labels in sets.items()}
 

@@ -15,7 +15,6 @@ Everything is over the topics that all runs compared have.
 from __future__ import annotations
 
 import html
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -36,7 +35,7 @@ from rankbounds.comparison.rank_biased_overlap import (
     overlaps,
 )
 from rankbounds.comparison.significance import pairs_of
-from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.measures import Measure, parse_measures
@@ -382,10 +381,8 @@ def shared_topics(runs: Sequence[Run]) -> list[str]:
         raise DataError("The runs have no topic in common: their rankings cannot be compared.")
     others = len(set().union(*(run.query_ids for run in runs)) - shared)
     if others:
-        warnings.warn(
+        warn(
             f"{others} of {others + len(topics)} topics are left out, since not every run has them.",
-            RankboundsWarning,
-            stacklevel=3,
         )
     return topics
 

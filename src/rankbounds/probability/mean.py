@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.inputs import all_runs, judgments_from
-from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import RankWeighted
@@ -228,10 +227,8 @@ def _warn_of_few_topics(result: Uncertainty) -> None:
         off = [score.distance_from_normal() for score in few[:SHOWN_DISTRIBUTIONS]]
         known = [distance for distance in off if distance is not None]
         how_far = f": its probabilities are off by up to {max(known):.3f} here" if known else ""
-        warnings.warn(
+        warn(
             f"{few[0].topics} topic{'s are' if few[0].topics != 1 else ' is'} few for a normal interval (at least "
             f"{ENOUGH_TOPICS} are wanted){how_far}. The interval of the distribution (--interval distribution) is free "
             "of that.",
-            RankboundsWarning,
-            stacklevel=3,
         )
