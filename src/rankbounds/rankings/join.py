@@ -71,6 +71,8 @@ def join(
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
     known = topic_in_qrels >= 0
     unknown = [name for name, judged in zip(pairs.topics, known.tolist(), strict=True) if not judged]
+    if not facts.query_ids:
+        raise DataError(facts.qrels.pairs.source.name, "no topic is judged.")
     if not known.any():
         judgments = f"the judgments ({facts.qrels.pairs.source.name})"
         raise no_topic_judged(pairs.source.name, pairs.topics[0], judgments, facts.query_ids[0])
