@@ -9,12 +9,13 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.notebook import Bar, html_table, shown
 
 ROW_FORMATS = ("json", "jsonl", "csv", "tsv", "parquet")
 """Formats of rows with full precision, one row for each number."""
@@ -50,6 +51,8 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     left: frozenset[int] = frozenset({0})
+    bars: Mapping[int, Sequence[Bar | None]] = field(default_factory=dict)
+    """By column, what notebooks draw beside each cell."""
 
     def render(self, kind: str) -> str:
         """The table as ``table`` (plain text), ``markdown``, ``latex`` or ``html``."""
@@ -72,7 +75,8 @@ class Table:
         """A pipe table."""
         rule = [":---" if column in self.left else "---:" for column in range(len(self.header))]
         lines = [
-            "| " + " | ".join(row) + " |" for row in (_in_markdown(self.header), rule, *map(_in_markdown, self.rows))
+            "| " + " | ".join(row) + " |"
+            for row in (map(in_markdown, self.header), rule, *(map(in_markdown, cells) for cells in self.rows))
         ]
         return "\n".join(lines) + "\n"
 
@@ -80,29 +84,27 @@ class Table:
         """A tabular with booktabs rules."""
         columns = "".join("l" if column in self.left else "r" for column in range(len(self.header)))
         header, *rows = (
-            _not_an_argument(" & ".join(_printable(cell).translate(_LATEX_SPECIAL) for cell in row)) + r" \\"
-            for row in (self.header, *self.rows)
+            _not_an_argument(" & ".join(in_latex(cell) for cell in row)) + r" \\" for row in (self.header, *self.rows)
         )
         body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *rows, r"\bottomrule"]
         return "\n".join([*body, r"\end{tabular}"]) + "\n"
 
-    def html(self) -> str:
-        """A table element; what the cells hold cannot become markup."""
+    def html(self, at_most: int | None = None) -> str:
+        """A table element; what the cells hold cannot become markup. Of more rows than ``at_most`` the first."""
+        return html_table(self.header, self.rows, self.left, self.bars, at_most)
 
-        def row(cells: Sequence[str], tag: str) -> str:
-            side = ["left" if column in self.left else "right" for column in range(len(cells))]
-            inner = "".join(
-                f'<{tag} style="text-align:{align}">{html.escape(cell)}</{tag}>'
-                for cell, align in zip(cells, side, strict=True)
-            )
-            return f"<tr>{inner}</tr>"
-
-        body = "\n".join(row(cells, "td") for cells in self.rows)
-        return f"<table>\n<thead>{row(self.header, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n"
+    def _repr_html_(self) -> str:
+        return shown(self)
 
 
-def _in_markdown(cells: Sequence[str]) -> list[str]:
-    return [_MARKDOWN_SPECIAL.sub(r"\\\g<0>", html.escape(_printable(cell), quote=False)) for cell in cells]
+def in_markdown(cell: str) -> str:
+    """The text such that Markdown shows it as it stands."""
+    return _MARKDOWN_SPECIAL.sub(r"\\\g<0>", html.escape(_printable(cell), quote=False))
+
+
+def in_latex(cell: str) -> str:
+    """The text such that LaTeX shows it as it stands: no character commands, and hyphens stay hyphens."""
+    return _printable(cell).translate(_LATEX_SPECIAL).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def _not_an_argument(row: str) -> str:

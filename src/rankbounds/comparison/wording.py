@@ -197,6 +197,56 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
     return tests if settings.get("baseline") else f"{tests} {_method_of_ranks(settings)}"
 
 
+def tested_words(settings: Mapping[str, Any], runs: int) -> str:
+    """The test, how it was corrected, and the level, in brackets of a caption."""
+    used, _ = test_names(settings, runs)
+    resampled = settings["correction"] in BY_SHUFFLES or settings["test"] in RESAMPLING_TESTS
+    all_flips = settings["test"] == "randomization" and settings["topics"] <= EXACT_TOPICS
+    drawn = f"{settings['resamples']:,} resamples, seed {settings['seed']}"
+    parts = [
+        used,
+        *(["all sign flips"] if all_flips and settings["correction"] not in BY_SHUFFLES else [drawn] * resampled),
+        *(["one-sided"] if settings["alternative"] != "two-sided" else []),
+        *(
+            [f"not corrected for the number of {'pairs' if runs > 2 else 'measures'}"]
+            * (settings["correction"] == "none")
+        ),
+        f"level {settings['alpha']:g}",
+    ]
+    return ", ".join(parts)
+
+
+SOURCES = {
+    "randomization": "smucker2007comparison",
+    "wilcoxon": "wilcoxon1945individual",
+    "bootstrap": "sakai2006evaluating",
+    TOST: "schuirmann1987comparison",
+    "tukey": "carterette2012multiple",
+    "dunnett": "dunnett1955multiple",
+    "holm": "holm1979simple",
+    "bh": "benjamini1995controlling",
+}
+"""What to cite for tests and corrections, by the keys of ``measures/sources.py``."""
+
+
+def sources_of_tests(settings: Mapping[str, Any]) -> list[str]:
+    """The keys of what to cite for the test and the correction."""
+    return [SOURCES[name] for name in (settings["test"], settings["correction"]) if name in SOURCES]
+
+
+def open_words(bounds: str, which: str, shown: Sequence[str]) -> str:
+    """What small print of a table says of a score: ``shown`` are what is added at most, or bounds in brackets."""
+    of = {
+        "unjudged": f"what {UNJUDGED[which].rstrip(',')} leave open",
+        "ties": "what orders of tied documents leave open",
+        "both": f"what {UNJUDGED[which].rstrip(',')} and orders of tied documents leave open",
+    }[bounds]
+    added = any(text.startswith("+") for text in shown)
+    bracketed = any(text.startswith("[") for text in shown)
+    how = "; ".join([*["+: so much more at most"] * added, *["[low, high]: bounds"] * bracketed])
+    return f"{of} ({how})."
+
+
 def _method_of_ranks(settings: Mapping[str, Any]) -> str:
     how = "the pairs that the test separates" if settings["ranks"] == "test" else "resampled topics"
     return (

@@ -63,6 +63,13 @@ def table(scores: TidyScores) -> Table:
     return Table(header, rows, frozenset(left))
 
 
+def numbers_and_bounds(scores: TidyScores, place: int) -> list[list[tuple[str, str]]]:
+    """A measure's column, by run and topic: the number, and what is open of it (nothing where that is not known)."""
+    counts = scores.measures[place].total == "sum"
+    column = _cells(scores.value[..., place], scores.low[..., place], scores.high[..., place], counts)
+    return [[(value, bounds) for value, _, bounds in (cell.partition(" ") for cell in row)] for row in column]
+
+
 def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list[str]]:
     """A measure's column: ``0.3280 +0.5120`` where the value is the least possible, else ``0.3280 [low, high]``."""
     digits = 0 if counts else 4
