@@ -63,7 +63,7 @@ class Bar:
             told.append(f"bounds {self.low:.4f} to {self.high:.4f}")
         if self.ci_low == self.ci_low and self.ci_high == self.ci_high:
             parts.append(block(across(self.ci_low), across(self.ci_high), 1.5, 0.7))
-            told.append(f"interval over topics {self.ci_low:.4f} to {self.ci_high:.4f}")
+            told.append(f"interval {self.ci_low:.4f} to {self.ci_high:.4f}")
         parts.append(block(across(self.value) - 1, across(self.value) + 1, BAR_HEIGHT, 1))
         title = html.escape(", ".join(told))
         return (
@@ -79,26 +79,30 @@ def html_table(
     bars: Mapping[int, Sequence[Bar | None]] | None = None,
     at_most: int | None = None,
 ) -> str:
-    """A table element. ``bars`` are drawn behind the cells of their columns."""
-    drawn = bars or {}
+    """A table element. ``bars`` are drawn behind the cells of their columns, on the right of each."""
+    drawn = {column: column_bars for column, column_bars in (bars or {}).items() if any(column_bars)}
 
     def line(cells: Sequence[str], tag: str, style: str, place: int | None = None) -> str:
         inner = []
         for column, cell in enumerate(cells):
             text = cell if isinstance(cell, Markup) else html.escape(cell)
-            bar = None if place is None or column not in drawn else drawn[column][place]
-            align = "left" if column in left else "right"
-            inner.append(
-                f'<{tag} style="{_CELL};{style}text-align:{align}">{text}{f" {bar.svg()}" if bar else ""}</{tag}>'
-            )
+            styled = f'style="{_CELL};{style}text-align:{"left" if column in left else "right"}"'
+            if column not in drawn:
+                inner.append(f"<{tag} {styled}>{text}</{tag}>")
+            elif place is None:
+                inner.append(f'<{tag} colspan="2" {styled}>{text}</{tag}>')
+            else:  # in a cell of its own, so that all bars of a column begin at one place
+                bar = drawn[column][place]
+                drawing = bar.svg() if bar else ""
+                inner.append(f"<{tag} {styled}>{text}</{tag}><{tag}>{drawing}</{tag}>")
         return f'<tr style="background:transparent">{"".join(inner)}</tr>'
 
     shown = rows if at_most is None else rows[:at_most]
     body = [line(cells, "td", "", place) for place, cells in enumerate(shown)]
     if len(shown) < len(rows):
         words = f"and {len(rows) - len(shown):,} more"
-        style = f"{_CELL};text-align:left;opacity:.75"
-        body.append(f'<tr style="background:transparent"><td colspan="{len(header)}" style="{style}">{words}</td></tr>')
+        width, style = len(header) + len(drawn), f"{_CELL};text-align:left;opacity:.75"
+        body.append(f'<tr style="background:transparent"><td colspan="{width}" style="{style}">{words}</td></tr>')
     inside = "\n".join(body)
     head = line(header, "th", f"{_RULE};")
     return f'<table style="{_TABLE}">\n<thead>{head}</thead>\n<tbody>\n{inside}\n</tbody>\n</table>\n'
@@ -110,10 +114,10 @@ def note(text: str) -> str:
     return "".join(f'<p style="{_NOTE}">{html.escape(part).replace(chr(10), "<br>")}</p>\n' for part in parts)
 
 
-def folded(heading: str, *parts: Any) -> Markup:
-    """Something that opens when its heading is pressed."""
-    inside = _content(parts)
-    return Markup(f'<details style="margin:.3em 0"><summary>{html.escape(heading)}</summary>\n{inside}</details>\n')
+def folded(heading: str, *parts: Any, is_open: bool = False) -> Markup:
+    """Something that opens, or closes, when its heading is pressed."""
+    start = f'<details style="margin:.3em 0"{" open" if is_open else ""}><summary>{html.escape(heading)}</summary>'
+    return Markup(f"{start}\n{_content(parts)}</details>\n")
 
 
 def shown(*parts: Any) -> str:

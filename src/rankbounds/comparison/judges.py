@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -55,6 +54,7 @@ from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.judging.subsets import subset
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, plain
 from rankbounds.threads import processors
 
@@ -261,9 +261,7 @@ class Judges:
         return "\n".join([self.words(), *(f"{caption}\n{table.text()}" for caption, table in self.parts())])
 
     def _repr_html_(self) -> str:
-        paragraphs = [f"<p>{html.escape(part)}</p>" for part in self.words().strip().split("\n\n")]
-        tables = [f"<p>{html.escape(caption)}</p>\n{table.html()}" for caption, table in self.parts()]
-        return "\n".join([*paragraphs, *tables])
+        return shown(self.words(), *(part for captioned in self.parts() for part in captioned))
 
 
 def _with_interval(row: Mapping[str, Any], name: str) -> str:

@@ -10,7 +10,6 @@ have, and say how many. Nothing is filled in.
 
 from __future__ import annotations
 
-import html
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,6 +37,7 @@ from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, levelled, mean_difference, merit, zeroed
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, plain, plain_rows
 
 if TYPE_CHECKING:
@@ -288,8 +288,7 @@ class CollectionsComparison:
         return f"{self}\n{self.method()}\n\n{self.words()}"
 
     def _repr_html_(self) -> str:
-        tables = "".join(self.table(measure).html() for measure in self.measures)
-        return f"{tables}<p>{html.escape(self.method())}</p><p>{html.escape(self.words())}</p>"
+        return shown(*map(self.table, self.measures), self.method(), self.words())
 
 
 def _range(low: float | None, high: float | None, *, signed: bool = False) -> str:

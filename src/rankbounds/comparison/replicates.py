@@ -8,7 +8,6 @@ order of systems reliable.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, mean_difference, merit
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, plain
 from rankbounds.threads import processors
 
@@ -200,10 +200,7 @@ class Replicates:
         return "\n".join([self.words(), *(f"{caption}\n{table.text()}" for caption, table in self.parts())])
 
     def _repr_html_(self) -> str:
-        paragraphs = [f"<p>{html.escape(part)}</p>" for part in self.words().strip().split("\n\n")]
-        return "\n".join(
-            [*paragraphs, *(f"<p>{html.escape(name)}</p>\n{table.html()}" for name, table in self.parts())]
-        )
+        return shown(self.words(), *(part for captioned in self.parts() for part in captioned))
 
 
 def _count(value: int | None) -> str:
@@ -466,9 +463,9 @@ def _flip_rows(
     totals = np.zeros(4)
     tested = _pairs_to_test(members, labels, resampling)
     leads, significant = _outcomes(by_run, [(members[a], members[b]) for a, b in tested], measure, alpha, resampling)
-    for (a, b), lead, shown in zip(tested, leads, significant, strict=True):
+    for (a, b), lead, is_shown in zip(tested, leads, significant, strict=True):
         shape = lead.shape
-        verdict = np.where(shown, lead, 0.0)
+        verdict = np.where(is_shown, lead, 0.0)
         repeated = _repeated(np.ones(shape))
         if not repeated:
             continue

@@ -538,11 +538,11 @@ class Comparison:
     def _repr_html_(self) -> str:
         parts: list[object] = [self.summary()]
         if len(self.runs) == 2:
-            parts += [folded(f"{measure} in words", self.words(measure)) for measure in self.measures]
-        if len(self.runs) > 1:
-            pairs = [part for measure in self.measures for part in self.tables(measure)[1:]]
-            parts += [folded("pairs: p-values and what unjudged documents leave open", *pairs)] if pairs else []
-        return shown(*parts, self.method())
+            of_measures = [(str(measure), self.words(measure)) for measure in self.measures]
+            parts += [folded(f"{name} in words", said, is_open=not at) for at, (name, said) in enumerate(of_measures)]
+        pairs = [part for measure in self.measures for part in self.tables(measure)[1:]]
+        parts += [folded("pairs, with p-values", *pairs, self.method())] if pairs else []
+        return shown(*parts)
 
     # ---- for a paper ----
 

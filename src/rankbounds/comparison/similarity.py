@@ -14,7 +14,6 @@ Everything is over the topics that all runs compared have.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -39,6 +38,7 @@ from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.notebook import shown
 from rankbounds.rankings.order import Order, Precision, ranked_rows
 from rankbounds.tables import Table, number, plain_rows
 from rankbounds.threads import in_threads, processors
@@ -244,7 +244,7 @@ class Similarity:
         return f"{self.table(10).text()}\n{self.words()}"
 
     def _repr_html_(self) -> str:
-        return f"{self.table(10).html()}<p>{html.escape(self.words())}</p>"
+        return shown(self.table(10), self.words())
 
 
 def similarity(

@@ -39,6 +39,7 @@ from rankbounds.evaluation.score_differences import differences, mean_difference
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.query_labels import labels_of
 from rankbounds.measures import Measure
+from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, plain_rows
 
 SLICE_FIELDS = (
@@ -228,6 +229,9 @@ class Slices:
     def __repr__(self) -> str:
         parts = [table.text() for table in self.tables()]
         return "\n".join([*parts, *([self.words()] if len(self.runs) == 2 else []), f"{self.method()}\n"])
+
+    def _repr_html_(self) -> str:
+        return shown(*self.tables(), self.words() if len(self.runs) == 2 else None, self.method())
 
     def forest_rows(
         self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None

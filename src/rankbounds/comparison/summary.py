@@ -19,7 +19,7 @@ from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.result import VERDICTS, Comparison
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import levelled, merit
-from rankbounds.evaluation.score_table import numbers_and_bounds
+from rankbounds.evaluation.score_table import numbers_and_bounds, open_words
 from rankbounds.measures.sources import sources_of
 from rankbounds.notebook import Bar, Markup, html_table, note
 from rankbounds.tables import Table, in_latex, in_markdown, number
@@ -68,6 +68,8 @@ class Summary:
     cells: list[list[Cell]]
     judged: list[str]
     caption: str
+    caption_of_bars: str = ""
+    """The caption where bars stand in the place of small print."""
     cited: str = ""
     """For LaTeX, the sentence that cites the measures."""
 
@@ -86,16 +88,20 @@ class Summary:
                 _latex_mean(cell, width, beside=not self._stacked) for cell, width in zip(row, widths, strict=True)
             ]
             judged = [in_latex(self.judged[place])] if self.judged else []
-            lines.append(" & ".join([str(self.numbers[place]), in_latex(run), *means, *judged]) + r" \\")
-            if self._stacked and any(cell.small for cell in row):
+            below = self._stacked and any(cell.small for cell in row)
+            end = r" \\[-.5ex]" if below else r" \\"
+            lines.append(" & ".join([str(self.numbers[place]), in_latex(run), *means, *judged]) + end)
+            if below:
                 smalls = [_latex_small(cell) for cell in row]
-                lines.append(" & ".join(["", "", *smalls, *[""] * len(judged)]) + r" \\")
+                last = place == len(self.runs) - 1
+                gap = "" if last else r" \addlinespace[.4ex]"
+                lines.append(" & ".join(["", "", *smalls, *[""] * len(judged)]) + r" \\" + gap)
         lines += [r"\bottomrule", r"\end{tabular}"]
         if not caption:
             return "\n".join(lines) + "\n"
         said = " ".join([_latex_words(self.caption), *([self.cited] if self.cited else [])])
         head = [r"% needs \usepackage{booktabs}", r"\begin{table}", rf"\caption{{{said}}}"]
-        return "\n".join([*head, rf"\label{{{label}}}", r"\centering", *lines, r"\end{table}"]) + "\n"
+        return "\n".join([*head, rf"\label{{{label}}}", r"\smallskip", r"\centering", *lines, r"\end{table}"]) + "\n"
 
     def markdown(self, *, caption: bool = True) -> str:
         """A pipe table, the caption below it."""
@@ -130,7 +136,7 @@ class Summary:
             for column in range(2, 2 + len(self.measures))
         }  # fmt: skip
         left = frozenset(range(1, 2 + len(self.measures)))
-        return html_table(header, rows, left, bars, at_most) + note(self.caption)
+        return html_table(header, rows, left, bars, at_most) + note(self.caption_of_bars)
 
     def _judged_cells(self) -> Iterator[list[str]]:
         for place in range(len(self.runs)):
@@ -194,7 +200,8 @@ def summary(
         "",
     )
     cited = _cited(comparison) if cite else ""
-    return replace(made, caption=" ".join(_sentences(comparison, made, style, small)), cited=cited)
+    caption, of_bars = (" ".join(_sentences(comparison, made, style, how)) for how in (small, "bars"))
+    return replace(made, caption=caption, caption_of_bars=caption if small == "none" else of_bars, cited=cited)
 
 
 def _order(comparison: Comparison) -> list[int]:
@@ -285,11 +292,16 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
         yield f"Raised: the numbers of the systems that it is shown to be equivalent to ({tested})."
     elif style == "beats":
         yield f"Raised: the numbers of the systems that it beats significantly ({tested})."
-    if small == "interval":
+    if small == "bars" and any(cell.bar for row in made.cells for cell in row):
+        with_bounds = any(cell.bar and cell.bar.low == cell.bar.low for row in made.cells for cell in row)
+        band = f"; band: {open_words(comparison.scores)}" if with_bounds else ""
+        yield f"Bars: the mean; line: {settings['confidence']:.0%} t interval over topics{band}."
+    elif small == "interval":
         yield f"Small: {settings['confidence']:.0%} t intervals over topics."
     elif small == "bounds" and any(cell.small for row in made.cells for cell in row):
         shown_small = [cell.small for row in made.cells for cell in row]
-        yield f"Small: {wording.open_words(comparison.scores.bounds, comparison.scores.open, shown_small)}"
+        how = wording.small_print_words(shown_small)
+        yield f"Small: {open_words(comparison.scores)} ({how})."
     if made.judged:
         yield "judged@10: the share of the first 10 documents that is judged."
     yield f"Computed with rankbounds {__version__}."
@@ -347,6 +359,6 @@ def _plain_cell(cell: Cell) -> str:
 
 def _html_cell(cell: Cell) -> Markup:
     mean = f"<b>{cell.mean}</b>" if cell.best else cell.mean
-    raised = f"<sup>{cell.raised}</sup>" if cell.raised else ""
-    small = f' <small style="opacity:.75">{cell.small}</small>' if cell.small else ""
+    raised = f'<sup style="line-height:0">{cell.raised}</sup>' if cell.raised else ""
+    small = f' <small style="opacity:.75">{cell.small}</small>' if cell.small and cell.bar is None else ""
     return Markup(mean + raised + small)

@@ -17,6 +17,7 @@ from rankbounds.comparison.corrections import BY_SHUFFLES
 from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.significance import EXACT_TOPICS, RESAMPLING_TESTS
 from rankbounds.evaluation.score_differences import TOLERANCE, equal
+from rankbounds.evaluation.score_table import UNJUDGED as UNJUDGED
 
 if TYPE_CHECKING:
     from rankbounds.comparison.settling import SettlingPlan
@@ -28,8 +29,6 @@ SHOWN = 0.00005
 SHOWN_CHANGES = 4
 """So many places where the lead changes are told one by one."""
 
-UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
-"""What bounds cover, in words."""
 _SPAN = "hatever they turn out to be, the difference lies between {certain_low:+.4f} and {certain_high:+.4f}"
 _OVER_ORDERS = "ver all orders of tied documents the difference lies between {ties_low:+.4f} and {ties_high:+.4f}."
 _FOUND = (
@@ -207,10 +206,7 @@ def tested_words(settings: Mapping[str, Any], runs: int) -> str:
         used,
         *(["all sign flips"] if all_flips and settings["correction"] not in BY_SHUFFLES else [drawn] * resampled),
         *(["one-sided"] if settings["alternative"] != "two-sided" else []),
-        *(
-            [f"not corrected for the number of {'pairs' if runs > 2 else 'measures'}"]
-            * (settings["correction"] == "none")
-        ),
+        *(["one pair" if runs == 2 else "not corrected"] if settings["correction"] == "none" else []),
         f"level {settings['alpha']:g}",
     ]
     return ", ".join(parts)
@@ -234,17 +230,11 @@ def sources_of_tests(settings: Mapping[str, Any]) -> list[str]:
     return [SOURCES[name] for name in (settings["test"], settings["correction"]) if name in SOURCES]
 
 
-def open_words(bounds: str, which: str, shown: Sequence[str]) -> str:
-    """What small print of a table says of a score: ``shown`` are what is added at most, or bounds in brackets."""
-    of = {
-        "unjudged": f"what {UNJUDGED[which].rstrip(',')} leave open",
-        "ties": "what orders of tied documents leave open",
-        "both": f"what {UNJUDGED[which].rstrip(',')} and orders of tied documents leave open",
-    }[bounds]
+def small_print_words(shown: Sequence[str]) -> str:
+    """How to read small print: as what is added at most, or as bounds in brackets."""
     added = any(text.startswith("+") for text in shown)
     bracketed = any(text.startswith("[") for text in shown)
-    how = "; ".join([*["+: so much more at most"] * added, *["[low, high]: bounds"] * bracketed])
-    return f"{of} ({how})."
+    return "; ".join([*["+: so much more at most"] * added, *["[low, high]: bounds"] * bracketed])
 
 
 def _method_of_ranks(settings: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import RankWeighted
+from rankbounds.notebook import shown
 from rankbounds.probability.model_choice import ChosenModels
 from rankbounds.probability.uncertain_score import UncertainScore, drawn_score, exact_score
 from rankbounds.probability.unjudged_documents import find_unjudged, open_measures, warn_of_topics
@@ -120,7 +121,7 @@ class Uncertainty:
         return self.table().text()
 
     def _repr_html_(self) -> str:
-        return self.table().html()
+        return shown(self.table())
 
 
 def uncertainty(
