@@ -154,6 +154,7 @@ from rankbounds.published.vectors import enumerate_vectors as enumerate_vectors
 from rankbounds.published.vectors import greedy_vectors as greedy_vectors
 from rankbounds.published.vectors import significant_ranks as significant_ranks
 from rankbounds.rankings.preparation import prepare as prepare
+from rankbounds.report.inline import report as report
 
 __all__: list[str]
 __version__: str
