@@ -14,10 +14,12 @@ from typing import Any
 
 SHOWN_ROWS = 20
 """Of longer tables a notebook shows so many rows, and says how many more there are."""
+LONGEST_LINE = 24
+"""Longer text in a cell may take several lines."""
 BAR_WIDTH, BAR_HEIGHT = 84, 11
 BAND = "#56B4E9"
 """The colour of bounds, as in figures; readable on light and on dark."""
-_TABLE = "border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums;color:inherit;white-space:nowrap"
+_TABLE = "border-collapse:collapse;table-layout:auto;margin:.4em 0;font-variant-numeric:tabular-nums;color:inherit"
 _CELL = "padding:.12em .7em"
 _RULE = "border-bottom:1px solid rgba(128,128,128,.35)"
 _NOTE = "margin:.3em 0;max-width:60em;opacity:.85"
@@ -68,7 +70,7 @@ class Bar:
         title = html.escape(", ".join(told))
         return (
             f'<svg width="{BAR_WIDTH}" height="{BAR_HEIGHT}" viewBox="0 0 {BAR_WIDTH} {BAR_HEIGHT}" role="img" '
-            f'style="vertical-align:middle"><title>{title}</title>{"".join(parts)}</svg>'
+            f'style="vertical-align:middle;max-width:none"><title>{title}</title>{"".join(parts)}</svg>'
         )
 
 
@@ -86,7 +88,8 @@ def html_table(
         inner = []
         for column, cell in enumerate(cells):
             text = cell if isinstance(cell, Markup) else html.escape(cell)
-            styled = f'style="{_CELL};{style}text-align:{"left" if column in left else "right"}"'
+            wrap = "" if len(cell) > LONGEST_LINE and not isinstance(cell, Markup) else "white-space:nowrap;"
+            styled = f'style="{_CELL};{wrap}{style}text-align:{"left" if column in left else "right"}"'
             if column not in drawn:
                 inner.append(f"<{tag} {styled}>{text}</{tag}>")
             elif place is None:
@@ -94,7 +97,9 @@ def html_table(
             else:  # in a cell of its own, so that all bars of a column begin at one place
                 bar = drawn[column][place]
                 drawing = bar.svg() if bar else ""
-                inner.append(f"<{tag} {styled}>{text}</{tag}><{tag}>{drawing}</{tag}>")
+                if not isinstance(cell, Markup) and " " in text:  # the bar shows what is open; its numbers are small
+                    text = '{} <small style="opacity:.75">{}</small>'.format(*text.split(" ", 1))
+                inner.append(f'<{tag} {styled}>{text}</{tag}><{tag} style="min-width:{BAR_WIDTH}px">{drawing}</{tag}>')
         return f'<tr style="background:transparent">{"".join(inner)}</tr>'
 
     shown = rows if at_most is None else rows[:at_most]
@@ -105,7 +110,8 @@ def html_table(
         body.append(f'<tr style="background:transparent"><td colspan="{width}" style="{style}">{words}</td></tr>')
     inside = "\n".join(body)
     head = line(header, "th", f"{_RULE};")
-    return f'<table style="{_TABLE}">\n<thead>{head}</thead>\n<tbody>\n{inside}\n</tbody>\n</table>\n'
+    table = f'<table style="{_TABLE}">\n<thead>{head}</thead>\n<tbody>\n{inside}\n</tbody>\n</table>'
+    return f'<div style="overflow-x:auto">{table}</div>\n'
 
 
 def note(text: str) -> str:
@@ -137,5 +143,5 @@ def framed(page: str, height: int = 600) -> str:
     """A whole page in a frame of its own: its scripts and styles do not touch the notebook."""
     return (
         f'<iframe srcdoc="{html.escape(page)}" style="width:100%;height:{height}px;border:1px solid '
-        f'rgba(128,128,128,.35);background:white" sandbox="allow-scripts allow-downloads" loading="lazy"></iframe>'
+        f'rgba(128,128,128,.35);background:white" sandbox="allow-scripts allow-downloads"></iframe>'
     )

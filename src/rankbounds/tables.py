@@ -132,6 +132,16 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}f}"
 
 
+def table_of(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> Table:
+    """Rows as a table for people: columns of words stand on the left."""
+
+    def cell(value: Any) -> str:
+        return "-" if value is None else number(value) if isinstance(value, float) else str(value)
+
+    words = {column for column, name in enumerate(fields) if any(isinstance(row[name], str) for row in rows)}
+    return Table(fields, [[cell(row[name]) for name in fields] for row in rows], frozenset(words))
+
+
 def plain(value: Any) -> Any:
     """The value as Python has it: None for NaN, which means that it is not known, and no NumPy numbers."""
     if hasattr(value, "item"):

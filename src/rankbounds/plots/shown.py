@@ -7,6 +7,7 @@ that a caller handed in stay what they are: whoever made them shows them.
 from __future__ import annotations
 
 import io
+import struct
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,10 @@ SHARPNESS = 2
 def picture(figure: Any) -> tuple[bytes, dict[str, int]]:
     """The figure as PNG, and how large it is to be shown."""
     written = io.BytesIO()
-    figure.savefig(written, format="png", dpi=SHARPNESS * figure.dpi)
-    width, height = figure.get_size_inches() * figure.dpi
-    return written.getvalue(), {"width": round(width), "height": round(height)}
+    figure.savefig(written, format="png", dpi=SHARPNESS * figure.dpi, bbox_inches="tight")
+    drawn = written.getvalue()
+    width, height = struct.unpack(">II", drawn[16:24])  # (where every PNG has them)
+    return drawn, {"width": width // SHARPNESS, "height": height // SHARPNESS}
 
 
 class ShownFigure(Figure):
