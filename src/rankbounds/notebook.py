@@ -88,7 +88,8 @@ def html_table(
         inner = []
         for column, cell in enumerate(cells):
             text = cell if isinstance(cell, Markup) else html.escape(cell)
-            wrap = "" if len(cell) > LONGEST_LINE and not isinstance(cell, Markup) else "white-space:nowrap;"
+            is_long = len(cell) > LONGEST_LINE and not isinstance(cell, Markup)
+            wrap = "white-space:normal;min-width:14em;" if is_long else "white-space:nowrap;"
             styled = f'style="{_CELL};{wrap}{style}text-align:{"left" if column in left else "right"}"'
             if column not in drawn:
                 inner.append(f"<{tag} {styled}>{text}</{tag}>")
