@@ -157,6 +157,7 @@ def test_bars_are_drawn_where_their_numbers_are():
     bar = Bar(0.5, 0.25, 0.75, 0.4, 0.6)
     rects = [attributes for tag, attributes in Page(bar.svg()).elements if tag == "rect"]
     ends = [(float(rect["x"]), float(rect["x"]) + float(rect["width"])) for rect in rects]
+    inner = BAR_WIDTH - 2
     expected = [
         (0, BAR_WIDTH),
         (1 + inner / 4, 1 + 3 * inner / 4),

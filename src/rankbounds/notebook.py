@@ -80,27 +80,24 @@ def html_table(
     left: frozenset[int] = frozenset({0}),
     bars: Mapping[int, Sequence[Bar | None]] | None = None,
     at_most: int | None = None,
+    strong: frozenset[tuple[int, int]] = frozenset(),
 ) -> str:
-    """A table element. ``bars`` are drawn behind the cells of their columns, on the right of each."""
+    """A table element. ``bars`` are drawn on the right of the cells of their columns; ``strong`` cells are bold."""
     drawn = {column: column_bars for column, column_bars in (bars or {}).items() if any(column_bars)}
 
     def line(cells: Sequence[str], tag: str, style: str, place: int | None = None) -> str:
         inner = []
         for column, cell in enumerate(cells):
-            text = cell if isinstance(cell, Markup) else html.escape(cell)
+            has_bar = column in drawn and place is not None
+            text = cell if isinstance(cell, Markup) else _cell(cell, (place, column) in strong, has_bar)
             is_long = len(cell) > LONGEST_LINE and not isinstance(cell, Markup)
             wrap = "white-space:normal;min-width:14em;" if is_long else "white-space:nowrap;"
             styled = f'style="{_CELL};{wrap}{style}text-align:{"left" if column in left else "right"}"'
-            if column not in drawn:
-                inner.append(f"<{tag} {styled}>{text}</{tag}>")
-            elif place is None:
-                inner.append(f'<{tag} colspan="2" {styled}>{text}</{tag}>')
-            else:  # in a cell of its own, so that all bars of a column begin at one place
+            spanning = ' colspan="2"' if column in drawn and place is None else ""
+            inner.append(f"<{tag}{spanning} {styled}>{text}</{tag}>")
+            if column in drawn and place is not None:  # in a cell of its own: bars of a column begin at one place
                 bar = drawn[column][place]
-                drawing = bar.svg() if bar else ""
-                if not isinstance(cell, Markup) and " " in text:  # the bar shows what is open; its numbers are small
-                    text = '{} <small style="opacity:.75">{}</small>'.format(*text.split(" ", 1))
-                inner.append(f'<{tag} {styled}>{text}</{tag}><{tag} style="min-width:{BAR_WIDTH}px">{drawing}</{tag}>')
+                inner.append(f'<{tag} style="min-width:{BAR_WIDTH}px">{bar.svg() if bar else ""}</{tag}>')
         return f'<tr style="background:transparent">{"".join(inner)}</tr>'
 
     shown = rows if at_most is None else rows[:at_most]
@@ -113,6 +110,13 @@ def html_table(
     head = line(header, "th", f"{_RULE};")
     table = f'<table style="{_TABLE}">\n<thead>{head}</thead>\n<tbody>\n{inside}\n</tbody>\n</table>'
     return f'<div style="overflow-x:auto">{table}</div>\n'
+
+
+def _cell(cell: str, is_strong: bool, has_bar: bool) -> str:
+    """The text of a cell; what stands behind a number is small where a bar shows it."""
+    value, _, rest = html.escape(cell).partition(" ") if has_bar else (html.escape(cell), "", "")
+    value = f"<b>{value}</b>" if is_strong else value
+    return f'{value} <small style="opacity:.75">{rest}</small>' if rest else value
 
 
 def note(text: str) -> str:

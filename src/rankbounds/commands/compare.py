@@ -15,26 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.citing import add_citing, write_bibtex
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_figure, write_text
+from rankbounds.commands.output import add_output, progress_on_terminal, write_figure, write_text, wrote
 from rankbounds.commands.reading import (
     add_calibrate,
     add_inputs,
     add_score_tables,
     check_inputs,
     collection_from,
-    reading_from,
-    runs_from,
+    read_runs,
     score_tables_from,
     trusted_from,
 )
-from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from, tabled_from
+from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, add_top, assumptions_from, tabled_from
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.judged import Judged
 from rankbounds.measures.sources import bibtex
-from rankbounds.tables import Table, json_of, number, plain
+from rankbounds.tables import Table, json_of, number, plain, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison, Evidence
@@ -61,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_score_tables(parser)
     add_measures(parser, ("RBP(p=0.8)",))
     add_tests(parser)
+    add_top(parser, "in tables: the N best runs only; tests are over all of them")
     parser.add_argument(
         "--ranks",
         default="auto",
@@ -137,7 +137,6 @@ def run(options: argparse.Namespace) -> int:
     """Read, compare, print, and judge the gate."""
     from rankbounds.comparison.conditions import parse_conditions
 
-    check_format(options)
     check_inputs(options)
     check_gate(options)
     check_slices(options)
@@ -156,6 +155,7 @@ def run(options: argparse.Namespace) -> int:
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
     if options.save:
         scores.save(options.save)
+        wrote(options.save)
     candidates = scores.runs
     if options.baseline:
         scores = joined(Scores.load(options.baseline), scores)
@@ -296,7 +296,7 @@ def evidence_from(options: argparse.Namespace, trusted: TrustedFirst | None = No
         return Evidence(*collection_from(options), Assumptions(**assumed))
     if options.unjudged != "nonrelevant" or options.baseline or options.standardise:
         raise UsageError("--calibrate does not go with --unjudged, --baseline or --standardise.")
-    runs = reading_from(options).runs(runs_from(options))
+    runs = read_runs(options)
     return Evidence(trusted.qrels, runs, Assumptions(**assumed | {"unjudged": trusted.rule}))
 
 
@@ -339,8 +339,8 @@ def rendered(
         for place, measure in enumerate(comparison.measures):
             if len(comparison.runs) == 2 and options.format == "table":
                 parts.append(comparison.words(measure))
-            tables = comparison.tables(measure)[options.format == "html" :] if options.format not in FOR_PAPERS else []
-            parts += [table.render(options.format) for table in tables]
+            tables = [] if options.format in FOR_PAPERS else comparison.tables(measure, options.top)
+            parts += [table.render(options.format) for table in tables[options.format == "html" :]]
             if options.per_topic:
                 parts.append(topic_table(comparison.scores, place).render(options.format))
         parts += [METHOD[options.format](sentence) for sentence in rests]
@@ -358,10 +358,10 @@ def rendered(
 def summary_from(options: argparse.Namespace, comparison: Comparison) -> list[str]:
     """The one table of all measures, where the format is for a paper or a page."""
     if options.format == "latex":
-        return [comparison.to_latex(options.style, small=options.small, cite=bool(options.bibtex))]
+        return [comparison.to_latex(options.style, small=options.small, top=options.top, cite=bool(options.bibtex))]
     if options.format == "markdown":
-        return [comparison.to_markdown(options.style, small=options.small)]
-    return [comparison.summary(options.style, options.small).html()] if options.format == "html" else []
+        return [comparison.to_markdown(options.style, small=options.small, top=options.top)]
+    return [comparison.summary(options.style, options.small, options.top).html()] if options.format == "html" else []
 
 
 def _json_content(
@@ -414,8 +414,6 @@ def topic_rows(scores: Scores) -> list[dict[str, Any]]:
 
 def topic_table(scores: Scores, place: int) -> Table:
     """The topics of one measure as a table."""
-    from rankbounds.comparison.result import signed
-
     measure = str(scores.measures[place])
     cells = [
         [row["query_id"], number(row["a"]), number(row["b"]), signed(row["difference"])]

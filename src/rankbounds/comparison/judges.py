@@ -46,7 +46,6 @@ from rankbounds.comparison.label_sets import (
     voted_sets,
 )
 from rankbounds.comparison.power import check_level
-from rankbounds.comparison.result import signed
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite, pairs_of
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
@@ -55,7 +54,7 @@ from rankbounds.evaluation.score_differences import merit
 from rankbounds.judging.subsets import subset
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.notebook import shown
-from rankbounds.tables import Table, number, plain
+from rankbounds.tables import Table, number, plain, signed
 from rankbounds.threads import processors
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.measures.parser import trec_name
 from rankbounds.measures.topics_scored import NumQ
 from rankbounds.notebook import Bar
@@ -63,7 +64,9 @@ def table(scores: TidyScores) -> Table:
     if any(notes):
         header.append("notes")
         left.add(len(header) - 1)
-    return Table(header, rows, frozenset(left), bars={} if by_topic else _bars(scores))
+    if by_topic:
+        return Table(header, rows, frozenset(left))
+    return Table(header, rows, frozenset(left), strong=_best(scores), bars=_bars(scores))
 
 
 def open_words(scores: TidyScores) -> str:
@@ -87,8 +90,9 @@ def note(scores: TidyScores) -> str:
 def _bars(scores: TidyScores) -> dict[int, list[Bar | None]]:
     """For each measure a bar for every run, all on one scale; none for counts and where nothing is open."""
     drawn: dict[int, list[Bar | None]] = {}
+    known = ~np.isnan(scores.value[:, 0]).all(axis=-1)
     for place, measure in enumerate(scores.measures):
-        numbers = np.stack([column[:, 0, place] for column in (scores.value, scores.low, scores.high)], axis=-1)
+        numbers = np.stack([column[known, 0, place] for column in (scores.value, scores.low, scores.high)], axis=-1)
         finite = numbers[np.isfinite(numbers)]
         if measure.total == "sum" or not np.isfinite(numbers[:, 1:]).any():
             continue
@@ -108,9 +112,20 @@ def numbers_and_bounds(scores: TidyScores, place: int) -> list[list[tuple[str, s
     return [[(value, bounds) for value, _, bounds in (cell.partition(" ") for cell in row)] for row in column]
 
 
+def _best(scores: TidyScores) -> frozenset[tuple[int, int]]:
+    """Of each measure, the row and column of the best run or runs, where there are several runs to choose from."""
+    best = set()
+    shown = ~np.isnan(scores.value[:, 0]).all(axis=-1)
+    for place, measure in enumerate(scores.measures):
+        value = levelled(merit(scores.value[shown, 0, place], measure))
+        if np.count_nonzero(~np.isnan(value)) > 1:
+            best |= {(row, place + 1) for row in np.flatnonzero(value == np.nanmax(value)).tolist()}
+    return frozenset(best)
+
+
 def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list[str]]:
     """A measure's column: ``0.3280 +0.5120`` where the value is the least possible, else ``0.3280 [low, high]``."""
-    digits = 0 if counts else 4
+    digits = 0 if counts else None
     known = ~np.isnan(low)
     with np.errstate(invalid="ignore"):  # a search that never ends has no finite bounds
         above_low, width = (np.where(numbers == low, 0.0, numbers - low) for numbers in (values, high))
