@@ -121,6 +121,7 @@ from rankbounds.measures.retrieved_set import SetAP as SetAP
 from rankbounds.measures.retrieved_set import SetP as SetP
 from rankbounds.measures.scaled_discounted_gain import SDCG as SDCG
 from rankbounds.measures.smoothed_average_precision import YAAP as YAAP
+from rankbounds.measures.sources import bibtex as bibtex
 from rankbounds.measures.stratified_average_precision import xinfAP as xinfAP
 from rankbounds.measures.subtopic_recall import StRec as StRec
 from rankbounds.measures.success import Success as Success
@@ -155,6 +156,7 @@ from rankbounds.published.vectors import enumerate_vectors as enumerate_vectors
 from rankbounds.published.vectors import greedy_vectors as greedy_vectors
 from rankbounds.published.vectors import significant_ranks as significant_ranks
 from rankbounds.rankings.preparation import prepare as prepare
+from rankbounds.report.inline import report as report
 
 __all__: list[str]
 __version__: str
