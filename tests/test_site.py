@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
-import json
+import os
 import re
 import subprocess
 import sys
@@ -58,7 +57,7 @@ def test_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("mkdocstrings", reason="docstrings are shown by mkdocstrings: pip install mkdocstrings-python")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
-        cwd=ROOT, capture_output=True, text=True, check=False,
+        cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
@@ -68,18 +67,6 @@ def test_site_builds_without_a_warning(tmp_path):
     written = (tmp_path / "site" / "index.html").read_text()
     assert 'src="http' not in written
     assert 'rel="stylesheet" href="http' not in written
-
-
-@pytest.mark.parametrize("notebook", sorted((ROOT / "examples").glob("*.ipynb")), ids=lambda path: path.name)
-def test_notebooks_run(notebook):
-    cells = [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
-    names: dict[str, object] = {}
-    for number, cell in enumerate(cells):
-        *before, last = ast.parse("".join(cell["source"])).body
-        exec(compile(ast.Module(before, []), f"{notebook.name} cell {number}", "exec"), names)
-        assert isinstance(last, ast.Expr), "a cell ends with what it shows"
-        shown = eval(compile(ast.Expression(last.value), f"{notebook.name} cell {number}", "eval"), names)
-        assert repr(shown)
 
 
 def _outputs():

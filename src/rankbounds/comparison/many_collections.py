@@ -10,7 +10,6 @@ have, and say how many. Nothing is filled in.
 
 from __future__ import annotations
 
-import html
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,12 +31,13 @@ from rankbounds.comparison.rank_intervals import Places, places, resampled_place
 from rankbounds.comparison.result import LONGEST_GROUP, run_number
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite, mean_interval, pairs_of
 from rankbounds.comparison.stratified import MEANS
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, levelled, mean_difference, merit, zeroed
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, plain, plain_rows, signed
 
 if TYPE_CHECKING:
@@ -286,8 +286,7 @@ class CollectionsComparison:
         return f"{self}\n{self.method()}\n\n{self.words()}"
 
     def _repr_html_(self) -> str:
-        tables = "".join(self.table(measure).html() for measure in self.measures)
-        return f"{tables}<p>{html.escape(self.method())}</p><p>{html.escape(self.words())}</p>"
+        return shown(*map(self.table, self.measures), self.method(), self.words())
 
 
 def _range(low: float | None, high: float | None, shown: Callable[[float], str] = "{:+.4f}".format) -> str:
@@ -538,7 +537,7 @@ def _told_of(name: str, job: Callable[[], Scores]) -> Scores:
         scores = _over_shared_topics(job())
     for warning in caught:
         ours = issubclass(warning.category, RankboundsWarning)
-        warnings.warn(f"{name}: {warning.message}" if ours else str(warning.message), warning.category, stacklevel=4)
+        warn(f"{name}: {warning.message}" if ours else str(warning.message), warning.category)
     return scores
 
 
@@ -549,7 +548,7 @@ def _over_shared_topics(scores: Scores) -> Scores:
         return scores
     kept = [query for query, there in zip(scores.query_ids, has.tolist(), strict=True) if there]
     left_out = [query for query, there in zip(scores.query_ids, has.tolist(), strict=True) if not there]
-    warnings.warn(left_out_words(left_out, has.size), RankboundsWarning, stacklevel=2)
+    warn(left_out_words(left_out, has.size))
     return scores.filter(topic=kept)
 
 

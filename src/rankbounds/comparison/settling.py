@@ -41,6 +41,7 @@ from rankbounds.evaluation.score_differences import merit, merit_of_range
 from rankbounds.judging import next_judgments
 from rankbounds.judging.next_judgments import STRATEGIES, JudgingPlan
 from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.notebook import shown
 from rankbounds.probability.completions import CompletedFacts, OpenCollection
 from rankbounds.probability.drawn_scores import DrawnCompletions, drawn_differences
 from rankbounds.probability.effects import document_effects, is_plain_sum
@@ -49,6 +50,7 @@ from rankbounds.probability.unjudged_documents import joined_run, open_measures
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.tables import table_of
 
 FIELDS = ("query_id", "doc_id", "value", "probability", "effect")
 ALL = "all"
@@ -114,6 +116,10 @@ class SettlingPlan:
         """A dict for each document: ``query_id, doc_id, value, probability, effect``."""
         columns = (self.query_ids, self.doc_ids, self.value.tolist(), self.probability.tolist(), self.effect.tolist())
         return [dict(zip(FIELDS, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def _repr_html_(self) -> str:
+        words = f"{len(self):,} of {self.number_unjudged:,} unjudged documents, those first that settle most."
+        return shown(table_of(self.rows(), FIELDS), words, *self.remarks)
 
     def pool(self) -> Qrels:
         """The documents as a pool: judgments of grade -1, to be filled in."""
