@@ -210,7 +210,7 @@ def test_hidden_judgments_are_asked_for_again():
 
     simulated = rb.simulate(6, 12, 150, 20, best=0.2, worst=0.5, relevant=0.2, seed=4)
     result = settling_by_judging_order.run(
-        simulated.complete, simulated.runs, measures=["P@10", "nDCG@10"], pairs=6, depth=10
+        simulated.complete, simulated.runs, measures=["P@10", "nDCG@10"], pairs=3, depth=10
     )
     mean = {(row["measure"], row["order"]): row["mean"] for row in result.rows}
     assert len(mean) == 2 * len(settling_by_judging_order.ORDERS)
