@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,9 +74,9 @@ class Contender:
     name: str
     what: str
     command: tuple[str, ...] = ()
-    call: Callable[[], Any] | None = field(default=None, compare=False)
-    calls: int = 1
-    """How often the function is called for one timing: single calls may be shorter than the clock's steps."""
+    call: Callable[[Any], Any] | None = field(default=None, compare=False)
+    given: Callable[[int], Sequence[Any]] | None = field(default=None, compare=False)
+    """What the function is called with, one after the other, in this turn: single calls may be too short to time."""
     threads: int | None = None
     one_run_each: bool = False
     """A program that takes one run at a time is started once for each."""

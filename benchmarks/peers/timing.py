@@ -77,13 +77,16 @@ def held_share(told: str) -> float | None:
         return None
 
 
-def of_call(contender: Contender) -> Timing:
-    """Call the contender; seconds are of one call."""
+def of_call(contender: Contender, turn: int) -> Timing:
+    """Call the contender with what this turn has for it; seconds are of one call."""
     assert contender.call
+    assert contender.given
+    call, given = contender.call, contender.given(turn)
     began, processor = time.perf_counter(), time.process_time()
-    for _ in range(contender.calls):
-        contender.call()
-    return Timing((time.perf_counter() - began) / contender.calls, (time.process_time() - processor) / contender.calls)
+    for argument in given:
+        call(argument)
+    wall, processor = time.perf_counter() - began, time.process_time() - processor
+    return Timing(wall / len(given), processor / len(given))
 
 
 def in_turns(
@@ -101,7 +104,7 @@ def in_turns(
     for turn in range(1 - warm, rounds + 1):
         for contender in contenders:
             if contender.call:
-                timing: Timing | None = of_call(contender)
+                timing: Timing | None = of_call(contender, turn)
             else:
                 timing = of_process(contender, apart if contender.one_run_each else together)
             if turn:
