@@ -12,7 +12,9 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.comparison import Evidence
-from rankbounds.comparison.settling import Question, SettlingPlan, SimulatedJudging, _least_count
+from rankbounds.comparison.settling_plan import SettlingPlan
+from rankbounds.comparison.settling_question import Question
+from rankbounds.comparison.simulated_judging import SimulatedJudging, least_count
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -147,7 +149,7 @@ def test_simulated_counts_are_those_of_judging_one_by_one(measure):
 @pytest.mark.parametrize("answer", [0, 1, 2, 7, 50, 99, 100, math.inf])
 @pytest.mark.parametrize("guess", [0, 1, 8, 60, math.inf])
 def test_the_least_count_is_found_from_any_guess(answer, guess):
-    assert _least_count(lambda count: count >= answer, 100, guess) == answer
+    assert least_count(lambda count: count >= answer, 100, guess) == answer
 
 
 def test_how_many_judgments_are_told_with_an_interval():

@@ -19,7 +19,7 @@ from rankbounds.comparison.significance import EXACT_TOPICS, RESAMPLING_TESTS
 from rankbounds.evaluation.score_differences import TOLERANCE, equal
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.settling import SettlingPlan
+    from rankbounds.comparison.settling_plan import SettlingPlan
 
 POWER = 0.8
 """How often a difference should be found that the words call one that is found."""
