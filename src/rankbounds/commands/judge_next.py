@@ -19,6 +19,7 @@ import argparse
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, progress_on_terminal, seed, write_text
+from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, collection_from, read_runs, trusted_from
 from rankbounds.commands.scoring import add_order, order
 from rankbounds.commands.uncertainty import add_probability, probability_from
@@ -70,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
         judgments, runs = collection_from(options)
     else:
         judgments, runs = trusted.qrels, read_runs(options)
+    doing("estimating what unjudged documents are")
     plan = judge_next(
         judgments,
         runs,

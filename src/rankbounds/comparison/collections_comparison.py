@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from rankbounds.comparison.result import LONGEST_GROUP, run_number
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.run_notes import some
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, signed
 
 if TYPE_CHECKING:
@@ -255,8 +255,7 @@ class CollectionsComparison:
         return f"{self}\n{self.method()}\n\n{self.words()}"
 
     def _repr_html_(self) -> str:
-        tables = "".join(self.table(measure).html() for measure in self.measures)
-        return f"{tables}<p>{html.escape(self.method())}</p><p>{html.escape(self.words())}</p>"
+        return shown(*map(self.table, self.measures), self.method(), self.words())
 
 
 def _standing(row: Mapping[str, Any]) -> list[str]:

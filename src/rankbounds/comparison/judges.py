@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -35,7 +34,7 @@ from rankbounds.comparison.label_sets import (
 )
 from rankbounds.comparison.power import check_level
 from rankbounds.comparison.significance import Resampling
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import some
 from rankbounds.judging.subsets import subset
@@ -231,11 +230,9 @@ def _of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tupl
         )
     left_out = [query for query in trusted.query_ids if query in had and query not in shared]
     if left_out:
-        warnings.warn(
+        warn(
             f"{len(left_out)} of {len(had)} topics of {name} are left out, since not all labels have them "
             f"({some(left_out)}).",
-            RankboundsWarning,
-            stacklevel=3,
         )
     return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}, left_out
 

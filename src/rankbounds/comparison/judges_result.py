@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.comparison import judge_wording
 from rankbounds.comparison.judge_bias import COEFFICIENTS
 from rankbounds.errors import UsageError
+from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, signed
 
 if TYPE_CHECKING:
@@ -208,9 +208,7 @@ class Judges:
         return "\n".join([self.words(), *(f"{caption}\n{table.text()}" for caption, table in self.parts())])
 
     def _repr_html_(self) -> str:
-        paragraphs = [f"<p>{html.escape(part)}</p>" for part in self.words().strip().split("\n\n")]
-        tables = [f"<p>{html.escape(caption)}</p>\n{table.html()}" for caption, table in self.parts()]
-        return "\n".join([*paragraphs, *tables])
+        return shown(self.words(), *(part for captioned in self.parts() for part in captioned))
 
 
 def _with_interval(row: Mapping[str, Any], name: str) -> str:

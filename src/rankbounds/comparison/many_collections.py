@@ -28,7 +28,7 @@ from rankbounds.comparison.power import check_level
 from rankbounds.comparison.random_effects import ESTIMATORS
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite
 from rankbounds.comparison.stratified import MEANS
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
@@ -186,7 +186,7 @@ def _told_of(name: str, job: Callable[[], Scores]) -> Scores:
         scores = _over_shared_topics(job())
     for warning in caught:
         ours = issubclass(warning.category, RankboundsWarning)
-        warnings.warn(f"{name}: {warning.message}" if ours else str(warning.message), warning.category, stacklevel=4)
+        warn(f"{name}: {warning.message}" if ours else str(warning.message), warning.category)
     return scores
 
 
@@ -197,7 +197,7 @@ def _over_shared_topics(scores: Scores) -> Scores:
         return scores
     kept = [query for query, there in zip(scores.query_ids, has.tolist(), strict=True) if there]
     left_out = [query for query, there in zip(scores.query_ids, has.tolist(), strict=True) if not there]
-    warnings.warn(left_out_words(left_out, has.size), RankboundsWarning, stacklevel=2)
+    warn(left_out_words(left_out, has.size))
     return scores.filter(topic=kept)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.notebook import shown
+from rankbounds.tables import table_of
 
 FIELDS = ("query_id", "doc_id", "value", "probability", "effect")
 ALL = "all"
@@ -62,6 +64,10 @@ class SettlingPlan:
         """A dict for each document: ``query_id, doc_id, value, probability, effect``."""
         columns = (self.query_ids, self.doc_ids, self.value.tolist(), self.probability.tolist(), self.effect.tolist())
         return [dict(zip(FIELDS, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def _repr_html_(self) -> str:
+        words = f"{len(self):,} of {self.number_unjudged:,} unjudged documents, those first that settle most."
+        return shown(table_of(self.rows(), FIELDS), words, *self.remarks)
 
     def pool(self) -> Qrels:
         """The documents as a pool: judgments of grade -1, to be filled in."""
