@@ -34,10 +34,17 @@ def ranked_rows(
     return (together if permutation is None else together[permutation]), tied
 
 
+def compared_scores(run: Run, precision: Precision) -> Floats:
+    """The scores in the precision in which they are compared; those too large for it are equal."""
+    with np.errstate(over="ignore"):
+        scores: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
+    return scores
+
+
 def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
     """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
     topic = run.pairs.topic
-    line_score: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
+    line_score = compared_scores(run, precision)
     score: Floats = line_score
     permutation: Ints | None = None
     same_topic = topic[1:] == topic[:-1]
