@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rankbounds.arrays import Bytes
 from rankbounds.columns import native
 
-_KINDS = {
+_KINDS: dict[type, tuple[int, int]] = {
     kind: (ord(np.dtype(kind).kind), np.dtype(kind).itemsize)
     for kind in (np.bool_, np.uint8, np.int32, np.int64, np.uint64, np.float64)
 }
