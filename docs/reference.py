@@ -28,6 +28,7 @@ PYTHON = {
     "plots": "Figures",
     "report": "Reports",
     "errors": "Errors and warnings",
+    "columns": "What is installed",
 }
 """Titles of the pages on public names, by the room (or module of the ground floor) that the names come from."""
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.commands.citing import add_citing, write_bibtex
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, progress_on_terminal, write_figure, write_text, wrote
+from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import (
     add_calibrate,
     add_inputs,
@@ -160,6 +161,7 @@ def run(options: argparse.Namespace) -> int:
     if options.baseline:
         scores = joined(Scores.load(options.baseline), scores)
         candidates = scores.runs[-len(candidates) :]
+    doing("testing differences")
     comparison = None
     if len(scores.runs) > 1 or not (options.save or conditions):
         comparison = compare_from(options, scores[compared], evidence)

@@ -15,6 +15,7 @@ from pathlib import Path
 from rankbounds.commands.citing import add_citing, write_bibtex
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, progress_on_terminal, write_text, wrote
+from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import add_inputs
 from rankbounds.commands.run_names import name_and_path
 from rankbounds.commands.scoring import (
@@ -100,6 +101,7 @@ def _scores(options: argparse.Namespace) -> Scores:
     from rankbounds.evaluation.engines import streaming
 
     files = named_files(options)
+    doing("sorting files by topic")
     scores = streaming.evaluate(
         options.qrels,
         list(files),
