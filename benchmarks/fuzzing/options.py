@@ -101,7 +101,7 @@ def commands(rng: Random) -> Case:
     given, written = _words(rng, name, parser)
     words = [name, *given, *written]
     files = _inputs(rng, collection)
-    read = _read_by(given, files)
+    read = _read_by(name, given, files)
 
     def check(folder: Path) -> str:
         (folder / "sub").mkdir()
@@ -195,14 +195,14 @@ def _sample(rng: Random, labels: Collection) -> bytes:
     return out.getvalue().encode("utf-8", "surrogateescape")
 
 
-def _read_by(words: list[str], files: dict[str, bytes]) -> list[str]:
-    """The files that these words name as inputs."""
+def _read_by(name: str, words: list[str], files: dict[str, bytes]) -> list[str]:
+    """The files that these words name as inputs; of a folder of collections, what lies in theirs."""
     named = {word.rpartition("=")[2] for word in words}
     return [
         one
         for one in files
         if one in named
-        or "." in words
+        or ("." in words and (name != "collections" or "/" in one))
         or one.partition("/")[0] in named
         or (one == "q" and "link" in named)
         or (one.startswith("r") and "r*" in named)
