@@ -106,6 +106,8 @@ class SettlingPlan:
     number_unjudged: int
     needed: Needed | None = None
     remarks: tuple[str, ...] = ()
+    bounds: tuple[tuple[float, float], ...] = ()
+    """For each pair, the least and the greatest difference that are left, turned so that more is better."""
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -193,7 +195,7 @@ def judge_next(
         raise UsageError(f"The budget must be at least 1, not {budget}.")
     check_choice("strategy", strategy, STRATEGIES)
     chosen = parse_measure(measure)
-    criterion = _criterion(until, compare)
+    level = criterion(until, compare)
     if compare is None and is_plain_sum(chosen) and gain is None:
         return next_judgments.judge_next(
             qrels, runs, budget=budget, measure=chosen, strategy=strategy, ties=ties, score_precision=score_precision,
@@ -210,13 +212,13 @@ def judge_next(
         systems = _two_of(systems, compare)
     facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
     question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
-    plan = question.plan(None if compare is None else question.pairs_of_leader(), budget, criterion or 1.0)
-    if criterion is not None:
-        plan = replace(plan, needed=question.needed(question.pairs_of_leader(), criterion))
+    plan = question.plan(None if compare is None else question.pairs_of_leader(), budget, level or 1.0)
+    if level is not None:
+        plan = replace(plan, needed=question.needed(question.pairs_of_leader(), level))
     return plan
 
 
-def _criterion(until: str | float | None, compare: object) -> float | None:
+def criterion(until: str | float | None, compare: object) -> float | None:
     """The probability to be reached; 1 stands for what is certain."""
     if until is None:
         return None
@@ -418,6 +420,7 @@ class Question:
             tuple(settled),
             len(self.collection),
             remarks=tuple(self.models.remarks()),
+            bounds=() if pairs is None else tuple(zip(low.tolist(), high.tolist(), strict=True)),
         )
 
     def _heaviest(self, value: Floats, budget: int) -> Ints:
