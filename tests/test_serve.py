@@ -673,7 +673,8 @@ def test_two_judges_in_a_browser_see_how_far_they_agree(chromium, page):
     assert set(cells[0].split(", ")) == {"ann", "bob"}
     assert cells[1] == str(expected["documents"])
     assert cells[2] == f"{round(100 * expected['same'] / expected['documents'])}%"
-    assert cells[3].startswith(f"{expected['kappa']:.2f}\n{expected['kappa_low']:.2f} to")
+    kappa, low = (f"{expected[name]:.2f}".replace("-", "\N{MINUS SIGN}") for name in ("kappa", "kappa_low"))
+    assert cells[3].startswith(f"{kappa}\n{low} to")
     everything = int(chromium.find_element("id", "past-count").text.split()[0])
     chromium.execute_script("document.getElementById('disputed').click()")
     fit = waited_for(lambda: re.match(r"(\d+) of", chromium.find_element("id", "past-count").text))

@@ -9,6 +9,7 @@ const keyOf = (pair) => JSON.stringify(pair);
 const same = (one, other) => Boolean(one && other) && one[0] === other[0] && one[1] === other[1];
 const QUICKEST = 200; // milliseconds that a document must have been shown before a key judges it
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu;
+const HARD_WRAP = /([^\n]{40,})\n(?=[^\s\-*\u2022])/g; // lines that end because lines were short, not because something ended
 const visible = (id) => id.replace(HIDDEN, (character) => "\\u" + character.charCodeAt(0).toString(16).padStart(4, "0"));
 const readable = (text) => text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, "\ufffd").replace(/[\ud800-\udfff]/gu, "\ufffd");
 
@@ -141,8 +142,9 @@ async function show() {
   element("document").hidden = !pair;
   element("empty").hidden = Boolean(pair);
   element("back").hidden = !aside;
-  for (const button of document.querySelectorAll("#grades button, #skip")) button.disabled = !pair;
-  element("skip").disabled = !pair || Boolean(aside);
+  for (const id of ["grades", "skip"]) element(id).hidden = !pair;
+  document.querySelector(".answer").hidden = !judge;
+  element("skip").disabled = Boolean(aside);
   if (!pair) { showEmpty(); return; }
   let said = null, problem = "";
   try { said = await textOf(pair); } catch (error) { problem = error.refused ? error.message : "The server does not answer."; }
@@ -155,21 +157,22 @@ async function show() {
   fill("narrative", query ? query.narrative : "");
   element("narrative-part").hidden = !(query && query.narrative);
   element("doc-id").textContent = visible(pair[1]);
-  const stems = stemsOf(query ? `${query.text} ${query.description}` : pair[0]);
+  const stems = stemsOf(query ? query.text : pair[0]);
   const document_ = said && said.document;
   marked(element("doc-title"), document_ ? readable(document_.title) : "", stems);
   element("doc-title").hidden = !(document_ && document_.title);
   const body = element("doc-text");
   body.replaceChildren();
   if (document_) {
-    for (const part of readable(document_.text).split(/\n\s*\n/)) if (part.trim()) marked(body.appendChild(make("p")), part, stems);
+    for (const part of readable(document_.text).split(/\n\s*\n/)) if (part.trim()) marked(body.appendChild(make("p")), part.replace(HARD_WRAP, "$1 ").trim(), stems);
     if (!document_.text && !document_.title) body.append(make("p", "This document has no text.", ["quiet"]));
     if (document_.cut) body.append(make("p", `${document_.cut.toLocaleString("en")} more characters are not shown.`, ["quiet"]));
   } else body.append(make("p", problem || said.missing, ["quiet"]));
   const own = said && said.opinions[judge];
   for (const button of document.querySelectorAll("#grades button")) button.setAttribute("aria-pressed", String(own !== undefined && Number(button.value) === own));
   if (aside) status(own === undefined ? "Judged by somebody else; your grade stands beside theirs." : `You gave grade ${own}. Another grade changes it.`);
-  window.scrollTo(0, 0);
+  const top = element("document").offsetTop;
+  if (window.scrollY > top) window.scrollTo(0, top); // whoever read on reads the next one from its beginning
   shownAt = performance.now();
 }
 
@@ -200,7 +203,13 @@ function showEmpty() {
   const computing = goal && goal.computing, list = progress && progress.list;
   const trouble = goal && goal.trouble;
   element("empty-title").textContent = !judge ? "Who judges?" : computing ? "Looking for the documents that matter most ..." : "Nothing left to judge";
-  element("empty-words").textContent = !judge ? "Say who you are, at the top." : computing ? "This takes a few seconds with many runs." : trouble || (list ? "Every document of the list is judged." : "Every document that counts is judged.");
+  element("names").replaceChildren(...(judge ? [] : settings.judges.map((name) => {
+    const button = make("button", name);
+    button.type = "button";
+    button.addEventListener("click", () => { element("judge").value = name; choose(name); });
+    return button;
+  })));
+  element("empty-words").textContent = !judge ? "Judgments are kept under the name of whoever gave them." : computing ? "This takes a few seconds with many runs." : trouble || (list ? "Every document of the list is judged." : "Every document that counts is judged.");
 }
 
 // ---- beside the document ----
@@ -270,7 +279,7 @@ async function showPast() {
     said = await send("past", { words: element("words").value, of: element("of-judge").value, grade: grade === "" ? null : Number(grade), disputed: element("disputed").checked });
   } catch { return; }
   const shown = said.judgments.length;
-  element("past-count").textContent = !said.all ? "Nothing was judged here yet." : said.fit === said.all ? `${said.all.toLocaleString("en")} judgments` + (shown < said.fit ? `, the last ${shown} shown` : "")
+  element("past-count").textContent = !said.all ? "Nothing was judged here yet." : said.fit === said.all ? `${said.all.toLocaleString("en")} judgment${said.all > 1 ? "s" : ""}` + (shown < said.fit ? `, the last ${shown} shown` : "")
     : `${said.fit.toLocaleString("en")} of ${said.all.toLocaleString("en")} judgments fit` + (shown < said.fit ? `, ${shown} shown` : "");
   element("past").replaceChildren(...said.judgments.map(pastRow));
   const names = Object.keys((progress && progress.by_judge) || {});
@@ -301,15 +310,17 @@ function pastRow(row) {
   return item;
 }
 
+const short = (value) => value.toFixed(2).replace("-", "\u2212");
+
 async function showAgreement() {
   let rows;
   try { rows = (await send("agreement", {})).agreement; } catch { return; }
   element("agreement-part").hidden = !rows.length;
   element("agreement").tBodies[0].replaceChildren(...rows.map((row) => {
-    const line = make("tr"), head = make("th", `${row.first}, ${row.second}`, ["words"]), kappa = make("td", row.kappa === null ? "none" : row.kappa.toFixed(2));
+    const line = make("tr"), head = make("th", `${row.first}, ${row.second}`, ["words"]), kappa = make("td", row.kappa === null ? "none" : short(row.kappa));
     head.scope = "row";
     if (row.kappa === null) kappa.append(make("span", "all one grade", ["quiet"]));
-    else kappa.append(make("span", row.kappa_low === null ? "too few topics" : `${row.kappa_low.toFixed(2)} to ${row.kappa_high.toFixed(2)}`, ["quiet"]));
+    else kappa.append(make("span", row.kappa_low === null ? "too few topics" : `${short(row.kappa_low)} to ${short(row.kappa_high)}`, ["quiet"]));
     line.append(head, make("td", String(row.documents)), make("td", `${Math.round(100 * row.same / row.documents)}%`), kappa);
     return line;
   }));
@@ -368,7 +379,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") { element("back").click(); return; }
   const button = event.key === "s" ? element("skip") : event.key === "u" ? element("undo") : document.querySelector(`#grades button[data-key="${CSS.escape(event.key)}"]`);
   if (event.key === "/") { event.preventDefault(); element("words").focus(); return; }
-  if (!button || button.disabled) return;
+  if (!button || button.disabled || !button.getClientRects().length) return;
   if (button.id !== "undo" && performance.now() - shownAt < QUICKEST) return; // meant for the document before
   event.preventDefault();
   button.click();
