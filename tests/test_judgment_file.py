@@ -469,8 +469,8 @@ def test_texts_of_queries_are_read(tmp_path, content, first):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "401\n", "1\ta\n1\tb\n", '{"text": "x"}\n{"text": "y"}\n', "<top></top>", "<x>", "[1]", '{"_id": 1}\n',
-                "{"],
+    "content", ["", "401\n", "1\ta\n1\tb\n", '{"text": "x"}\n{"text": "y"}\n', "<top></top>", "<x>", "[1]",
+                '{"_id": 1}\n', "{"],
 )  # fmt: skip
 def test_texts_of_queries_that_are_none_are_told(tmp_path, content):
     path = tmp_path / "queries"

@@ -1,4 +1,4 @@
-"""Make judging.png: the page on which people judge, on the demo collection with invented texts. Needs selenium, Pillow."""
+"""Make judging.png: the page on which people judge, on invented texts. Needs selenium and Pillow."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ import browser
 QUERY = "how do swifts find their nests again"
 DESCRIPTION = "What is known of how swifts come back to the nest of the year before?"
 TITLE = "Back from Africa, to the same wall"
-TEXT = """Swifts spend nine months in the air. When they come back in May, most birds find the nest that they left in July,
-often within a day of arriving.
+TEXT = """Swifts spend nine months in the air. When they come back in May, most birds find the nest that they left
+in July, often within a day of arriving.
 
-Ringing has shown this for decades. What guides a swift for the last metres is less clear: in towns where a facade was
-rebuilt, birds were seen searching the empty wall where the nest had been, which speaks for memory of the place rather
-than of the nest itself.
+Ringing has shown this for decades. What guides a swift for the last metres is less clear: in towns where a facade
+was rebuilt, birds were seen searching the empty wall where the nest had been, which speaks for memory of the place
+rather than of the nest itself.
 
 Young birds without a nest fly past occupied ones for a whole summer before they choose one of their own.
 """
