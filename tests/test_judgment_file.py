@@ -309,6 +309,21 @@ def test_what_others_write_into_the_file_stays(path):
     assert rb.read_qrels(path).to_dict() == held
 
 
+@pytest.mark.parametrize("content", [b"1 0 a yes\n", b"\x1f\x8b\x08junk", b"1 0 a 1\n1 0 a 2\n"])
+def test_a_file_that_became_something_else_is_left_alone(path, content):
+    first = path.read_bytes()
+    desk = desk_of(path)
+    path.write_bytes(content)
+    for _ in range(2):
+        with pytest.raises(DataError, match="takes no judgments now"):
+            desk.judge("ann", ("1", "new"), 1.0)
+    assert path.read_bytes() == content
+    path.write_bytes(first)
+    desk.judge("ann", ("1", "new"), 1.0)
+    desk.close()
+    assert path.read_bytes() == first + b"\n1 0 new 1"
+
+
 # ---- several judges ----
 
 

@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
 def _judging(options: argparse.Namespace, live: Live) -> Office:
     from rankbounds.files.query_texts import read_query_texts
     from rankbounds.judging.judged_sample import listed_documents
-    from rankbounds.report.judging.desk import Desk, Settings, grades_from
+    from rankbounds.report.judging.desk import Desk, Settings, check_name, grades_from
     from rankbounds.report.judging.documents import Documents
     from rankbounds.report.judging.journal import Journal
     from rankbounds.report.judging.judgment_file import JudgmentFile
@@ -116,6 +116,8 @@ def _judging(options: argparse.Namespace, live: Live) -> Office:
 
     goal = Goal(compared_from(options.compare), options.until, options.seed)
     goal.check()
+    for name in options.judge or ():
+        check_name(name)
     runs = runs_from(options)  # what is wrong with them is told before anything is served
     settings = Settings(
         tuple(options.judge or ()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import re
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -64,7 +65,7 @@ class Live:
                 if self._made[0] != state:
                     content = gather(self.qrels, self.runs(), self.choices)
                     content["live"] = {"state": state, "token": self.token, "judging": False, "documents": False}
-                    self._made = state, page(content, live=True).replace("<body>", f"<body>{link}", 1)
+                    self._made = state, re.sub("<body[^>]*>", rf"\g<0>{link}", page(content, live=True), count=1)
             except RankboundsError as error:
                 return BROKEN.replace("{{link}}", link).replace("{{error}}", html.escape(str(error)))
             return self._made[1]

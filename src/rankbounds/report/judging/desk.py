@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from rankbounds.errors import RankboundsError, UsageError
+from rankbounds.errors import DataError, RankboundsError, UsageError
 from rankbounds.files.pair_files import decimal, shown
 from rankbounds.files.query_texts import QueryText
 from rankbounds.report.judging.agreement import agreement
@@ -77,6 +77,11 @@ class Desk:
         self._writer = threading.Thread(target=self._write_in_background, daemon=True)
         self._writer.start()
 
+    @property
+    def name(self) -> str:
+        """What tells this desk from others on the same address: pages keep what is not saved under it."""
+        return hashlib.sha256(str(self.journal.path).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
     # ---- what judges do ----
 
     def judge(self, judge: str, pair: Pair, grade: float, key: str = "") -> tuple[Entry, str]:
@@ -132,8 +137,7 @@ class Desk:
         allowed = self.settings.judges
         if allowed and judge not in allowed:
             raise UsageError(f"Judges here are {', '.join(allowed)}, not {shown(judge)}.")
-        if not judge.strip() or len(judge) > LONGEST_NAME or not judge.isprintable():
-            raise UsageError(f"A judge's name has 1 to {LONGEST_NAME} letters.")
+        check_name(judge)
         if max(map(len, pair)) > LONGEST_ID or len(key) > LONGEST_KEY:
             raise UsageError(f"The id is longer than {LONGEST_ID:,} characters.")
 
@@ -153,7 +157,10 @@ class Desk:
     def _look_at_file(self) -> None:
         """Read the file again where somebody else wrote it."""
         if self.file.changed_outside():
-            self.file.load()
+            try:
+                self.file.load()
+            except UsageError as error:
+                raise DataError(f"The file was changed and takes no judgments now. {error}") from None
             self._bring_up_to_date()
 
     def _bring_up_to_date(self) -> None:
@@ -346,6 +353,12 @@ class Desk:
         with self._lock:
             entries = self.ledger.judged()
         return agreement(entries)
+
+
+def check_name(judge: str) -> None:
+    """An error for what is no name of a judge."""
+    if judge != judge.strip() or not 1 <= len(judge) <= LONGEST_NAME or not judge.isprintable():
+        raise UsageError(f"A judge's name has 1 to {LONGEST_NAME} letters, not {shown(judge)}.")
 
 
 def _grades_of(held: Sequence[float]) -> dict[float, str]:

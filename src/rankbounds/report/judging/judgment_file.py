@@ -174,6 +174,13 @@ class TableRecords:
             begin = field.end() + 1
 
 
+def _is_number(value: str) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except ValueError:
+        return False
+
+
 def _cell(field: bytes) -> str:
     text = _text(field).strip(BLANKS)
     if text.startswith('"') and text.endswith('"') and len(text) > 1:
@@ -194,38 +201,39 @@ class JudgmentFile:
     ) -> None:
         self.path = Path(path)
         self._formats, self._columns, self._source = formats, columns, source
-        self._known: tuple[int, ...] | None = None
-        self.dirty = False
         self.load()
 
     # ---- reading ----
 
     def load(self) -> None:
-        """Read the file as it is now."""
-        self._known = self._status()
-        content = self._content()
-        self.records = self._records_of(content)
-        self._bodies, self._ends = _split_records(content, in_quotes=isinstance(self.records, TableRecords))
-        self._place: dict[Pair, int] = {}
-        self._value: dict[Pair, str] = {}
-        for number, body in enumerate(self._bodies):
+        """Read the file as it is now; where it takes no judgments, an error, and nothing is changed here."""
+        status, content = self._status(), self._content()
+        records = self._records_of(content)
+        bodies, ends = _split_records(content, in_quotes=isinstance(records, TableRecords))
+        place: dict[Pair, int] = {}
+        values: dict[Pair, str] = {}
+        for number, body in enumerate(bodies):
             try:
-                fields = self.records.fields(body.removeprefix(BYTE_ORDER_MARK) if number == 0 else body)
+                fields = records.fields(body.removeprefix(BYTE_ORDER_MARK) if number == 0 else body)
             except DataError as error:
-                raise UsageError(f"{Place(str(self.path), number + 1)}: {error} {READ_ONLY}") from None
+                raise self._refused(number, str(error)) from None
             if fields is None:
                 continue
             query, doc, value = fields
-            if (query, doc) in self._place:
-                raise UsageError(
-                    f"{Place(str(self.path), number + 1)}: document {shown(doc)} of topic {shown(query)} stands twice. "
-                    + READ_ONLY
+            if (query, doc) in place:
+                remedy = (
+                    "" if not isinstance(records, TableRecords) or not records.source else " Say whose with --labels."
                 )
-            self._place[query, doc] = number
-            self._value[query, doc] = value
-            if value:
-                self._number(value, number)
-        self.dirty = False
+                raise self._refused(number, f"document {shown(doc)} of topic {shown(query)} stands twice.{remedy}")
+            if value and not _is_number(value):
+                raise self._refused(number, f"the grade {shown(value)} is no number.")
+            place[query, doc] = number
+            values[query, doc] = value
+        self.records, self._bodies, self._ends, self._place, self._value = records, bodies, ends, place, values
+        self._known, self.dirty = status, False
+
+    def _refused(self, number: int, problem: str) -> UsageError:
+        return UsageError(f"{Place(str(self.path), number + 1)}: {problem} {READ_ONLY}")
 
     def changed_outside(self) -> bool:
         """Did anybody else write the file since it was read or written here?"""
@@ -287,15 +295,6 @@ class JudgmentFile:
         else:
             query, doc, value, _, source, _ = found_columns(columns, names, name)
         return TableRecords(kind, header, separator, columns, query, doc, value, source, self._source)
-
-    def _number(self, value: str, number: int) -> float:
-        try:
-            grade = float(value)
-        except ValueError:
-            grade = math.nan
-        if not math.isfinite(grade):
-            raise UsageError(f"{Place(str(self.path), number + 1)}: the grade {shown(value)} is no number. {READ_ONLY}")
-        return grade
 
     # ---- changing ----
 

@@ -20,7 +20,7 @@ function kept(storage, name, value) { // a browser may keep nothing at all
 
 const page = kept(sessionStorage, "page") || unique();
 kept(sessionStorage, "page", page);
-const WAITING = "rankbounds-waiting "; // then the page: two of them do not overwrite each other's
+const waitingAt = () => `rankbounds-waiting ${settings.desk} `; // of another file on the same address nothing is sent here
 let settings = null, judge = "", current = null, queue = [], aside = null, shownAt = 0, sending = false, progress = null, goal = null;
 let waiting = []; // what was done and is not saved yet, the oldest first
 const texts = new Map();
@@ -68,12 +68,12 @@ function act(what, extra = {}) {
   drain();
 }
 
-const keep = () => kept(localStorage, WAITING + page, JSON.stringify(waiting));
+const keep = () => kept(localStorage, waitingAt() + page, JSON.stringify(waiting));
 
 function leftBehind() { // by this page before it was loaded again, or by one that was closed; sent twice does no harm
   const found = [];
   try {
-    for (const name of Object.keys(localStorage)) if (name.startsWith(WAITING)) { found.push(...JSON.parse(localStorage[name])); delete localStorage[name]; }
+    for (const name of Object.keys(localStorage)) if (name.startsWith(waitingAt())) { found.push(...JSON.parse(localStorage[name])); delete localStorage[name]; }
   } catch { /* nothing was kept */ }
   return found;
 }

@@ -7,8 +7,6 @@ comes.
 from __future__ import annotations
 
 import math
-import multiprocessing
-import os
 import threading
 import warnings
 from collections.abc import Callable
@@ -24,6 +22,7 @@ from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.judging.desk import Desk
 from rankbounds.report.judging.judgment_file import Pair
+from rankbounds.report.judging.worker import Worker
 from rankbounds.report.live import Live
 
 BUDGET = 300
@@ -134,69 +133,6 @@ def _pairs(plan: Any) -> tuple[Pair, ...]:
     return tuple(zip(plan.query_ids, plan.doc_ids, strict=True))
 
 
-class Worker:
-    """A function that is called in a process of its own, which ends when this one does, however it ends."""
-
-    def __init__(self, function: Callable[[], Any]) -> None:
-        self._function = function
-        self._turn = threading.Lock()
-        self._process: Any = None
-        self._connection: Any = None
-
-    def __call__(self) -> Any:
-        """What the function returns, or raises for the user to read."""
-        with self._turn:
-            try:
-                if self._process is None or not self._process.is_alive():
-                    self._start()
-                self._connection.send(True)
-                done, result = self._connection.recv()
-            except (EOFError, OSError):
-                self._process = None
-                raise UsageError("The process that computes ended; it is started again.") from None
-        if done:
-            return result
-        raise result
-
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, other = context.Pipe()
-        self._process = context.Process(target=_work, args=(other, self._function), daemon=True)
-        self._process.start()
-        other.close()
-
-    def close(self) -> None:
-        """End the process, whatever it is doing."""
-        process = self._process
-        if process is not None:
-            process.terminate()
-            process.join()
-
-
-def _work(connection: Any, function: Callable[[], Any]) -> None:
-    """Call the function whenever somebody asks, until nobody is there to ask."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
-    if hasattr(os, "nice"):
-        os.nice(5)  # whoever judges comes first
-    while True:
-        try:
-            connection.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            answer: tuple[bool, Any] = True, function()
-        except RankboundsError as error:
-            answer = False, error
-        except Exception as error:
-            answer = False, UsageError(f"Computing failed ({type(error).__name__}: {error}).")
-        try:
-            connection.send(answer)
-        except OSError:
-            return
-
-
 class Planning:
     """Keeps a desk's plan up to date in the background."""
 
@@ -223,11 +159,11 @@ class Planning:
     def _keep_up(self) -> None:
         state = ""
         while not self._ended:
-            if not self._wanted.wait(LOOK_AGAIN) and self.live.state() == state:
-                continue
-            self._wanted.clear()
-            self.computing = True
             try:
+                if not self._wanted.wait(LOOK_AGAIN) and self.live.state() == state:
+                    continue
+                self._wanted.clear()
+                self.computing = True
                 self.desk.write()
                 state = self.live.state()
                 self.plan, self.trouble = self._plan(), ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import html
 import ipaddress
 import json
@@ -14,13 +15,14 @@ from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.report.judging.desk import Desk
 from rankbounds.report.judging.journal import Entry
 from rankbounds.report.judging.judgment_file import Pair
-from rankbounds.report.judging.planning import Planning, Worker
+from rankbounds.report.judging.planning import Planning
+from rankbounds.report.judging.worker import Worker
 from rankbounds.report.live import Live
 
 LARGEST_REQUEST = 1 << 16
@@ -77,6 +79,7 @@ class Office:
     def _start(self, _: _Message, desk: Desk) -> dict[str, Any]:
         settings = desk.settings
         return {
+            "desk": desk.name,
             "judges": list(settings.judges),
             "user": settings.user,
             "grades": [{"grade": grade, "name": name} for grade, name in desk.grades.items()],
@@ -212,6 +215,7 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
     may send requests here: they name its origin, and lack the token that only pages from here hold.
     """
     local = is_local(host)
+    secret = hashlib.sha256((token or "").encode()).hexdigest()  # a cookie cannot hold every letter
     names = {"localhost", host.lower(), *(() if local else (socket.gethostname().lower(),))}
 
     class Handler(BaseHTTPRequestHandler):
@@ -244,10 +248,11 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
 
         def _get(self) -> None:
             asked = urlsplit(self.path)
-            given = parse_qs(asked.query).get("token", [""])[0]
-            if token and given and _equal(given, token):
-                kept = f"{self._cookie}={token}; HttpOnly; SameSite=Strict; Path=/"
-                self._reply(303, "text/plain", b"", {"Set-Cookie": kept, "Location": asked.path})
+            given = parse_qs(asked.query)
+            if token and _equal(given.pop("token", [""])[0], token):
+                kept = f"{self._cookie}={secret}; HttpOnly; SameSite=Strict; Path=/"
+                place = urlunsplit(("", "", asked.path, urlencode(given, doseq=True), ""))
+                self._reply(303, "text/plain", b"", {"Set-Cookie": kept, "Location": place})
             elif token and not self._has_token():
                 self._reply(403, "text/plain", b"Open the address that the server printed, token and all.\n")
             elif asked.path in FILES and office.desk:
@@ -283,7 +288,7 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
 
         def _has_token(self) -> bool:
             cookies = (part.strip().partition("=") for part in self.headers.get("Cookie", "").split(";"))
-            return any(name == self._cookie and _equal(value, str(token)) for name, _, value in cookies)
+            return any(name == self._cookie and _equal(value, secret) for name, _, value in cookies)
 
         def _welcome(self) -> bool:
             try:
