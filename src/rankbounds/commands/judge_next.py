@@ -19,11 +19,13 @@ import argparse
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, progress_on_terminal, seed, write_text
+from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, collection_from, read_runs, trusted_from
 from rankbounds.commands.scoring import add_order, order
 from rankbounds.commands.uncertainty import add_probability, probability_from
-from rankbounds.comparison import settling
-from rankbounds.comparison.settling import ALL, SettlingPlan, judge_next
+from rankbounds.comparison import settling_plan
+from rankbounds.comparison.settling import judge_next
+from rankbounds.comparison.settling_plan import ALL, SettlingPlan
 from rankbounds.comparison.settling_wording import sentences
 from rankbounds.errors import UsageError
 from rankbounds.judging.next_judgments import FIELDS, STRATEGIES, JudgingPlan
@@ -70,6 +72,7 @@ def run(options: argparse.Namespace) -> int:
         judgments, runs = collection_from(options)
     else:
         judgments, runs = trusted.qrels, read_runs(options)
+    doing("estimating what unjudged documents are")
     plan = judge_next(
         judgments,
         runs,
@@ -106,7 +109,7 @@ def compared_from(names: list[str] | None) -> tuple[str, str] | str | None:
 
 def rendered(plan: JudgingPlan | SettlingPlan, kind: str, *, raw: bool = False) -> str:
     """The plan in any format of the command."""
-    fields = settling.FIELDS if isinstance(plan, SettlingPlan) else FIELDS
+    fields = settling_plan.FIELDS if isinstance(plan, SettlingPlan) else FIELDS
     if kind == "trec":
         return plan.pool().text() if len(plan) else ""
     if kind in ("json", "jsonl", "csv", "tsv"):

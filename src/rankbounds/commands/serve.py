@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from rankbounds.commands.judge_next import compared_from
 from rankbounds.commands.messages import say
+from rankbounds.commands.progress import rest
 from rankbounds.commands.reading import add_inputs, runs_from
 from rankbounds.commands.report import add_choices, choices_from
 from rankbounds.errors import UsageError
@@ -98,6 +99,7 @@ def run(options: argparse.Namespace) -> int:
             if token:
                 say("warning: whoever has this address can read and judge, and traffic is not encrypted: keep it.")
             say(f"open {address(options.host, port, token)}")
+            rest()
             listening.serve_forever()
     finally:
         office.close()

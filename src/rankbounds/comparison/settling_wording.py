@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankbounds.comparison.settling import SETTLED, Needed, SettlingPlan
+from rankbounds.comparison.settling_plan import SETTLED, Needed, SettlingPlan
 from rankbounds.judging.next_judgments import JudgingPlan
 from rankbounds.measures import Measure, parse_measure
 
@@ -42,12 +42,11 @@ def headline(plan: JudgingPlan | SettlingPlan, measure: str | Measure) -> str:
             ahead, behind, _ = _in_order(plan)
             return f"Settled: {ahead} is better than {behind} by {label}, whatever else is judged."
     else:
-        open_pairs = len(plan.pairs) - sum(plan.settled)
-        question = f"{plan.pairs[0][0]} against the {open_pairs} others that are open"
-        if not open_pairs:
-            return (
-                f"Settled: how {plan.pairs[0][0]}, which leads by {label}, compares with all {len(plan.pairs)} others."
-            )
+        rivals = [other for (_, other), settled in zip(plan.pairs, plan.settled, strict=True) if not settled]
+        leader = plan.pairs[0][0]
+        if not rivals:
+            return f"Settled: how {leader}, which leads by {label}, compares with all {len(plan.pairs)} others."
+        question = f"{leader} against " + (rivals[0] if len(rivals) == 1 else f"the {len(rivals)} others that are open")
     needed = plan.needed
     if needed is None:
         return f"{question} by {label} is open."

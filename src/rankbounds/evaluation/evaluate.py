@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from threading import Thread
@@ -14,7 +13,7 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.run import unique_names
-from rankbounds.errors import RankboundsWarning
+from rankbounds.errors import warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.score_sheet import RunResult, score_run
 from rankbounds.evaluation.scores import Scores
@@ -192,7 +191,7 @@ def score_runs(
         [job.name is not None for job in jobs],
     )
     for message in [*scores.warnings(), *assumptions.more_known(facts), *fractions_lost(facts.grade, measures)]:
-        warnings.warn(message, RankboundsWarning, stacklevel=2)
+        warn(message)
     return scores
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankbounds.comparison import settling, settling_wording
+from rankbounds.comparison.settling_plan import SETTLED
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.judging import next_judgments
 from rankbounds.judging.next_judgments import JudgingPlan
@@ -38,7 +39,7 @@ class Goal:
     """What judging is for: to settle a comparison, or to narrow what all runs leave open."""
 
     compare: tuple[str, str] | str | None = None
-    until: str = settling.SETTLED
+    until: str = SETTLED
     seed: int = 0
 
     def check(self) -> None:
