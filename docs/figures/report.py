@@ -1,4 +1,4 @@
-"""Make report.png: the report on the demo collection, as Chromium shows it. Needs selenium and Pillow."""
+"""Make report*.png: parts of the report on the demo collection, as Chromium shows them. Needs selenium and Pillow."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from rankbounds.commands.demo import DATA
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 import browser
 
+PARTS = {"report": "leaderboard", "report-changes": "changes-part", "report-pair": "pair", "report-topic": "topic"}
+"""The figures, and the parts of the page that they show."""
+
 with tempfile.TemporaryDirectory() as folder:
     page = Path(folder) / "report.html"
     main(["report", str(DATA / "qrels.txt"), str(DATA / "runs"), "-o", str(page)])
-    driver = browser.start(Path(folder) / "profile", width=1330, height=1400)
+    driver = browser.start(Path(folder) / "profile", width=1280, height=1400)
     driver.get(page.as_uri())
-    shot = Image.open(io.BytesIO(driver.get_screenshot_as_png()))
+    for name, part in PARTS.items():
+        shot = Image.open(io.BytesIO(driver.find_element("id", part).screenshot_as_png))
+        shot.convert("P", palette=Image.Palette.ADAPTIVE, colors=64).save(
+            Path(__file__).with_name(f"{name}.png"), optimize=True
+        )
     driver.quit()
-shot.convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(
-    Path(__file__).with_name("report.png"), optimize=True
-)

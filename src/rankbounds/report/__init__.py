@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from rankbounds.report.content import Choices, gather
+from rankbounds.report.content import Choices, gather, gather_scores
 from rankbounds.report.page import page
 
-__all__ = ["Choices", "gather", "page"]
+__all__ = ["Choices", "gather", "gather_scores", "page"]
