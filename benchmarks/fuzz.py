@@ -31,8 +31,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fuzzing import hostile, objects, options, reading, writing
+from fuzzing import hostile, kernel, objects, options, reading, writing
 from fuzzing.case import Case, ViolationError, run, shortened
+from rankbounds.columns import native
 
 HERE = Path(__file__).resolve().parent
 PROPERTIES = {
@@ -45,6 +46,7 @@ PROPERTIES = {
     "objects": (objects.objects, 10),
     "commands": (options.commands, 25),
     "hostile": (hostile.hostile, 0.05),
+    **({"kernel": (kernel.kernel, 40)} if native.built is not None else {}),
 }
 """Each with how often it is tried, in relation to the others."""
 NEVER_ENDS = 60.0

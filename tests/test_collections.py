@@ -414,7 +414,7 @@ class TestComparison:
     def test_frames_and_prints(self, compared):
         assert compared.to_polars().height == len(compared.rows()) == 12
         assert "run1" in repr(compared)
-        assert "<table>" in compared._repr_html_()
+        assert "<table " in compared._repr_html_()
 
 
 # ---- files ----

@@ -234,7 +234,11 @@ def test_missing_files_and_folders(command, files, tmp_path):
         (["--gain", "1=two"], "gain rule"),
         (["--format", "jsn"], 'Did you mean "json"?'),
         (["--format", "parquet"], "name a file"),
-        (["--frobnicate"], "nrecognized"),
+        (["--frobnicate"], 'no option "--frobnicate"'),
+        (["--fromat", "csv"], 'Did you mean "--format"?'),
+        (["--fromat=csv"], 'Did you mean "--format"?'),
+        (["--digits", "many"], "whole number from 0 to 15"),
+        (["--color", "allways"], 'Did you mean "always"?'),
     ],
 )
 def test_wrong_usage_is_one_clear_message(command, files, arguments, told):
@@ -278,6 +282,17 @@ def test_import_is_light():
     script = f"import rankbounds.cli, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_what_is_asked_first_does_not_wait_for_numpy(option):
+    script = (
+        "import contextlib, io, sys; from rankbounds.cli import main\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main([sys.argv[1]])\n"
+        "print('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, option], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_fractional_grades_are_never_lost_silently(command, tmp_path):

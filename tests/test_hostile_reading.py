@@ -29,6 +29,8 @@ from rankbounds.files.parquet import read_parquet
 from rankbounds.files.text_blocks import read_fully
 from rankbounds.judging.candidates import collect
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
 LINES = "".join(f"{topic} Q0 d{number} {number} {3000 - number} tag\n" for topic in (1, 2) for number in range(1, 2001))
 
@@ -542,6 +544,11 @@ class TestWords:
         (tmp_path / "run.csv").write_text(f"query_id,doc_id,score\n1,d1{blanks},2\n1,{blanks}d2,1\n")
         assert rb.read_run(tmp_path / "run.csv").to_dict() == {"1": {"d1": 2.0, "d2": 1.0}}
         assert time.process_time() - began < 3
+
+    def test_judgments_of_which_nothing_is_left_are_refused(self, qrels):
+        nothing = rb.read_qrels(qrels).take(np.zeros(0, dtype=np.int64))
+        with pytest.raises(DataError, match="no topic is judged"):
+            rb.evaluate(nothing, {"1": {"d1": 1.0}}, "AP")
 
     def test_a_field_with_blanks_is_shortened_too(self, tmp_path):
         (tmp_path / "run.csv").write_text(f'query_id,doc_id,score\n1,"{"a b " * 1_000_000}",x\n')

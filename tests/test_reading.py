@@ -24,6 +24,8 @@ from rankbounds.files import trec
 from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, told_once
 from rankbounds.rankings.order import _order_within_groups
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 RUN = {"401": {"d1": 3.5, "d2": 2.0}, "402": {"d1": 1.0, "ü-3": -0.25}}
 QRELS = {"401": {"d1": 1, "d2": 0}, "402": {"ü-3": 2}}
 LINES = ["401 Q0 d1 1 3.5 tag", "401 Q0 d2 2 2.0 tag", "402 Q0 d1 1 1.0 tag", "402 Q0 ü-3 2 -0.25 tag"]

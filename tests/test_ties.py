@@ -19,6 +19,8 @@ from rankbounds.rankings.ties import chance_drawn, expected_products, expected_w
 from rankbounds.rankings.topic_facts import TopicFacts
 from test_laws import averaged
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 MEASURES = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 
 

@@ -15,6 +15,7 @@ from rankbounds.collection.run import Run as Run
 from rankbounds.collection.run import read_predictions as read_predictions
 from rankbounds.collection.run import read_run as read_run
 from rankbounds.collection.run import read_runs as read_runs
+from rankbounds.columns.versions import show_versions as show_versions
 from rankbounds.comparison.gate import Gate as Gate
 from rankbounds.comparison.gate import gate as gate
 from rankbounds.comparison.headroom import smallest_p_value as smallest_p_value
@@ -39,6 +40,7 @@ from rankbounds.evaluation.assumptions import Assumptions as Assumptions
 from rankbounds.evaluation.engines import spark as spark
 from rankbounds.evaluation.engines import streaming as streaming
 from rankbounds.evaluation.evaluate import evaluate as evaluate
+from rankbounds.evaluation.evaluator import Evaluator as Evaluator
 from rankbounds.evaluation.scores import Scores as Scores
 from rankbounds.evaluation.tabled_scores import read_scores as read_scores
 from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
@@ -119,6 +121,7 @@ from rankbounds.measures.retrieved_set import SetAP as SetAP
 from rankbounds.measures.retrieved_set import SetP as SetP
 from rankbounds.measures.scaled_discounted_gain import SDCG as SDCG
 from rankbounds.measures.smoothed_average_precision import YAAP as YAAP
+from rankbounds.measures.sources import bibtex as bibtex
 from rankbounds.measures.stratified_average_precision import xinfAP as xinfAP
 from rankbounds.measures.subtopic_recall import StRec as StRec
 from rankbounds.measures.success import Success as Success
@@ -153,6 +156,7 @@ from rankbounds.published.vectors import enumerate_vectors as enumerate_vectors
 from rankbounds.published.vectors import greedy_vectors as greedy_vectors
 from rankbounds.published.vectors import significant_ranks as significant_ranks
 from rankbounds.rankings.preparation import prepare as prepare
+from rankbounds.report.inline import report as report
 
 __all__: list[str]
 __version__: str

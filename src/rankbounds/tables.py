@@ -7,14 +7,15 @@ import html
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.notebook import Bar, html_table, shown
+from rankbounds.terminal import laid_out, look
 
 ROW_FORMATS = ("json", "jsonl", "csv", "tsv", "parquet")
 """Formats of rows with full precision, one row for each number."""
@@ -50,29 +51,28 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     left: frozenset[int] = frozenset({0})
+    importance: Sequence[int] = ()
+    """Columns in the order in which a narrow terminal makes room for them; those not named follow from the left."""
+    strong: frozenset[tuple[int, int]] = frozenset()
+    """Row and column of cells that stand out on a terminal."""
+    bars: Mapping[int, Sequence[Bar | None]] = field(default_factory=dict)
+    """By column, what notebooks draw beside each cell."""
 
     def render(self, kind: str) -> str:
         """The table as ``table`` (plain text), ``markdown``, ``latex`` or ``html``."""
         return {"table": self.text, "markdown": self.markdown, "latex": self.latex, "html": self.html}[kind]()
 
     def text(self) -> str:
-        """Columns lined up for a terminal."""
-        cells = [[_printable(cell) for cell in row] for row in (self.header, *self.rows)]
-        widths = [max(_columns(row[column]) for row in cells) for column in range(len(self.header))]
-        lines = [
-            "  ".join(
-                cell + " " * (width - _columns(cell)) if column in self.left else " " * (width - _columns(cell)) + cell
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in cells
-        ]
-        return "\n".join(lines) + "\n"
+        """Columns lined up for a terminal, within its width where that is known (see ``rankbounds.terminal``)."""
+        header, *rows = ([_printable(cell) for cell in row] for row in (self.header, *self.rows))
+        return laid_out(header, rows, self.left, self.importance, self.strong)
 
     def markdown(self) -> str:
         """A pipe table."""
         rule = [":---" if column in self.left else "---:" for column in range(len(self.header))]
         lines = [
-            "| " + " | ".join(row) + " |" for row in (_in_markdown(self.header), rule, *map(_in_markdown, self.rows))
+            "| " + " | ".join(row) + " |"
+            for row in (map(in_markdown, self.header), rule, *(map(in_markdown, cells) for cells in self.rows))
         ]
         return "\n".join(lines) + "\n"
 
@@ -80,29 +80,27 @@ class Table:
         """A tabular with booktabs rules."""
         columns = "".join("l" if column in self.left else "r" for column in range(len(self.header)))
         header, *rows = (
-            _not_an_argument(" & ".join(_printable(cell).translate(_LATEX_SPECIAL) for cell in row)) + r" \\"
-            for row in (self.header, *self.rows)
+            _not_an_argument(" & ".join(in_latex(cell) for cell in row)) + r" \\" for row in (self.header, *self.rows)
         )
         body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *rows, r"\bottomrule"]
         return "\n".join([*body, r"\end{tabular}"]) + "\n"
 
-    def html(self) -> str:
-        """A table element; what the cells hold cannot become markup."""
+    def html(self, at_most: int | None = None) -> str:
+        """A table element; what the cells hold cannot become markup. Of more rows than ``at_most`` the first."""
+        return html_table(self.header, self.rows, self.left, self.bars, at_most, self.strong)
 
-        def row(cells: Sequence[str], tag: str) -> str:
-            side = ["left" if column in self.left else "right" for column in range(len(cells))]
-            inner = "".join(
-                f'<{tag} style="text-align:{align}">{html.escape(cell)}</{tag}>'
-                for cell, align in zip(cells, side, strict=True)
-            )
-            return f"<tr>{inner}</tr>"
-
-        body = "\n".join(row(cells, "td") for cells in self.rows)
-        return f"<table>\n<thead>{row(self.header, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n"
+    def _repr_html_(self) -> str:
+        return shown(self)
 
 
-def _in_markdown(cells: Sequence[str]) -> list[str]:
-    return [_MARKDOWN_SPECIAL.sub(r"\\\g<0>", html.escape(_printable(cell), quote=False)) for cell in cells]
+def in_markdown(cell: str) -> str:
+    """The text such that Markdown shows it as it stands."""
+    return _MARKDOWN_SPECIAL.sub(r"\\\g<0>", html.escape(_printable(cell), quote=False))
+
+
+def in_latex(cell: str) -> str:
+    """The text such that LaTeX shows it as it stands: no character commands, and hyphens stay hyphens."""
+    return _printable(cell).translate(_LATEX_SPECIAL).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def _not_an_argument(row: str) -> str:
@@ -115,19 +113,26 @@ def _printable(cell: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in cell)
 
 
-def _columns(text: str) -> int:
-    """How many columns of a terminal the text takes."""
-    return sum(
-        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        for character in text
-    )
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """A number for people; a dash where there is none."""
+def number(value: float | None, digits: int | None = None) -> str:
+    """A number for people, with the digits that are asked for everywhere unless told; a dash where there is none."""
     if value is None or math.isnan(value):
         return "-"
-    return f"{value:.{digits}f}"
+    return f"{value:.{look().digits if digits is None else digits}f}"
+
+
+def signed(value: float | None) -> str:
+    """A difference for people, with its sign; a dash where there is none."""
+    return "-" if value is None or math.isnan(value) else f"{value:+.{look().digits}f}"
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> Table:
+    """Rows as a table for people: columns of words stand on the left."""
+
+    def cell(value: Any) -> str:
+        return "-" if value is None else number(value) if isinstance(value, float) else str(value)
+
+    words = {column for column, name in enumerate(fields) if any(isinstance(row[name], str) for row in rows)}
+    return Table(fields, [[cell(row[name]) for name in fields] for row in rows], frozenset(words))
 
 
 def plain(value: Any) -> Any:

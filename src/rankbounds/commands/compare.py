@@ -13,26 +13,28 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rankbounds.commands.citing import add_citing, write_bibtex
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_figure, write_text
+from rankbounds.commands.output import add_output, progress_on_terminal, write_figure, write_text, wrote
+from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import (
     add_calibrate,
     add_inputs,
     add_score_tables,
     check_inputs,
     collection_from,
-    reading_from,
-    runs_from,
+    read_runs,
     score_tables_from,
     trusted_from,
 )
-from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from, tabled_from
+from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, add_top, assumptions_from, tabled_from
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.judged import Judged
-from rankbounds.tables import Table, json_of, number, plain
+from rankbounds.measures.sources import bibtex
+from rankbounds.tables import Table, json_of, number, plain, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison, Evidence
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from rankbounds.probability.trusted_labels import TrustedFirst
 
 FORMATS = ("table", "json", "latex", "markdown", "html", "junit")
+FOR_PAPERS = ("latex", "markdown")
+"""Formats of one table of all measures, whose caption tells which tests p-values come from."""
 METHOD: dict[str, Callable[[str], str]] = {
     "table": "{}\n".format,
     "markdown": "{}\n".format,
@@ -57,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_score_tables(parser)
     add_measures(parser, ("RBP(p=0.8)",))
     add_tests(parser)
+    add_top(parser, "in tables: the N best runs only; tests are over all of them")
     parser.add_argument(
         "--ranks",
         default="auto",
@@ -112,6 +117,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="FILE", help="compare with scores saved before; they come first")
     add_assumptions(parser)
     add_calibrate(parser)
+    parser.add_argument(
+        "--style",
+        metavar="WHAT",
+        default="beats",
+        help="latex and markdown, raised beside a mean: beats (the numbers of the systems that it beats; default), "
+        "groups (letters, as on the leaderboard) or plain",
+    )
+    parser.add_argument(
+        "--small",
+        metavar="WHAT",
+        default="bounds",
+        help="latex and markdown, small beside a mean: bounds (default), interval (over topics) or none",
+    )
+    add_citing(parser)
     add_output(parser, FORMATS)
 
 
@@ -119,7 +138,6 @@ def run(options: argparse.Namespace) -> int:
     """Read, compare, print, and judge the gate."""
     from rankbounds.comparison.conditions import parse_conditions
 
-    check_format(options)
     check_inputs(options)
     check_gate(options)
     check_slices(options)
@@ -138,16 +156,19 @@ def run(options: argparse.Namespace) -> int:
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
     if options.save:
         scores.save(options.save)
+        wrote(options.save)
     candidates = scores.runs
     if options.baseline:
         scores = joined(Scores.load(options.baseline), scores)
         candidates = scores.runs[-len(candidates) :]
+    doing("testing differences")
     comparison = None
     if len(scores.runs) > 1 or not (options.save or conditions):
         comparison = compare_from(options, scores[compared], evidence)
     sliced = slices_from(options, comparison) if options.by or options.by_prefix else None
     answers = gate_from(options, comparison, scores, evidence, conditions, candidates) if conditions else None
     rests = [] if trusted is None or evidence is None else rests_on_labels(trusted, evidence, compared)
+    write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
     write_text(options, rendered(options, comparison, scores, answers, rests, sliced))
     if answers is None:
         return 0
@@ -277,7 +298,7 @@ def evidence_from(options: argparse.Namespace, trusted: TrustedFirst | None = No
         return Evidence(*collection_from(options), Assumptions(**assumed))
     if options.unjudged != "nonrelevant" or options.baseline or options.standardise:
         raise UsageError("--calibrate does not go with --unjudged, --baseline or --standardise.")
-    runs = reading_from(options).runs(runs_from(options))
+    runs = read_runs(options)
     return Evidence(trusted.qrels, runs, Assumptions(**assumed | {"unjudged": trusted.rule}))
 
 
@@ -316,14 +337,16 @@ def rendered(
     if comparison is None:
         parts.append(scores.render(options.format))
     else:
+        parts += summary_from(options, comparison)
         for place, measure in enumerate(comparison.measures):
             if len(comparison.runs) == 2 and options.format == "table":
                 parts.append(comparison.words(measure))
-            parts += [table.render(options.format) for table in comparison.tables(measure)]
+            tables = [] if options.format in FOR_PAPERS else comparison.tables(measure, options.top)
+            parts += [table.render(options.format) for table in tables[options.format == "html" :]]
             if options.per_topic:
                 parts.append(topic_table(comparison.scores, place).render(options.format))
         parts += [METHOD[options.format](sentence) for sentence in rests]
-        parts.append(METHOD[options.format](comparison.method()))
+        parts += [METHOD[options.format](comparison.method())] if options.format not in FOR_PAPERS else []
     if sliced is not None:
         parts += [table.render(options.format) for table in sliced.tables()]
         if options.format == "table" and len(sliced.runs) == 2:
@@ -332,6 +355,15 @@ def rendered(
     if gate is not None and options.format != "markdown":
         parts.append(gate.render(options.format))
     return "\n".join(parts)
+
+
+def summary_from(options: argparse.Namespace, comparison: Comparison) -> list[str]:
+    """The one table of all measures, where the format is for a paper or a page."""
+    if options.format == "latex":
+        return [comparison.to_latex(options.style, small=options.small, top=options.top, cite=bool(options.bibtex))]
+    if options.format == "markdown":
+        return [comparison.to_markdown(options.style, small=options.small, top=options.top)]
+    return [comparison.summary(options.style, options.small, options.top).html()] if options.format == "html" else []
 
 
 def _json_content(
@@ -384,8 +416,6 @@ def topic_rows(scores: Scores) -> list[dict[str, Any]]:
 
 def topic_table(scores: Scores, place: int) -> Table:
     """The topics of one measure as a table."""
-    from rankbounds.comparison.result import signed
-
     measure = str(scores.measures[place])
     cells = [
         [row["query_id"], number(row["a"]), number(row["b"]), signed(row["difference"])]

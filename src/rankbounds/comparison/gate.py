@@ -28,11 +28,12 @@ from rankbounds.comparison.conditions import Condition, parse_conditions
 from rankbounds.comparison.equivalence import check_margin
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.outcomes import FAIL, PASS, SAID, UNDECIDED, HeldChange, HeldValue, Outcome
-from rankbounds.comparison.result import Comparison, signed
+from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.verdict import compare
 from rankbounds.errors import UsageError, did_you_mean, readable
 from rankbounds.evaluation.scores import Scores
-from rankbounds.tables import Table, number, plain
+from rankbounds.notebook import shown
+from rankbounds.tables import Table, number, plain, signed
 
 EXIT_CODES = {PASS: 0, FAIL: 1, UNDECIDED: 4}
 
@@ -98,8 +99,8 @@ class Gate:
                 outcome.answer,
                 signed(outcome.difference) if of_change else number(outcome.value),
                 "-" if low is None or high is None else f"[{number(low)}, {number(high)}]",
-                number(outcome.p_fail),
-                number(outcome.p_pass),
+                number(outcome.p_fail, 4),
+                number(outcome.p_pass, 4),
             ])  # fmt: skip
         return Table(header, cells, frozenset({0, 1, 2, 3}))
 
@@ -148,7 +149,7 @@ class Gate:
 
     def _repr_html_(self) -> str:
         reasons = Table(["gate", "why", "what would decide it"], self._reasons(), frozenset({0, 1, 2}))
-        return f"{self.table().html()}\n{reasons.html()}"
+        return shown(self.table(), reasons)
 
 
 def check_undecided(counts_as: str | None) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,15 +46,15 @@ from rankbounds.comparison.label_sets import (
     voted_sets,
 )
 from rankbounds.comparison.power import check_level
-from rankbounds.comparison.result import signed
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite, pairs_of
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.judging.subsets import subset
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.tables import Table, number, plain
+from rankbounds.notebook import shown
+from rankbounds.tables import Table, number, plain, signed
 from rankbounds.threads import processors
 
 if TYPE_CHECKING:
@@ -262,9 +260,7 @@ class Judges:
         return "\n".join([self.words(), *(f"{caption}\n{table.text()}" for caption, table in self.parts())])
 
     def _repr_html_(self) -> str:
-        paragraphs = [f"<p>{html.escape(part)}</p>" for part in self.words().strip().split("\n\n")]
-        tables = [f"<p>{html.escape(caption)}</p>\n{table.html()}" for caption, table in self.parts()]
-        return "\n".join([*paragraphs, *tables])
+        return shown(self.words(), *(part for captioned in self.parts() for part in captioned))
 
 
 def _with_interval(row: Mapping[str, Any], name: str) -> str:
@@ -461,11 +457,9 @@ def _of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tupl
         )
     left_out = [query for query in trusted.query_ids if query in had and query not in shared]
     if left_out:
-        warnings.warn(
+        warn(
             f"{len(left_out)} of {len(had)} topics of {name} are left out, since not all labels have them "
             f"({some(left_out)}).",
-            RankboundsWarning,
-            stacklevel=3,
         )
     return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}, left_out
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,11 +21,14 @@ from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
-from rankbounds.tables import Table, number, plain_rows
+from rankbounds.notebook import folded, shown
+from rankbounds.tables import Table, number, plain_rows, signed
 
 if TYPE_CHECKING:
     import pandas
     import polars
+
+    from rankbounds.comparison.summary import Summary
 
 
 SYSTEM_FIELDS = (
@@ -59,6 +61,8 @@ VERDICTS = (
 )
 CERTAIN = {1.0: "exact", 0.0: "outer"}
 """What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
+LONGEST_GROUP = 6
+"""Letters of groups are shown where no run has more of them."""
 FEW_RUNS = 6
 """Of so many runs all pairs are printed."""
 
@@ -439,11 +443,11 @@ class Comparison:
         order = np.argsort(-merit(np.array([row["mean"] for row in rows]), measure), kind="stable")
         return [rows[at] for at in order.tolist()]
 
-    def table(self, measure: str | Measure | None = None) -> Table:
-        """The leaderboard for one measure, best first; of three runs or more with p-values against the first."""
+    def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
+        """The leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
         at = 0 if measure is None else self._place(measure)
         chosen = self.measures[at]
-        rows = self.leaderboard(chosen)
+        rows = self.leaderboard(chosen)[:top]
         against = self.settings.get("baseline") or rows[0]["run"]
         tested = self._p_against(at, against) if len(self.runs) > 2 else {}
         with_bounds = self._has_bounds
@@ -466,13 +470,20 @@ class Comparison:
                 *[_range(row["low"], row["high"])] * with_bounds,
                 *([row["group"]] if self._lettered else []),
                 *(_standing(row) if self._lettered and tested else []),
-                *([number(p) for p in tested.get(row["run"], (None, None))] if tested else []),
+                *([number(p, 4) for p in tested.get(row["run"], (None, None))] if tested else []),
                 *([f"{row['judged_at_10']:.0%}"] if self.scores.has_judged else []),
                 f"{row['topics_led']:.3g}",
             ]
             for row in rows
         ]
-        return Table(header, cells, frozenset({0, header.index("group")}) if self._lettered else frozenset({0}))
+        letters = max((len(row["group"]) for row in rows), default=0) if self._lettered else 0
+        shown = ["bounds", "rank", *["group"] * (letters <= LONGEST_GROUP), "first in", "p corrected", "judged@10"]
+        return Table(
+            header,
+            cells,
+            frozenset({0, header.index("group")}) if self._lettered else frozenset({0}),
+            importance=[2, *(header.index(name) for name in shown if name in header)],
+        )
 
     @property
     def _has_bounds(self) -> bool:
@@ -492,10 +503,16 @@ class Comparison:
         raw, corrected = (self.columns[name][at, held].tolist() for name in ("p_value", "p_adjusted"))
         return {self.runs[other]: p for other, *p in zip(others.tolist(), raw, corrected, strict=True)}  # type: ignore[misc]
 
-    def pair_table(self, measure: str | Measure | None = None, at_most: int | None = None) -> Table:
-        """The pairs for one measure, the least likely to be chance first; the verdict names the better run."""
+    def pair_table(
+        self, measure: str | Measure | None = None, at_most: int | None = None, *, top: int | None = None
+    ) -> Table:
+        """The pairs for one measure, the least likely to be chance first; the verdict names the better run.
+
+        With ``top``, those among that many of the best runs (and the baseline).
+        """
         label = str(self.measures[0 if measure is None else self._place(measure)])
-        rows = [row for row in self.pairs if row["measure"] == label]
+        shown = {row["run"] for row in self.leaderboard(label)[:top]} | {self.settings.get("baseline")}
+        rows = [row for row in self.pairs if row["measure"] == label and {row["a"], row["b"]} <= shown]
         rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
         corrected = self.settings["correction"] != "none"
         header = [
@@ -525,29 +542,143 @@ class Comparison:
             ]
             for row in rows[:at_most]
         ]
-        return Table(header, cells, frozenset({0, 1, len(header) - 1}))
+        verdict = len(header) - 1
+        return Table(header, cells, frozenset({0, 1, verdict}), importance=[1, 2, header.index("p"), verdict, 3])
 
-    def tables(self, measure: str | Measure) -> list[Table]:
-        """The leaderboard and, where runs are few or one of them is the baseline, the pairs."""
+    def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
+        """The leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
         few = len(self.runs) <= FEW_RUNS or self.settings.get("baseline") is not None
-        return [self.table(measure), *([self.pair_table(measure)] if few else [])]
+        return [self.table(measure, top), *([self.pair_table(measure, top=top)] if few else [])]
 
     def __repr__(self) -> str:
         parts = [table.text() for measure in self.measures for table in self.tables(measure)]
         return "\n".join([*parts, f"{self.method()}\n"])
 
     def _repr_html_(self) -> str:
-        parts = [table.html() for measure in self.measures for table in self.tables(measure)]
-        return "\n".join([*parts, f"<p>{html.escape(self.method())}</p>"])
+        parts: list[object] = [self.summary()]
+        if len(self.runs) == 2:
+            of_measures = [(str(measure), self.words(measure)) for measure in self.measures]
+            parts += [folded(f"{name} in words", said, is_open=not at) for at, (name, said) in enumerate(of_measures)]
+        pairs = [part for measure in self.measures for part in self.tables(measure)[1:]]
+        parts += [folded("pairs, with p-values", *pairs, self.method())] if pairs else []
+        return shown(*parts)
 
-    def to_latex(self) -> str:
-        """The leaderboards as tables for a paper."""
-        return "\n".join(self.table(measure).latex() for measure in self.measures)
+    # ---- for a paper ----
 
+    def summary(self, style: str = "beats", small: str = "bounds", top: int | None = None) -> Summary:
+        """One table of all measures: the best in bold, raised what each system beats, small what is open.
 
-def signed(value: float | None) -> str:
-    """A difference for people, with its sign; a dash where there is none."""
-    return "-" if value is None else f"{value:+.4f}"
+        Parameters
+        ----------
+        style : {"beats", "groups", "plain"}
+            What stands raised: the numbers of the systems that a system beats significantly, the letters of systems
+            that are not separable (as on the leaderboard), or nothing.
+        small : {"bounds", "interval", "none"}
+            What stands small: what unjudged documents (or ties) leave open, the interval over topics, or nothing.
+        top : int, optional
+            Only so many systems, the best by the first measure.
+
+        Returns
+        -------
+        Summary
+            With the methods ``latex``, ``markdown``, ``html`` and ``table``.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+        >>> print(rb.compare(rb.evaluate(qrels, runs, ["RR", "P@1"])).summary().table().text(), end="")
+           system  RR          P@1         judged@10
+        1  good    1.0000* >2  1.0000* >2       100%
+        2  bad     0.5000      0.0000           100%
+
+        """
+        from rankbounds.comparison.summary import summary
+
+        return summary(self, style, small, top)
+
+    def to_latex(
+        self,
+        style: str = "beats",
+        *,
+        small: str = "bounds",
+        top: int | None = None,
+        caption: bool = True,
+        label: str = "tab:comparison",
+        cite: bool = False,
+    ) -> str:
+        r"""One table for a paper, with a caption that says how it was made; it needs the package booktabs alone.
+
+        Parameters
+        ----------
+        style, small, top
+            As of ``summary``.
+        caption : bool
+            False: the tabular alone.
+        label : str
+            For ``\ref``.
+        cite : bool
+            The caption cites the measures; the entries are those of ``rankbounds.bibtex``.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+        >>> print(rb.compare(rb.evaluate(qrels, runs, "RR")).to_latex(caption=False), end="")
+        \begin{tabular}{@{}rllr@{}}
+        \toprule
+         & System & RR & judged@10 \\
+        \midrule
+        1 & good & \textbf{1.0000}\textsuperscript{2} & 100\% \\
+        2 & bad & 0.5000 & 100\% \\
+        \bottomrule
+        \end{tabular}
+
+        """
+        from rankbounds.comparison.summary import summary
+
+        return summary(self, style, small, top, cite=cite).latex(caption=caption, label=label)
+
+    def to_markdown(self, style: str = "beats", *, small: str = "bounds", top: int | None = None) -> str:
+        """The table of ``to_latex`` for a README or a wiki, its caption below.
+
+        Parameters
+        ----------
+        style, small, top
+            As of ``summary``.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+        >>> print(rb.compare(rb.evaluate(qrels, runs, "RR")).to_markdown().splitlines()[2])
+        | 1 | good | **1.0000**<sup>2</sup> | 100% |
+
+        """
+        return self.summary(style, small, top).markdown()
+
+    def to_bibtex(self) -> str:
+        """The sources of the measures and of the tests, as BibTeX.
+
+        Returns
+        -------
+        str
+
+        """
+        from rankbounds.measures.sources import bibtex
+
+        return bibtex(self.measures, wording.sources_of_tests(self.settings))
 
 
 def _standing(row: dict[str, Any]) -> list[str]:

@@ -41,6 +41,7 @@ from rankbounds.evaluation.score_differences import merit, merit_of_range
 from rankbounds.judging import next_judgments
 from rankbounds.judging.next_judgments import STRATEGIES, JudgingPlan
 from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.notebook import shown
 from rankbounds.probability.completions import CompletedFacts, OpenCollection
 from rankbounds.probability.drawn_scores import DrawnCompletions, drawn_differences
 from rankbounds.probability.effects import document_effects, is_plain_sum
@@ -49,6 +50,7 @@ from rankbounds.probability.unjudged_documents import joined_run, open_measures
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.tables import table_of
 
 FIELDS = ("query_id", "doc_id", "value", "probability", "effect")
 ALL = "all"
@@ -115,6 +117,10 @@ class SettlingPlan:
         columns = (self.query_ids, self.doc_ids, self.value.tolist(), self.probability.tolist(), self.effect.tolist())
         return [dict(zip(FIELDS, row, strict=True)) for row in zip(*columns, strict=True)]
 
+    def _repr_html_(self) -> str:
+        words = f"{len(self):,} of {self.number_unjudged:,} unjudged documents, those first that settle most."
+        return shown(table_of(self.rows(), FIELDS), words, *self.remarks)
+
     def pool(self) -> Qrels:
         """The documents as a pool: judgments of grade -1, to be filled in."""
         return Qrels.from_columns(self.query_ids, self.doc_ids, [POOLED_NOT_JUDGED] * len(self), source="plan")
@@ -136,6 +142,7 @@ def judge_next(
     score_precision: str = "double",
     seed: int = 0,
     lenient: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> JudgingPlan | SettlingPlan:
     """Choose the unjudged documents whose judgments would say most: about all runs, about two, or about who leads.
 
@@ -163,6 +170,8 @@ def judge_next(
         As in ``evaluate``; ties in one fixed order.
     seed
         Where draws start.
+    progress : callable, optional
+        Told how many of how many runs, pairs of runs or simulated rounds are done.
 
     Returns
     -------
@@ -210,9 +219,10 @@ def judge_next(
         systems = _two_of(systems, compare)
     facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
     question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
-    plan = question.plan(None if compare is None else question.pairs_of_leader(), budget, criterion or 1.0)
-    if criterion is not None:
-        plan = replace(plan, needed=question.needed(question.pairs_of_leader(), criterion))
+    pairs = None if compare is None else question.pairs_of_leader()
+    plan = question.plan(pairs, budget, criterion or 1.0, progress=progress)
+    if criterion is not None and pairs is not None:
+        plan = replace(plan, needed=question.needed(pairs, criterion, progress=progress))
     return plan
 
 
@@ -380,7 +390,14 @@ class Question:
     def _standing(self) -> dict[tuple[int, int], tuple[float, float, float]]:
         return {}
 
-    def plan(self, pairs: Sequence[tuple[int, int]] | None, budget: int, level: float = 1.0) -> SettlingPlan:
+    def plan(
+        self,
+        pairs: Sequence[tuple[int, int]] | None,
+        budget: int,
+        level: float = 1.0,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> SettlingPlan:
         """The documents in order of their value, for these pairs or, without any, for all runs' bounds.
 
         Where a probability below 1 is to be reached, a document's value is its part of the standard deviation.
@@ -389,13 +406,19 @@ class Question:
         standing: list[float] = []
         settled: list[bool] = []
         if pairs is None:
-            effects = [self.effects((run,))[0] for run in range(len(names))]
+            effects = []
+            for run in range(len(names)):
+                effects.append(self.effects((run,))[0])
+                if progress:
+                    progress(run + 1, len(names))
             effect = np.sum(effects, axis=0) if len(self.collection) else np.zeros(0)
             value = np.abs(effects).sum(axis=0)
         else:
             value, effect = np.zeros(len(self.collection)), np.zeros(len(self.collection))
             low, high = self.bounds(pairs)
             for pair, least, most in zip(pairs, low.tolist(), high.tolist(), strict=True):
+                if progress:
+                    progress(len(standing), len(pairs))
                 standing.append(self.standing(pair)[2])
                 settled.append(least > 0 or most < 0)
                 if len(pairs) > 1 and settled[-1]:
@@ -432,7 +455,14 @@ class Question:
 
     # ---- how many judgments ----
 
-    def needed(self, pairs: Sequence[tuple[int, int]], level: float, simulations: int | None = None) -> Needed:
+    def needed(
+        self,
+        pairs: Sequence[tuple[int, int]],
+        level: float,
+        simulations: int | None = None,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Needed:
         """How many judgments it takes until every pair is settled, or decided with this probability."""
         exact = is_plain_sum(self.measure)
         rounds = simulations or SIMULATIONS[exact or level < 1]
@@ -448,10 +478,11 @@ class Question:
         )
         counts = judging.counts()
         if judging.to_the_end:
-            counts = np.array([
-                self.until_settled(pairs, grade[line], order, guess)
-                for line, (order, guess) in enumerate(zip(judging.orders(), counts.tolist(), strict=True))
-            ])  # fmt: skip
+            guesses = counts.tolist()
+            for line, (order, guess) in enumerate(zip(judging.orders(), guesses, strict=True)):
+                counts[line] = self.until_settled(pairs, grade[line], order, guess)
+                if progress:
+                    progress(line + 1, rounds)
         done = np.sort(counts[np.isfinite(counts)]).astype(int)
 
         def quantile(share: float) -> int | None:

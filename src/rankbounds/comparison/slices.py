@@ -7,7 +7,6 @@ Whether the difference depends on the slice is a question of its own, and has a 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.corrections import BY_SHUFFLES, adjusted, check_correction
 from rankbounds.comparison.power import check_level, minimum_detectable_effect
-from rankbounds.comparison.result import FEW_RUNS, run_number, signed
+from rankbounds.comparison.result import FEW_RUNS, run_number
 from rankbounds.comparison.significance import (
     EXACT_TOPICS,
     RESAMPLES,
@@ -34,13 +33,14 @@ from rankbounds.comparison.significance import (
 )
 from rankbounds.comparison.verdict import over_shared_topics
 from rankbounds.comparison.wording import POWER, measure_words
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, mean_difference, merit, zeroed
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.query_labels import labels_of
 from rankbounds.measures import Measure
-from rankbounds.tables import Table, number, plain_rows
+from rankbounds.notebook import shown
+from rankbounds.tables import Table, number, plain_rows, signed
 
 SLICE_FIELDS = (
     "by", "slice", "topics", "a", "b", "measure", "mean_a", "mean_b", "difference", "ci_low", "ci_high", "p_value",
@@ -208,8 +208,8 @@ class Slices:
                 "-" if row["ci_low"] is None else f"[{number(row['ci_low'])}, {number(row['ci_high'])}]",
                 str(row["won"]),
                 str(row["lost"]),
-                number(row["p_value"]),
-                *[number(row["p_adjusted"])] * corrected,
+                number(row["p_value"], 4),
+                *[number(row["p_adjusted"], 4)] * corrected,
                 number(row["detectable"]),
             ]
             for row in self.rows
@@ -220,7 +220,7 @@ class Slices:
     def _interaction_table(self, rows: list[dict[str, Any]]) -> Table:
         ordered = sorted(rows, key=lambda row: (row["p_value"] is None, row["p_value"], -(row["statistic"] or 0)))
         cells = [
-            [row["by"], row["a"], row["b"], str(row["slices"]), number(row["p_value"]), number(row["p_adjusted"])]
+            [row["by"], row["a"], row["b"], str(row["slices"]), number(row["p_value"], 4), number(row["p_adjusted"], 4)]
             for row in ordered[:SHOWN_INTERACTIONS]
         ]
         header = ["by", "run", "against", "slices", "interaction p", "p corrected"]
@@ -229,6 +229,9 @@ class Slices:
     def __repr__(self) -> str:
         parts = [table.text() for table in self.tables()]
         return "\n".join([*parts, *([self.words()] if len(self.runs) == 2 else []), f"{self.method()}\n"])
+
+    def _repr_html_(self) -> str:
+        return shown(*self.tables(), self.words() if len(self.runs) == 2 else None, self.method())
 
     def forest_rows(
         self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None
@@ -363,11 +366,9 @@ def _places(
             raise DataError(f'By "{by}" every slice has a single topic: group the labels, so that slices have several.')
         left_out[by] = [query for query, label in zip(queries, found, strict=True) if label is None]
         if left_out[by]:
-            warnings.warn(
+            warn(
                 f'{len(left_out[by])} of {len(queries)} topics have no label by "{by}" and are in no slice '
                 f"({some(left_out[by])}).",
-                RankboundsWarning,
-                stacklevel=4,
             )
     if not places:
         raise UsageError("No labels of topics were given.")

@@ -30,6 +30,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures import Measure, RankWeighted
+from rankbounds.notebook import Bar, shown
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
@@ -43,7 +44,7 @@ from rankbounds.probability.unjudged_documents import (
     warn_of_topics,
 )
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number, render_rows, signed
 from rankbounds.threads import in_threads, processors
 
 FIELDS = (
@@ -137,15 +138,23 @@ class Differences:
         ]  # fmt: skip
         rows = [
             [
-                pair.run_a, pair.run_b, pair.measure, f"{pair.difference:+.4f}", number(pair.sd),
-                f"[{pair.ci_low:+.4f}, {pair.ci_high:+.4f}]",
+                pair.run_a, pair.run_b, pair.measure, signed(pair.difference), number(pair.sd),
+                f"[{signed(pair.ci_low)}, {signed(pair.ci_high)}]",
                 number(pair.probability_a_better, 3), number(pair.probability_b_better, 3),
-                "-" if math.isnan(pair.certain_low) else f"[{pair.certain_low:+.4f}, {pair.certain_high:+.4f}]",
+                "-" if math.isnan(pair.certain_low) else f"[{signed(pair.certain_low)}, {signed(pair.certain_high)}]",
                 pair.verdict,
             ]
             for pair in self.pairs
         ]  # fmt: skip
-        return Table(header, rows, frozenset({0, 1, 2, 9}))
+        ends = [abs(end) for pair in self.pairs for end in (pair.certain_low, pair.certain_high, pair.difference)]
+        most = max((end for end in ends if math.isfinite(end)), default=0.0)
+        bars = [
+            Bar(pair.difference, pair.certain_low, pair.certain_high, pair.ci_low, pair.ci_high, -most, most)
+            if math.isfinite(pair.difference)
+            else None
+            for pair in self.pairs
+        ]
+        return Table(header, rows, frozenset({0, 1, 2, 9}), importance=[1, 3, 5, 9, 8, 6, 7], bars={3: bars})
 
     def render(self, kind: str, *, raw: bool = False) -> str:
         """In any text format of the command line."""
@@ -171,7 +180,7 @@ class Differences:
         return self.table().text() + "".join(f"{remark}\n" for remark in self.remarks)
 
     def _repr_html_(self) -> str:
-        return self.table().html()
+        return shown(self.table(), *self.remarks)
 
 
 def differences(

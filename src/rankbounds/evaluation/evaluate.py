@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from threading import Thread
@@ -14,7 +13,7 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.run import unique_names
-from rankbounds.errors import RankboundsWarning
+from rankbounds.errors import warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.score_sheet import RunResult, score_run
 from rankbounds.evaluation.scores import Scores
@@ -162,16 +161,18 @@ def score_runs(
     observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
     """Read, join and score every run; ``cells``, where given, turns rankings into the measures' numbers its own way."""
-    # Every run is looked up in one index. It is built while the first runs are being read.
+    # Every run is looked up in one index. It is built while the first runs are being read, if there are any to read.
     index = Thread(target=lambda: facts.qrels.pairs.index)
-    index.start()
+    if any(job.path is not None for job in jobs):
+        index.start()
 
     def score(numbered: tuple[int, RunToRead]) -> RunResult:
         number, job = numbered
         seen = partial(observe, number) if observe else None
         alone = threads if len(jobs) == 1 else 1
         run = job.read()
-        index.join()
+        if index.ident is not None:
+            index.join()
         return score_run(run, facts, measures, assumptions, alone, cells, seen)
 
     results = []
@@ -190,7 +191,7 @@ def score_runs(
         [job.name is not None for job in jobs],
     )
     for message in [*scores.warnings(), *assumptions.more_known(facts), *fractions_lost(facts.grade, measures)]:
-        warnings.warn(message, RankboundsWarning, stacklevel=2)
+        warn(message)
     return scores
 
 

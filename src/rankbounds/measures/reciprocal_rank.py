@@ -42,6 +42,7 @@ class RR(Measure):
     name: ClassVar[str] = "RR"
     aliases: ClassVar[tuple[str, ...]] = ("MRR",)
     examples: ClassVar[tuple[str, ...]] = ("RR", "RR@2", "RR(rel=2)")
+    sources: ClassVar[tuple[str, ...]] = ("voorhees1999trec8",)
     trec_names: ClassVar[tuple[str, ...]] = ("recip_rank",)
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
@@ -51,7 +52,7 @@ class RR(Measure):
         relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
         if rankings.certain:
             first = np.argmax(relevant, axis=-1)
-            return np.take_along_axis(relevant, first[:, None], axis=-1)[:, 0] / (first + 1)
+            return relevant[np.arange(first.size), first] / (first + 1)
         return expected_stop(relevant)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:

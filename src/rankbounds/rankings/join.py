@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
+from rankbounds.columns.native import in_use
+from rankbounds.columns.native.lists import ORDERS, RunRows, block_of
+from rankbounds.columns.native.tables import topic_ends
 from rankbounds.columns.pairs import row_numbers
 from rankbounds.errors import DataError
-from rankbounds.rankings.order import Order, Precision, ranking
+from rankbounds.rankings.order import Order, Precision, compared_scores, ranking
 from rankbounds.rankings.rankings import BEYOND, NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -71,14 +74,21 @@ def join(
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
     known = topic_in_qrels >= 0
     unknown = [name for name, judged in zip(pairs.topics, known.tolist(), strict=True) if not judged]
+    if not facts.query_ids:
+        raise DataError(facts.qrels.pairs.source.name, "no topic is judged.")
     if not known.any():
         judgments = f"the judgments ({facts.qrels.pairs.source.name})"
         raise no_topic_judged(pairs.source.name, pairs.topics[0], judgments, facts.query_ids[0])
-    absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
+    lacking = np.ones(len(facts.query_ids), dtype=bool)
+    lacking[topic_in_qrels[known]] = False
+    absent = np.flatnonzero(lacking)
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
     # A list that the run has and that holds nothing is a list; one that it lacks counts as such if that is wanted.
-    empty = topic_in_qrels[known & (np.bincount(pairs.topic, minlength=known.size) == 0)]
+    holds_nothing = np.ones(known.size, dtype=bool)
+    ends = topic_ends(pairs.topic)
+    holds_nothing[pairs.topic if ends is None else pairs.topic[ends - 1]] = False
+    empty = topic_in_qrels[known & holds_nothing]
     if topics == "judged":
         empty = np.concatenate((empty, absent))
     if empty.size:
@@ -98,12 +108,31 @@ def slices_of(
 ) -> list[Callable[[], list[Rankings]]]:
     """The rankings of the run's judged topics, to be computed slice by slice."""
     keep_judgments |= facts.some_only_pooled
-    return [
-        partial(
-            _rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
-        )
-        for rows in run.pairs.topic_slices()
-    ]
+    kernel = _native_rows(run, facts, topic_in_qrels, order, precision)
+
+    def compute(rows: slice | Ints) -> list[Rankings]:
+        lists = None if kernel is None else kernel.ranked(rows, keep_rows, keep_judgments)
+        if lists is None:
+            return _rankings_of_slice(
+                run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
+            )
+        start = np.cumsum(lists.length) - lists.length
+        columns = lists.grade, lists.tied, lists.row, lists.judgment
+        return list(_batches(*columns, start, lists.length, lists.topic, facts))
+
+    return [partial(compute, rows) for rows in run.pairs.topic_slices()]
+
+
+def _native_rows(
+    run: Run, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
+) -> RunRows | None:
+    """The run ready for the kernel; None where it must be left to NumPy."""
+    table = facts.qrels.pairs.index.native if in_use() and order in ORDERS else None
+    if table is None:
+        return None
+    docs, score = run.pairs.docs, compared_scores(run, precision)
+    columns = docs.text, docs.start, docs.length, run.pairs.keys, run.pairs.topic, score
+    return RunRows(*columns, topic_in_qrels, table, facts.grade, ORDERS[order])
 
 
 def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, keep_judgments: bool = False) -> Rankings:
@@ -131,26 +160,56 @@ def _rankings_of_slice(
     keep_judgments: bool,
 ) -> list[Rankings]:
     """The rankings of the topics in these rows, which stand together topic by topic."""
-    run = whole.take(rows)
-    pairs = run.pairs
-    is_judged, judgments = facts.qrels.pairs.index.find(pairs, topic_in_qrels)
-    grade = np.full(len(pairs), np.nan)
-    grade[is_judged] = facts.grade[judgments]
-    judgment = None
-    if keep_judgments:
-        judgment = np.full(len(pairs), NOT_POOLED, dtype=np.int32)
-        judgment[is_judged] = judgments
-    permutation, tied = ranking(run, order, precision, tie_key)
-    source = row_numbers(rows) if keep_rows else None
-    if permutation is not None:
-        grade = grade[permutation]
-        source = None if source is None else source[permutation]
-        judgment = None if judgment is None else judgment[permutation]
-    start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
-    length = np.diff(start, append=len(pairs))
-    topic = topic_in_qrels[pairs.topic[start]]
-    known = topic >= 0
-    return list(_batches(grade, tied, source, judgment, start[known], length[known], topic[known], facts))
+    found = LookedUp.of(whole, rows, facts, topic_in_qrels, keep_rows, keep_judgments)
+    return found.ranked(whole.score[rows], order, precision, tie_key)
+
+
+@dataclass(frozen=True)
+class LookedUp:
+    """Documents of some topics, topic by topic, with their grades; not yet ranked, since scores may come later."""
+
+    run: Run
+    grade: Floats
+    source: Ints | None
+    judgment: Ints | None
+    topic_in_qrels: Ints
+    facts: TopicFacts
+
+    @classmethod
+    def of(
+        cls,
+        whole: Run,
+        rows: slice | Ints,
+        facts: TopicFacts,
+        topic_in_qrels: Ints,
+        keep_rows: bool = False,
+        keep_judgments: bool = False,
+    ) -> LookedUp:
+        """Look up the documents in these rows of a run."""
+        run = whole.take(rows)
+        is_judged, judgments = facts.qrels.pairs.index.find(run.pairs, topic_in_qrels)
+        grade = np.full(len(run), np.nan)
+        grade[is_judged] = facts.grade[judgments]
+        judgment = None
+        if keep_judgments:
+            judgment = np.full(len(run), NOT_POOLED, dtype=np.int32)
+            judgment[is_judged] = judgments
+        return cls(run, grade, row_numbers(rows) if keep_rows else None, judgment, topic_in_qrels, facts)
+
+    def ranked(self, score: Floats, order: Order, precision: Precision, tie_key: TieKey | None) -> list[Rankings]:
+        """The rankings by these scores."""
+        grade, source, judgment = self.grade, self.source, self.judgment
+        permutation, tied = ranking(self.run.rescored(score), order, precision, tie_key)
+        if permutation is not None:
+            grade = grade[permutation]
+            source = None if source is None else source[permutation]
+            judgment = None if judgment is None else judgment[permutation]
+        pairs = self.run.pairs
+        start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
+        length = np.diff(start, append=len(pairs))
+        topic = self.topic_in_qrels[pairs.topic[start]]
+        known = topic >= 0
+        return list(_batches(grade, tied, source, judgment, start[known], length[known], topic[known], self.facts))
 
 
 def _batches(
@@ -189,6 +248,9 @@ def _block(column: NDArray[Any], beyond: float, start: Ints, length: Ints) -> ND
     total = int(length.sum())
     if total == width * length.size and start[-1] + length[-1] - start[0] == total:
         return column[int(start[0]) : int(start[0]) + total].reshape(-1, width)
+    filled = block_of(column, beyond, start, length, width)
+    if filled is not None:
+        return filled
     rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
     row = np.repeat(np.arange(length.size), length)
     block = np.full((length.size, width), beyond, dtype=column.dtype)

@@ -34,10 +34,17 @@ def ranked_rows(
     return (together if permutation is None else together[permutation]), tied
 
 
+def compared_scores(run: Run, precision: Precision) -> Floats:
+    """The scores in the precision in which they are compared; those too large for it are equal."""
+    with np.errstate(over="ignore"):
+        scores: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
+    return scores
+
+
 def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
     """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
     topic = run.pairs.topic
-    line_score: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
+    line_score = compared_scores(run, precision)
     score: Floats = line_score
     permutation: Ints | None = None
     same_topic = topic[1:] == topic[:-1]
@@ -45,7 +52,9 @@ def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None
         rising = same_topic & (score[1:] > score[:-1])
         if rising.any():
             rows = np.flatnonzero(np.isin(topic, topic[1:][rising]))
-            permutation = _reordered(permutation, len(run), rows, np.lexsort((-score[rows], topic[rows])))
+            # Where a tie-break tells all documents of a group apart, their order before it does not matter.
+            falling = _by_falling_score(score[rows], topic[rows], stable=order in ("line", "rank"))
+            permutation = _reordered(permutation, len(run), rows, falling)
             score = line_score[permutation]
     tied = np.zeros(len(run), dtype=bool)
     tied[1:] = same_topic & (score[1:] == score[:-1])
@@ -58,6 +67,24 @@ def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None
         if within is not None:
             permutation = _reordered(permutation, len(run), rows, within)
     return permutation, tied
+
+
+def _by_falling_score(score: Floats, topic: Ints, *, stable: bool) -> Ints:
+    """The order by score of rows that stand topic by topic; unless ``stable``, equal ones may change places.
+
+    Lists of about the same length are sorted side by side, in a fifth of the time of a sort by topic and score.
+    """
+    start = np.flatnonzero(np.diff(topic, prepend=-1))
+    length = np.diff(start, append=topic.size)
+    width = int(length.max())
+    if width * length.size > 2 * topic.size or np.isinf(score).any():  # in single precision large ones are infinite
+        return np.lexsort((-score, topic))
+    inside = np.arange(width) < length[:, None]
+    lists = np.full(inside.shape, np.inf, dtype=score.dtype)
+    lists[inside] = -score
+    place = np.argsort(lists, axis=-1, kind="stable" if stable else None)
+    place += start[:, None]
+    return place[inside]
 
 
 def ranked(run: Run, order: Order = "trec", precision: Precision = "double") -> Run:

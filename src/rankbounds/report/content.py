@@ -21,7 +21,7 @@ from rankbounds.comparison import Comparison, Evidence, compare, wording
 from rankbounds.comparison.agreement import agreement
 from rankbounds.comparison.rank_intervals import words as rank_words
 from rankbounds.comparison.significance import RESAMPLES, pairs_of
-from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import equal, levelled, merit
@@ -170,7 +170,7 @@ def gather(
         dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, RankboundsWarning))
     )
     for message in messages:
-        warnings.warn(message, RankboundsWarning, stacklevel=2)
+        warn(message)
     thinning = thinned(scores, choices)
     compared = _compared(scores, choices, evidence)
     content = _of_scores(scores, compared, thinning, choices) | {

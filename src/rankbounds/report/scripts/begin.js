@@ -18,12 +18,15 @@ function address(what) {
   return looked.measure ? `${asked}&measure=${encodeURIComponent(measures[looked.measure].label)}` : asked;
 }
 
-function remember(what) { history.replaceState(null, "", address(what)); }
+// In a notebook the page stands in a frame without an address of its own.
+const framed = location.protocol === "about:";
+
+function remember(what) { if (!framed) history.replaceState(null, "", address(what)); }
 
 function decoded(text) { try { return decodeURIComponent(text); } catch { return text; } }
 
-function follow() {
-  const parts = Object.fromEntries(location.hash.slice(1).split("&").map((part) => { const [name, ...rest] = part.split("="); return [name, rest.join("=")]; }));
+function follow(hash) {
+  const parts = Object.fromEntries(hash.slice(1).split("&").map((part) => { const [name, ...rest] = part.split("="); return [name, rest.join("=")]; }));
   const numberOf = (names, text) => (text === undefined ? -1 : names.indexOf(decoded(text)));
   const measure = numberOf(measures.map(({ label }) => label), parts.measure), topic = numberOf(topics, parts.topic), run = numberOf(runs, parts.run);
   const [a, b] = (parts.pair || "").split(",").map((name) => numberOf(runs, name));
@@ -46,11 +49,11 @@ function showAll() {
   if (!data.persistence) showTopic();
 }
 
-function arrive() {
-  const section = follow();
-  if (!section) return;
-  showAll();
-  at(section).scrollIntoView();
+function arrive(hash) {
+  const section = follow(hash);
+  if (section) showAll();
+  const target = at(section || hash.slice(1));
+  if (target) target.scrollIntoView();
 }
 
 // ---- what can be chosen ----
@@ -108,13 +111,19 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   at("search").focus();
 });
-window.addEventListener("hashchange", arrive);
+window.addEventListener("hashchange", () => arrive(location.hash));
+document.addEventListener("click", (event) => {
+  const followed = event.target.closest("a[href^='#']");
+  if (!framed || !followed) return;
+  event.preventDefault();
+  arrive(followed.getAttribute("href"));
+});
 let waiting = null, drawnFor = innerWidth;
 window.addEventListener("resize", () => {  // (also when a phone hides its bars: nothing is to be drawn again then)
   clearTimeout(waiting);
   waiting = setTimeout(() => { if (innerWidth !== drawnFor) { drawnFor = innerWidth; showAll(); } }, 150);
 });
-const asked = follow();
+const asked = follow(location.hash);
 showAll();
 showNext();
 showIdentity();

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -13,7 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED
-from rankbounds.errors import DataError, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.engines.spark import scoring, segments
 from rankbounds.evaluation.engines.spark.scores import SparkScores
@@ -57,7 +56,7 @@ def _also_in_the_old_order(evaluate: Callable[Given, SparkScores]) -> Callable[G
 
 def _warn_of(old: str, remedy: str) -> None:
     message = f"spark.evaluate: {old} will not be understood by the next release; {remedy}."
-    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    warn(message, DeprecationWarning)
 
 
 def _is_frame(given: Any) -> bool:

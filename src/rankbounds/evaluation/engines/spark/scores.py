@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -14,7 +13,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import as_qrels
-from rankbounds.errors import DataError, RankboundsWarning
+from rankbounds.errors import DataError, RankboundsWarning, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.engines.spark.scoring import SAID, UNJUDGED
 from rankbounds.evaluation.engines.spark.session import functions_of_spark
@@ -187,7 +186,7 @@ def scores_from_rows(
     scores = gathered(results, runs, query_ids, measures, assumptions, collection, without)
     messages = [*scores.warnings(), *fractions_lost(grades, measures, distinct)]
     for warning in [*told_once(said), *map(RankboundsWarning, messages)]:
-        warnings.warn(warning, stacklevel=3)
+        warn(warning)
     return scores
 
 
