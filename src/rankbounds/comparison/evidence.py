@@ -44,7 +44,7 @@ from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
     from rankbounds.comparison.result import Comparison
-    from rankbounds.comparison.settling import SettlingPlan
+    from rankbounds.comparison.settling_plan import SettlingPlan
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
@@ -436,7 +436,7 @@ class Evidence:
             return None
         if not follows_grades(measure):
             return None
-        from rankbounds.comparison.settling import Question
+        from rankbounds.comparison.settling_question import Question
 
         question = Question.about(
             [self.runs[a], self.runs[b]],
