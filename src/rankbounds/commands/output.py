@@ -24,7 +24,7 @@ FILES_READ = (
     "preferences", "scores", "by", "collections", "queries",
 )  # fmt: skip
 """Under which names the options of commands hold files to read."""
-FILES_WRITTEN = ("output", "save", "figure", "bibtex")
+FILES_WRITTEN = ("output", "save", "figure", "bibtex", "page")
 """Under which names they hold files to write."""
 
 
