@@ -297,6 +297,14 @@ def test_a_table_says_what_it_leaves_out():
     assert table.markdown().count("words that say something about it") == 1
 
 
+def test_numbers_among_words_are_not_cut():
+    table = Table(["system", "lies in", "how"], [["A", "[0.0297, 0.9178]", "exactly"]], frozenset({0, 1, 2}))
+    for width in range(10, 40):
+        with looking(Look(width)):
+            shown = table.text()
+        assert "[0.0297, 0.9178]" in shown or "lies in" in " ".join(shown.split("not shown:")[1].split())
+
+
 # ---- files ----
 
 FILES = {"scores.txt": "table", "scores": "table"} | {f"scores.{ending}": kind for ending, kind in ENDINGS.items()}
