@@ -114,9 +114,9 @@ def rest() -> None:
     erase()
 
 
-def progress_on_terminal(what: str) -> Callable[[int, int], None] | None:
-    """What counts how many of how many are done; None where nobody would see it."""
+def progress_on_terminal(what: str, then: str = WORKING) -> Callable[[int, int], None] | None:
+    """What counts how many of how many are done, and says what is done then; None where nobody would see it."""
     line = _line
     if line is None:
         return None
-    return lambda done, total: line.tell(what, done, total) if done < total else line.tell(WORKING)
+    return lambda done, total: line.tell(what, done, total) if done < total else line.tell(then)
