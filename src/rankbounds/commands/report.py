@@ -74,6 +74,11 @@ def run(options: argparse.Namespace) -> int:
         files = [path for _, path in score_table_files(options)]
         write_text(options, page(gather_scores(scores, files, choices_from(options))))
         return 0
-    content = gather(options.qrels, runs_from(options), choices_from(options), progress_on_terminal("runs scored"))
+    content = gather(
+        options.qrels,
+        runs_from(options),
+        choices_from(options),
+        progress_on_terminal("runs scored", "comparing runs, and making the page"),
+    )
     write_text(options, page(content))
     return 0
