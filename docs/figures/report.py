@@ -16,9 +16,10 @@ from PIL import Image
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 import browser
+
+HERE = Path(__file__).parent
 
 PARTS = {"report": "leaderboard", "report-changes": "changes-part", "report-pair": "pair", "report-topic": "topic"}
 """The figures, and the parts of the page that they show."""
