@@ -143,9 +143,7 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
 
     def _weights_to_depth(self, n: int) -> Floats:
         weights = self.weights(n)
-        if self.cutoff is not None:
-            weights[self.cutoff :] = 0.0
-        return weights
+        return weights if self.cutoff is None else np.where(np.arange(n) < self.cutoff, weights, 0.0)
 
     def _sums(self, rankings: Rankings, reached: Flags, turned: Ints, *, best: bool, over_ties: bool) -> Floats:
         """The weights of the documents that reach a level, when 0, 1, 2, ... of the unjudged ones do so too."""
