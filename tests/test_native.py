@@ -17,7 +17,7 @@ from rankbounds.columns import native
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.addresses import address_of, text_address
 from rankbounds.columns.native.lines import Lines, count_lines
-from rankbounds.columns.native.lists import block_of
+from rankbounds.columns.native.lists import block_of, order_in_groups
 from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.files.opening import text_of
@@ -130,6 +130,26 @@ def test_lists_beyond_the_end_of_a_column_are_refused():
     for start, length in (([4], [2]), ([-1], [2]), ([0], [4])):
         with pytest.raises(IndexError):
             block_of(column, 0.0, np.array(start), np.array(length), 3)
+
+
+@needs_kernel
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, -0.0, 1.0, 0.5, 2.0]), min_size=1, max_size=6), min_size=1), st.booleans()
+)
+def test_the_order_within_groups_is_that_of_a_stable_sort(groups, falling):
+    value = np.concatenate(groups)
+    size = np.array([len(group) for group in groups])
+    number = np.repeat(np.arange(size.size), size)
+    expected = np.lexsort((-value if falling else value, number))
+    assert order_in_groups(value, np.cumsum(size) - size, falling).tolist() == expected.tolist()
+
+
+@needs_kernel
+def test_values_without_an_order_and_long_groups_are_left_to_numpy():
+    assert order_in_groups(np.array([1.0, np.nan]), np.array([0]), True) is None
+    assert order_in_groups(np.arange(100.0), np.array([0]), True) is None
+    with pytest.raises(IndexError):
+        order_in_groups(np.arange(3.0), np.array([0, 4]), True)
 
 
 ids = st.text("ab\0é", min_size=1, max_size=12)

@@ -92,6 +92,9 @@ typedef struct {
 
 int rank_list(const Documents *documents, Order order, int64_t *rows, int64_t count, int64_t *scratch, uint8_t *tied);
 
+int order_in_groups(const double *value, int64_t count, const int64_t *start, int64_t groups, int falling,
+                    int64_t *order);
+
 /* join.c */
 typedef struct {
     const uint8_t *text;

@@ -152,6 +152,14 @@ FUNCTION(py_rank_lists) {
     return PyLong_FromLongLong(lists);
 }
 
+FUNCTION(py_order_in_groups) {
+    int64_t n[6];
+    int status = 0;
+    if (!numbers_of(arguments, given, 6, n)) return NULL;
+    OUTSIDE_THE_LOCK(status = order_in_groups(ADDRESS(n[0]), n[1], ADDRESS(n[2]), n[3], (int)n[4], ADDRESS(n[5])));
+    return PyLong_FromLong(status);
+}
+
 FUNCTION(py_fill_block) {
     int64_t n[8];
     if (!numbers_of(arguments, given, 8, n)) return NULL;
@@ -176,6 +184,7 @@ static PyMethodDef methods[] = {
     METHOD(topic_ends),
     METHOD(fill_table),
     METHOD(rank_lists),
+    METHOD(order_in_groups),
     METHOD(fill_block),
     {"seconds_outside_the_lock", py_seconds_outside, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
