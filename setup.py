@@ -1,5 +1,7 @@
-"""The part of the build that pyproject.toml cannot say: the kernel in C, left out where no compiler builds it."""
+"""What pyproject.toml cannot say: the kernel in C, left out where nothing compiles it, and where the project lives."""
 
+import os
+import re
 import sys
 import sysconfig
 from pathlib import Path
@@ -30,4 +32,25 @@ kernel = Extension(
     py_limited_api=True,
     optional=True,
 )
-setup(ext_modules=[kernel] if STABLE else [], cmdclass={"bdist_wheel": StableWheel})
+
+# A package index shows the README far from the repository: its links have to be whole. The workflow that releases knows
+# where the repository is.
+readme = Path("README.md").read_text("utf-8")
+addresses = {}
+if repository := os.environ.get("GITHUB_REPOSITORY"):
+    home = f"https://github.com/{repository}"
+    readme = re.sub(r"(!\[[^]]*\])\((?!https?:)", rf"\1({home}/raw/main/", readme)
+    readme = re.sub(r"(?<!!)(\[[^]]*\])\((?!https?:)", rf"\1({home}/blob/main/", readme)
+    addresses = {
+        "Repository": home,
+        "Documentation": f"https://{repository.partition('/')[0]}.github.io/{repository.partition('/')[2]}",
+        "Changelog": f"{home}/blob/main/CHANGELOG.md",
+        "Issues": f"{home}/issues",
+    }
+setup(
+    ext_modules=[kernel] if STABLE else [],
+    cmdclass={"bdist_wheel": StableWheel},
+    long_description=readme,
+    long_description_content_type="text/markdown",
+    project_urls=addresses,
+)

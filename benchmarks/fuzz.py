@@ -102,6 +102,7 @@ def keep(asked: argparse.Namespace, number: int, name: str, why: str, case: Case
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
     for file, content in case.files.items():
+        (kept / file).parent.mkdir(parents=True, exist_ok=True)
         (kept / file).write_bytes(content)
     (kept / "report.txt").write_text(report(asked, number, name, why, case.command), "utf-8", "backslashreplace")
     if folder is not None:

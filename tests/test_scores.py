@@ -276,7 +276,7 @@ class TestObjects:
             scores.value[0] = 2
 
     def test_markup_in_names_is_text(self, scores):
-        assert "<b>" not in replace(scores, runs=["<b>", "b", "c"])._repr_html_()
+        assert "<i>" not in replace(scores, runs=["<i>", "b", "c"])._repr_html_()
 
 
 ALL_MEASURES = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
@@ -313,7 +313,7 @@ def any_scores(draw):
 
 
 class TestSaving:
-    @settings(max_examples=150)
+    @settings(max_examples=50)
     @given(any_scores())
     def test_what_is_loaded_is_what_was_saved(self, tmp_path_factory, scores):
         path = tmp_path_factory.mktemp("saved") / "scores.json"

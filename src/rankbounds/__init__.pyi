@@ -16,11 +16,11 @@ from rankbounds.collection.run import read_predictions as read_predictions
 from rankbounds.collection.run import read_run as read_run
 from rankbounds.collection.run import read_runs as read_runs
 from rankbounds.columns.versions import show_versions as show_versions
+from rankbounds.comparison.collections_comparison import CollectionsComparison as CollectionsComparison
 from rankbounds.comparison.gate import Gate as Gate
 from rankbounds.comparison.gate import gate as gate
 from rankbounds.comparison.headroom import smallest_p_value as smallest_p_value
 from rankbounds.comparison.judges import judges as judges
-from rankbounds.comparison.many_collections import CollectionsComparison as CollectionsComparison
 from rankbounds.comparison.many_collections import compare_collections as compare_collections
 from rankbounds.comparison.power import topics_needed as topics_needed
 from rankbounds.comparison.replicates import replicates as replicates

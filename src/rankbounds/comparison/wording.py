@@ -20,7 +20,7 @@ from rankbounds.evaluation.score_differences import TOLERANCE, equal
 from rankbounds.evaluation.score_table import UNJUDGED as UNJUDGED
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.settling import SettlingPlan
+    from rankbounds.comparison.settling_plan import SettlingPlan
 
 POWER = 0.8
 """How often a difference should be found that the words call one that is found."""

@@ -14,7 +14,7 @@ from rankbounds.evaluation.evaluator import PreparedScoring
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.names_elsewhere import FAMILIES, NICKNAMES
-from rankbounds.measures.parser import trec_name
+from rankbounds.measures.trec_names import trec_name
 from rankbounds.rankings.topic_facts import TopicFacts
 
 _NO_NUMBERS = ("runid", "relstring")
@@ -142,8 +142,10 @@ def _named(given: str | Measure) -> list[tuple[str, Measure]]:
     """Measures by the names under which their values are given back."""
     if isinstance(given, Measure):
         return [(trec_name(given), given)]
+    if given in _NO_NUMBERS:
+        return []
     if given in NICKNAMES:
-        names = (name for name in NICKNAMES[given] if name in supported_measures and name not in _NO_NUMBERS)
+        names = (name for name in NICKNAMES[given] if name in supported_measures)
         return [measure for name in names for measure in _named(name)]
     family, dot, values = given.partition(".")
     if family in FAMILIES and (dot or given == family):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.comparison.judges import Judges
+from rankbounds.comparison.judges_result import Judges
 from rankbounds.errors import UsageError
 from rankbounds.plots.style import COLOURS, fresh_axes, fresh_panels
 
