@@ -18,6 +18,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
+from rankbounds.columns.native import worth_starting
 from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedUnjudged
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
@@ -40,7 +41,7 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rankings.unjudged import CalibratedRule
-from rankbounds.threads import in_threads, processors
+from rankbounds.threads import in_threads
 
 if TYPE_CHECKING:
     from rankbounds.comparison.result import Comparison
@@ -148,7 +149,7 @@ class Evidence:
     ) -> Evidence:
         """From everything that ``evaluate`` takes for judgments and runs, each file read once."""
         assumptions = assumptions or Assumptions()
-        reading = Reading(formats, labels, columns, lenient, threads or processors(), assumptions.gain)
+        reading = Reading(formats, labels, columns, lenient, threads or worth_starting(), assumptions.gain)
         return cls(reading.judgments(qrels), reading.runs(runs), assumptions)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -206,7 +207,7 @@ class Evidence:
             return self._looked[measures]
         weighted = [measure for measure in measures if isinstance(measure, RankWeighted) and self._follows_unjudged]
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
-        alone = processors() if len(self.runs) == 1 else 1
+        alone = worth_starting() if len(self.runs) == 1 else 1
 
         def look(number: int) -> tuple[RunResult, list[UnjudgedDocuments], Floats, Floats]:
             run, joined = self.runs[number], self._rankings(number)
@@ -235,7 +236,7 @@ class Evidence:
             )
 
         found = []
-        for result in in_threads(look, range(len(self.runs)), processors()):
+        for result in in_threads(look, range(len(self.runs)), worth_starting()):
             found.append(result)
             if progress:
                 progress(len(found), len(self.runs))
@@ -295,7 +296,7 @@ class Evidence:
         numbers = tuple(range(len(self.runs)) if among is None else among)
         if numbers not in self._shared:
             self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
-            batches = in_threads(lambda number: list(self._rankings(number).batches), numbers, processors())
+            batches = in_threads(lambda number: list(self._rankings(number).batches), numbers, worth_starting())
             self._shared[numbers] = SharedLists([self.runs[number] for number in numbers], self.facts, list(batches))
         return self._shared[numbers]
 
