@@ -48,7 +48,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all-pairs",
         action="store_true",
-        help="of more than 25 runs: compare all pairs in the page, not only those of the 25 that lead (takes longer)",
+        help="of more than 20 runs: compare all pairs in the page, not only those of the 20 that lead (takes longer)",
     )
     add_tests(parser)
     add_assumptions(parser)
