@@ -79,6 +79,15 @@ def test_raised_are_the_numbers_of_what_a_system_beats_significantly(many):
             assert numbers_in(row[measure][2]) == beaten[row["run"], measure]
 
 
+def test_of_the_best_ones_only_systems_that_are_shown_are_named(many):
+    whole, part = shown(many), shown(many, top=20)
+    assert [row["run"] for row in part] == [row["run"] for row in whole[:20]]
+    for row, same in zip(part, whole, strict=False):
+        for measure in map(str, many.measures):
+            assert numbers_in(row[measure][2]) == {number for number in numbers_in(same[measure][2]) if number <= 20}
+    assert "the systems shown here that it beats" in many.summary(top=20).caption
+
+
 def test_systems_stand_by_the_first_measure_and_the_best_by_each_is_bold(many):
     rows = shown(many)
     assert [row["run"] for row in rows] == [row["run"] for row in many.leaderboard("nDCG@10")]

@@ -13,6 +13,7 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.run import unique_names
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.score_sheet import RunResult, score_run
@@ -20,7 +21,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import in_threads, processors
+from rankbounds.threads import in_threads
 
 DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
 
@@ -136,7 +137,7 @@ def evaluate(
     )
     chosen = parse_measures(measures)
     assumptions.check(chosen)
-    workers = threads or processors()
+    workers = threads or worth_starting()
     reading = Reading(formats, labels, columns, lenient, workers, assumptions.gain)
     return score_runs(
         TopicFacts(reading.judgments(qrels), assumptions.gain),

@@ -15,6 +15,7 @@ from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.repeated_runs import RepeatedRuns
 from rankbounds.collection.run import Run, as_run
+from rankbounds.columns.native import worth_starting
 from rankbounds.columns.pairs import Pairs
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, score_runs
@@ -25,7 +26,7 @@ from rankbounds.rankings.join import LookedUp, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import in_threads, processors
+from rankbounds.threads import in_threads
 
 Values = tuple[float, ...]
 SHORT = 100
@@ -101,7 +102,7 @@ class Evaluator:
         )
         chosen = parse_measures(measures)
         assumptions.check(chosen)
-        workers = threads or processors()
+        workers = threads or worth_starting()
         self._reading = Reading(formats, labels, columns, lenient, workers, assumptions.gain)
         facts = TopicFacts(self._reading.judgments(qrels), assumptions.gain)
         self._prepared = PreparedScoring(facts, chosen, assumptions, self._reading.run, workers)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import os
 
+from rankbounds.threads import processors
+
 TYPE_CHECKING = False  # the version is told without waiting for the module typing
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +44,11 @@ def described() -> str:
     if kernel is not None:
         return "compiled kernel"
     return f"NumPy alone, {f'{SWITCH}=0' if built is not None else 'no compiled kernel'}"
+
+
+def worth_starting() -> int:
+    """How many threads are worth starting to read, join and score: the kernel does most of that outside the lock."""
+    return processors(16) if in_use() else processors()
 
 
 @contextlib.contextmanager

@@ -45,6 +45,41 @@ static int numbers_of(PyObject *const *arguments, Py_ssize_t given, int expected
 #define ADDRESS(number) ((void *)(intptr_t)(number))
 #define FUNCTION(name) static PyObject *name(PyObject *Py_UNUSED(self), PyObject *const *arguments, Py_ssize_t given)
 
+/* What NumPy's documentation calls the array interface: an array as C sees it. */
+typedef struct {
+    int two, dimensions;
+    char kind;
+    int item_size, flags;
+    Py_ssize_t *shape, *strides;
+    void *data;
+    PyObject *description;
+} ArrayInterface;
+
+enum { CONTIGUOUS = 1, ALIGNED = 0x100, NOT_SWAPPED = 0x200 };
+
+/* Where an array lies: array, the letter and the size of its kind, and how many entries it must have at least. */
+FUNCTION(py_address) {
+    int64_t n[3];
+    if (given < 1 || !numbers_of(arguments + 1, given - 1, 3, n)) return NULL;
+    PyObject *capsule = PyObject_GetAttrString(arguments[0], "__array_struct__");
+    if (!capsule) return NULL;
+    ArrayInterface *array = PyCapsule_GetPointer(capsule, NULL);
+    PyObject *address = NULL;
+    if (array && array->two == 2) {
+        int64_t size = 1;
+        for (int axis = 0; axis < array->dimensions; axis++) size *= array->shape[axis];
+        int needed = CONTIGUOUS | ALIGNED | NOT_SWAPPED;
+        if (array->kind == (char)n[0] && array->item_size == n[1] && size >= n[2] && (array->flags & needed) == needed)
+            address = PyLong_FromVoidPtr(array->data);
+        else
+            PyErr_SetString(PyExc_TypeError, "an array of another kind or size");
+    } else if (array) {
+        PyErr_SetString(PyExc_TypeError, "not an array");
+    }
+    Py_DECREF(capsule);
+    return address;
+}
+
 FUNCTION(py_count_lines) {
     int64_t n[3], lines = 0;
     if (!numbers_of(arguments, given, 3, n)) return NULL;
@@ -132,6 +167,7 @@ static PyObject *py_seconds_outside(PyObject *Py_UNUSED(self), PyObject *Py_UNUS
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, NULL}
 
 static PyMethodDef methods[] = {
+    METHOD(address),
     METHOD(count_lines),
     METHOD(parse_lines),
     METHOD(merge_topics),

@@ -18,6 +18,7 @@ from rankbounds.collection.inputs import judgments_from
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.run import Run, of_lines
 from rankbounds.columns.ids import Ids
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, fractions_lost, gathered
@@ -31,7 +32,6 @@ from rankbounds.files.topic_batches import LargeFile, MixedTopicsError, Piece
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.join import empty_rankings, no_topic_judged, slices_of
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import processors
 
 MEMORY = 512 << 20
 """How many bytes to use, about, where nothing is said."""
@@ -65,7 +65,7 @@ def evaluate(
     chosen = parse_measures(measures)
     decided.check(chosen, in_memory=False)
     budget = memory_bytes(memory)
-    workers = threads or processors()
+    workers = threads or worth_starting()
 
     def large(path: str, names: ColumnNames) -> LargeFile:
         return LargeFile(path, names, max(1 << 12, budget // PIECE_SHARE), lenient, workers)
