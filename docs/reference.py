@@ -9,6 +9,7 @@ from typing import Any
 
 import rankbounds
 from rankbounds.cli import DESCRIPTION, build_parser
+from rankbounds.commands.questions import QUESTIONS
 from rankbounds.commands.measures import describe, explain
 from rankbounds.measures import REGISTRY
 
@@ -57,7 +58,10 @@ def commands_page() -> str:
     """Every command with its arguments and options."""
     parser = build_parser()
     subparsers = next(one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
-    parts = [f"# Command line\n\n{DESCRIPTION} Made from the program's own help.\n"]
+    parts = [
+        f"# Command line\n\n{DESCRIPTION} Made from the program's own help.\n",
+        _table(["question", "commands"], [[question, ", ".join(names)] for question, names in QUESTIONS.items()]),
+    ]
     for name, command in subparsers.choices.items():
         shown = [action for action in command._actions if action.help != argparse.SUPPRESS and action.dest != "help"]
         parts.append(f"\n## rankbounds {name}\n\n{_block((command.description or '').strip())}")

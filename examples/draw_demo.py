@@ -7,12 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rankbounds.terminal import lines_that_fit
+
+WIDTH = 130
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "figures" / "demo.svg"
 
 
 def main() -> None:
     printed = subprocess.run([sys.executable, "-m", "rankbounds", "demo"], capture_output=True, text=True, check=True)
-    lines = printed.stdout.rstrip().splitlines()
+    lines = lines_that_fit(printed.stdout.rstrip(), WIDTH).splitlines()
     width, height = 14 + 7.4 * max(map(len, lines)), 24 + 17 * len(lines)
     text = "\n".join(
         f'<text x="14" y="{28 + 17 * at}" xml:space="preserve">{html.escape(line)}</text>'

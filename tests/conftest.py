@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -39,20 +40,29 @@ def archive(name: str) -> Path:
 
 @pytest.fixture(scope="session")
 def unpacked(tmp_path_factory):
-    """Unpack an archive of real data once; return the folder."""
-    done: dict[str, Path] = {}
+    """Unpack an archive of real data once, whichever of the processes that run tests comes first; return the folder."""
+    parallel = "PYTEST_XDIST_WORKER" in os.environ
+    place = tmp_path_factory.getbasetemp().parent if parallel else tmp_path_factory.getbasetemp()
 
     def unpack(name: str) -> Path:
-        if name not in done:
-            source = archive(name)
-            target = tmp_path_factory.mktemp(name.split(".")[0])
+        target = place / f"unpacked-{name.split('.')[0]}"
+        if target.exists():
+            return target
+        source = archive(name)
+        begun = target.with_suffix(".begun")
+        try:
+            begun.mkdir()
+        except FileExistsError:
+            while not target.exists() and begun.exists():
+                time.sleep(0.1)
+            return unpack(name)
+        try:
             with tarfile.open(source) as tar:
-                if hasattr(tarfile, "data_filter"):
-                    tar.extractall(target, filter="data")
-                else:
-                    tar.extractall(target)
-            done[name] = target
-        return done[name]
+                tar.extractall(begun, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+            begun.rename(target)
+        finally:
+            shutil.rmtree(begun, ignore_errors=True)
+        return target
 
     return unpack
 

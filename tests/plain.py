@@ -774,14 +774,20 @@ def value(topic: Topic, measure) -> float:
 
 def greatest(topic: Topic, measure) -> float:
     """The measure of one list when documents beyond its end or beyond the depth turn out as good as they can."""
+    return value_and_greatest(topic, measure)[1]
+
+
+def value_and_greatest(topic: Topic, measure) -> tuple[float, float]:
+    """The measure of one list, and the greatest when what lies beyond it turns out as good as it can."""
+    found = value(topic, measure)
     if type(measure).__name__ == "Condensed":
-        return greatest(topic, measure.measure)
+        return found, greatest(topic, measure.measure)
     if measure.name in READING_ON:
-        return DEFINITIONS[measure.name](topic, measure, 1)
+        return found, DEFINITIONS[measure.name](topic, measure, 1)
     length, tail = len(topic.ranking), 0.0
     if measure.name == "RBP":
         tail = measure.p ** (length if measure.cutoff is None else min(length, measure.cutoff))
     if measure.name == "SDCG":
         weights = [_discount(rank, measure.base) for rank in range(1, measure.cutoff + 1)]
         tail = sum(weights[length:]) / sum(weights)
-    return value(topic, measure) + tail
+    return found, found + tail

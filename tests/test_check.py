@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import tarfile
-from pathlib import Path
 
 import pytest
 
 import rankbounds as rb
-from conftest import archive
 from rankbounds.checking.tie_effects import in_words, places
 from rankbounds.errors import Place
 
@@ -244,12 +241,9 @@ class TestWithJudgments:
         )
 
 
-def test_real_runs(tmp_path):
-    with tarfile.open(archive("trec8-adhoc.tar.xz")) as tar:
-        for member in tar:
-            if member.name.endswith(("/input.UB99T", "/input.UB99SW")):
-                (tmp_path / Path(member.name).name).write_bytes(tar.extractfile(member).read())
-    found = {one.run: one for one in rb.diagnose(tmp_path)}
+def test_real_runs(unpacked):
+    folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc" / "runs"
+    found = {one.run: one for one in rb.diagnose([folder / "input.UB99T", folder / "input.UB99SW"])}
     assert found["UB99T"].exponent_mistakes == found["UB99T"].contradictions_line == 16
     assert found["UB99SW"].tied_documents / found["UB99SW"].lines == pytest.approx(0.988, abs=5e-4)
 

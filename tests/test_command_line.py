@@ -234,7 +234,11 @@ def test_missing_files_and_folders(command, files, tmp_path):
         (["--gain", "1=two"], "gain rule"),
         (["--format", "jsn"], 'Did you mean "json"?'),
         (["--format", "parquet"], "name a file"),
-        (["--frobnicate"], "nrecognized"),
+        (["--frobnicate"], 'no option "--frobnicate"'),
+        (["--fromat", "csv"], 'Did you mean "--format"?'),
+        (["--fromat=csv"], 'Did you mean "--format"?'),
+        (["--digits", "many"], "whole number from 0 to 15"),
+        (["--color", "allways"], 'Did you mean "always"?'),
     ],
 )
 def test_wrong_usage_is_one_clear_message(command, files, arguments, told):

@@ -59,15 +59,20 @@ def values_by_measure():
 
 def scores_of(value, measure="AP", low=None, high=None):
     """Scores from an array of run by topic."""
-    value = np.asarray(value, dtype=float)[:, :, None]
+    held = [None if array is None else np.asarray(array, dtype=float)[:, :, None] for array in (value, low, high)]
+    return scores_by(held[0], [parse_measure(measure)], *held[1:])
+
+
+def scores_by(value, measures, low=None, high=None):
+    """Scores from an array of run by topic by measure."""
     unknown = np.full(value.shape, np.nan)
     return Scores(
         runs=["first", "second", "third", "fourth"][: value.shape[0]],
         query_ids=[str(at) for at in range(value.shape[1])],
-        measures=[parse_measure(measure)],
+        measures=list(measures),
         value=value,
-        low=unknown if low is None else np.asarray(low, dtype=float)[:, :, None],
-        high=unknown if high is None else np.asarray(high, dtype=float)[:, :, None],
+        low=unknown if low is None else low,
+        high=unknown if high is None else high,
         judged=np.ones(value.shape[:2]),
         notes=[RunNotes()] * value.shape[0],
     )
@@ -89,25 +94,31 @@ def test_permuted_copies_differ_in_their_last_bits():
     assert sum(bool((one[0] != one[1]).any()) for one in doubles) > 10
 
 
-@pytest.mark.parametrize("measure", MEASURES, ids=str)
-def test_equal_scores_compare_equal(measure):
-    value = permuted_copies(values_by_measure()[measure])
-    scores = scores_of(value, measure)
-    for test in TESTS:
-        found = compare(scores, test=test, resamples=500)
-        pair = found.pairs[0]
-        assert (pair["difference"], pair["p_value"], pair["p_adjusted"]) == (0, 1, 1)
-        assert pair["verdict"] == "no difference shown"
-        assert [row["topics_led"] for row in found.systems] == [10, 10]
-        assert [row["group"] for row in found.systems] == ["a", "a"]
-        assert found.systems[0]["mean"] == found.systems[1]["mean"]
-        words = found.words(measure)
+@pytest.mark.parametrize("test", TESTS)
+def test_equal_scores_compare_equal(test):
+    scores = scores_by(np.stack([permuted_copies(values_by_measure()[one]) for one in MEASURES], axis=-1), MEASURES)
+    compared = compare(scores, test=test, resamples=500)
+    power = discriminative_power(scores, test=test, resampling=Resampling(200))
+    assert len(power.rows) == 2 * len(MEASURES)
+    assert {row["discriminated"] for row in power.rows} == {0}
+    assert [row["measure"] for row in compared.pairs] == list(map(str, MEASURES))
+    for at, (measure, pair) in enumerate(zip(MEASURES, compared.pairs, strict=True)):
+        assert (pair["difference"], pair["p_value"], pair["p_adjusted"]) == (0, 1, 1), measure
+        assert pair["verdict"] == "no difference shown", measure
+        systems = compared.systems[2 * at : 2 * at + 2]
+        assert [row["topics_led"] for row in systems] == [10, 10], measure
+        assert [row["group"] for row in systems] == ["a", "a"], measure
+        assert systems[0]["mean"] == systems[1]["mean"], measure
+        words = compared.words(measure)
         assert "a difference of +0.0000 " in words
         assert "over 20 topics (0 won, 0 lost)" in words
         assert "better" not in words.replace("(lower is better)", "")
-        power = discriminative_power(scores, test=test, resampling=Resampling(200))
-        assert [row["discriminated"] for row in power.rows] == [0, 0]
-    assert swaps(replace(scores, measures=[measure] * 2, value=np.repeat(scores.value, 2, axis=-1)), 0, 1) == []
+
+
+def test_equal_scores_are_swapped_in_no_pair():
+    for measure in MEASURES:
+        value = np.repeat(permuted_copies(values_by_measure()[measure])[:, :, None], 2, axis=-1)
+        assert swaps(scores_by(value, [measure] * 2), 0, 1) == [], measure
 
 
 @functools.cache
@@ -123,6 +134,17 @@ def usable(value, test):
     return value if test in ORDER_TESTS else value[:, np.isfinite(value).all(axis=0)]
 
 
+def usable_together(pairs, test):
+    """Measures whose scores the test can use on as many topics, with their scores: one comparison serves them all."""
+    held = {}
+    for measure, value in pairs.items():
+        chosen = usable(value, test)
+        if chosen.shape[1] >= 2:
+            held.setdefault(chosen.shape[1], {})[measure] = chosen
+    assert sum(map(len, held.values())) > 0.9 * len(pairs)
+    return [(list(several), np.stack(list(several.values()), axis=-1)) for several in held.values()]
+
+
 def winner(row):
     """The letter of the run that the verdict names, or nothing."""
     return row["verdict"][0] if "better" in row["verdict"] else ""
@@ -136,46 +158,49 @@ def negated(number):
     return None if number is None else -number
 
 
-@pytest.mark.parametrize("measure", MEASURES, ids=str)
-def test_swapped_runs_mirror_the_verdict(measure):
-    value = scored_pair(measure)
-    value = np.concatenate([value, value + 0.25 * np.abs(value)], axis=1)  # some of it significant
-    value[0, 14:] = scored_pair(measure)[0]
-    for test in TESTS:
-        chosen = usable(value, test)
-        if chosen.shape[1] < 2:
-            continue
-        low, high = chosen - 0.01, chosen + 0.02
-        one = compare(scores_of(chosen, measure, low, high), test=test, resamples=300)
-        other = compare(scores_of(chosen[::-1], measure, low[::-1], high[::-1]), test=test, resamples=300)
-        row, mirror = one.pairs[0], other.pairs[0]
-        assert same(row["difference"], negated(mirror["difference"]))
-        assert same(row["effect"], negated(mirror["effect"]))
-        assert (row["p_value"], row["p_adjusted"]) == (mirror["p_value"], mirror["p_adjusted"])
-        for low_end, high_end in (("ci_low", "ci_high"), ("certain_low", "certain_high")):
-            assert same(row[low_end], negated(mirror[high_end]))
-        assert winner(row) == MIRRORED.get(winner(mirror), "")
-        assert row["verdict"][2:] == mirror["verdict"][2:] or not winner(row)
-        for key in ("topics_led", "mean", "group"):
-            assert [line[key] for line in one.systems] == [line[key] for line in other.systems][::-1]
+@pytest.mark.parametrize("test", TESTS)
+def test_swapped_runs_mirror_the_verdict(test):
+    pairs = {}
+    for measure in MEASURES:
+        value = scored_pair(measure)
+        longer = np.concatenate([value, value + 0.25 * np.abs(value)], axis=1)  # some of it significant
+        longer[0, 14:] = value[0]
+        pairs[measure] = longer
+    decided = 0
+    for measures, value in usable_together(pairs, test):
+        low, high = value - 0.01, value + 0.02
+        there = compare(scores_by(value, measures, low, high), test=test, resamples=300)
+        back = compare(scores_by(value[::-1], measures, low[::-1], high[::-1]), test=test, resamples=300)
+        decided += sum(bool(winner(row)) for row in there.pairs)
+        for at, (row, mirror) in enumerate(zip(there.pairs, back.pairs, strict=True)):
+            assert same(row["difference"], negated(mirror["difference"])), measures[at]
+            assert same(row["effect"], negated(mirror["effect"])), measures[at]
+            assert (row["p_value"], row["p_adjusted"]) == (mirror["p_value"], mirror["p_adjusted"]), measures[at]
+            for low_end, high_end in (("ci_low", "ci_high"), ("certain_low", "certain_high")):
+                assert same(row[low_end], negated(mirror[high_end])), measures[at]
+            assert winner(row) == MIRRORED.get(winner(mirror), ""), measures[at]
+            assert row["verdict"][2:] == mirror["verdict"][2:] or not winner(row), measures[at]
+            two = slice(2 * at, 2 * at + 2)
+            for key in ("topics_led", "mean", "group"):
+                assert [line[key] for line in there.systems[two]] == [line[key] for line in back.systems[two]][::-1]
+    assert decided
 
 
-@pytest.mark.parametrize("measure", MEASURES, ids=str)
-def test_a_topic_that_both_answer_alike_changes_no_winner(measure):
-    value = scored_pair(measure)
-    alike = value[:1, :1].repeat(2, axis=0)
-    for test in TESTS:
-        chosen = usable(value, test)
-        if chosen.shape[1] < 2:
-            continue
-        before = compare(scores_of(chosen, measure), test=test, resamples=300)
-        after = compare(scores_of(np.concatenate([chosen, alike], axis=1), measure), test=test, resamples=300)
-        one, other = before.pairs[0], after.pairs[0]
-        if one["difference"] is not None:
-            assert np.sign(one["difference"]) == np.sign(other["difference"])
-        assert {winner(one), winner(other)} <= {winner(one), ""}
-        if test in ORDER_TESTS:  # they drop it
-            assert (one["p_value"], one["verdict"]) == (other["p_value"], other["verdict"])
+@pytest.mark.parametrize("test", TESTS)
+def test_a_topic_that_both_answer_alike_changes_no_winner(test):
+    pairs = {measure: scored_pair(measure) for measure in MEASURES}
+    alike = np.stack([value[:1, :1].repeat(2, axis=0) for value in pairs.values()], axis=-1)
+    place = {measure: at for at, measure in enumerate(pairs)}
+    for measures, value in usable_together(pairs, test):
+        longer = np.concatenate([value, alike[..., [place[measure] for measure in measures]]], axis=1)
+        before = compare(scores_by(value, measures), test=test, resamples=300)
+        after = compare(scores_by(longer, measures), test=test, resamples=300)
+        for measure, row, other in zip(measures, before.pairs, after.pairs, strict=True):
+            if row["difference"] is not None:
+                assert np.sign(row["difference"]) == np.sign(other["difference"]), measure
+            assert {winner(row), winner(other)} <= {winner(row), ""}, measure
+            if test in ORDER_TESTS:  # they drop it
+                assert (row["p_value"], row["verdict"]) == (other["p_value"], other["verdict"]), measure
 
 
 LOWER = [measure for measure in PLAIN if measure.lower_is_better]
@@ -515,7 +540,7 @@ def wilcoxon_test_of_fractions(row):
 def trec8_scores(unpacked):
     folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
     names = ["P@5", "P@10", "RR", "RPrec", "Success@10"]
-    return rb.evaluate(folder / "qrels.txt", folder / "runs", names, bounds="none")
+    return rb.evaluate(folder / "qrels.txt", sorted((folder / "runs").iterdir())[::3], names, bounds="none")
 
 
 @pytest.mark.parametrize("name", ["P@5", "P@10", "RR", "RPrec", "Success@10"])
@@ -533,7 +558,7 @@ def test_trec8_pairs_against_rational_arithmetic(trec8_scores, name):
         for a, b in zip(first.tolist(), second.tolist(), strict=True)
         for row in [[one - other for one, other in zip(rows[a], rows[b], strict=True)]]
     ]
-    assert len(expected) == 8256
+    assert len(expected) == 903
     sign, wilcoxon, total, wins = map(list, zip(*expected, strict=True))
     found = differences(value[first], value[second])
     np.testing.assert_array_equal((found > 0).sum(axis=-1), wins)

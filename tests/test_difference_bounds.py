@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -73,7 +74,7 @@ class Case:
         topic = plain.Topic(
             [judged[doc] for doc in self.lists[side]], list(judged.values()), largest(self.grades, table), table or {}
         )
-        return plain.value(topic, measure), plain.greatest(topic, measure)
+        return plain.value_and_greatest(topic, measure)
 
     def extremes(self, measure, elsewhere=0, table=None) -> tuple[float, float]:
         low, high = math.inf, -math.inf
@@ -131,13 +132,27 @@ def grades_for(measure):
     return GRADES if measure.graded else (0, int(max(1, measure.rel)))
 
 
+@pytest.fixture
+def as_if_many(monkeypatch):
+    """From the call on as if there were too many documents to try all judgments."""
+
+    def switch(several_documents=averaged_precisions.SEVERAL):
+        monkeypatch.setattr(enumeration, "WORK", 0)
+        monkeypatch.setattr(monotone, "WORK", 0)
+        monkeypatch.setattr(averaged_precisions, "FEW", -1)
+        monkeypatch.setattr(averaged_precisions, "SEVERAL", several_documents)
+
+    return switch
+
+
 @pytest.mark.parametrize("label", ALL)
-def test_no_judgments_leave_the_bounds_and_some_attain_those_called_exact(label):
+def test_no_judgments_leave_the_bounds_and_some_attain_those_called_exact(label, as_if_many):
+    """Where all judgments can be tried, and where there are too many documents for that."""
     measure = parse_measure(label)
     several = cases(len(label), 25, grades_for(measure), holes=3 if measure.graded else 5)
+    ends = [case.extremes(measure) for case in several]
     exact = 0
-    for case, bounds in zip(several, found_by_topic(several, measure), strict=True):
-        low, high = case.extremes(measure)
+    for case, (low, high), bounds in zip(several, ends, found_by_topic(several, measure), strict=True):
         assert holds(bounds, low, high), (case.__dict__, low, high, bounds)
         if bounds.exact[0]:
             exact += 1
@@ -148,36 +163,21 @@ def test_no_judgments_leave_the_bounds_and_some_attain_those_called_exact(label)
         assert exact > len(several) / 2
     else:
         assert exact == len(several)
+    for several_documents in (0, 48):
+        as_if_many(several_documents)
+        found = found_by_topic(several, measure)
+        for case, (low, high), bounds in zip(several, ends, found, strict=True):
+            if np.isnan(bounds.low[0]) or np.isnan(bounds.high[0]):
+                assert measure.name in FEW_ONLY
+                continue
+            assert holds(bounds, low, high), (case.__dict__, low, high, bounds)
+            assert not bounds.exact[0] or attained(bounds, low, high)
+            assert label not in EXACT or bounds.exact[0]
 
 
-@pytest.fixture
-def without_enumeration(monkeypatch):
-    """As if there were too many documents to try all judgments."""
-    monkeypatch.setattr(enumeration, "WORK", 0)
-    monkeypatch.setattr(monotone, "WORK", 0)
-    monkeypatch.setattr(averaged_precisions, "FEW", -1)
-
-
-@pytest.mark.usefixtures("without_enumeration")
-@pytest.mark.parametrize("several_documents", [0, 48])
-@pytest.mark.parametrize("label", ALL)
-def test_bounds_of_many_documents_hold_too(label, several_documents, monkeypatch):
-    monkeypatch.setattr(averaged_precisions, "SEVERAL", several_documents)
-    measure = parse_measure(label)
-    several = cases(len(label) + 1, 20, grades_for(measure), holes=3 if measure.graded else 5)
-    for case, bounds in zip(several, found_by_topic(several, measure), strict=True):
-        low, high = case.extremes(measure)
-        if np.isnan(bounds.low[0]) or np.isnan(bounds.high[0]):
-            assert measure.name in FEW_ONLY
-            continue
-        assert holds(bounds, low, high), (case.__dict__, low, high, bounds)
-        assert not bounds.exact[0] or attained(bounds, low, high)
-        assert label not in EXACT or bounds.exact[0]
-
-
-@pytest.mark.usefixtures("without_enumeration")
 @pytest.mark.parametrize("label", ["AP", "AP@3", "SP", "Q(beta=0)", "Bpref_relative2"])
-def test_bounds_of_many_documents_are_closer_than_those_of_two_runs_apart(label):
+def test_bounds_of_many_documents_are_closer_than_those_of_two_runs_apart(label, as_if_many):
+    as_if_many()
     measure = parse_measure(label)
     several = cases(5, 60, grades_for(measure), holes=4)
     close = apart = 0.0
@@ -282,34 +282,35 @@ def test_what_is_printed_lies_within(label, rule):
             assert holds(bounds, *case.extremes(plain_measure))
 
 
+@functools.cache
+def mirrored(grades):
+    """Lists of two runs there, back, of one run beside itself, and with all documents judged; and that collection."""
+    qrels, runs = collection(cases(6, 12, grades))
+    full = {
+        topic: judged | {doc: 0 for lists in runs.values() for doc in lists.get(topic, {}) if doc not in judged}
+        for topic, judged in qrels.items()
+    }
+    read = Evidence.read(qrels, runs)
+    back = Evidence.read(qrels, {"B": runs["B"], "A": runs["A"]})
+    itself = Evidence(read.qrels, [read.runs[0]] * 2, Assumptions())
+    lists = [evidence.shared_lists() for evidence in (read, back, itself, Evidence.read(full, runs))]
+    return lists, full, runs
+
+
 @pytest.mark.parametrize("label", ALL)
 def test_mirrors_and_what_nothing_can_change(label):
     measure = parse_measure(label)
-    several = cases(6, 12, grades_for(measure))
-    qrels, runs = collection(several)
-    assumptions = Assumptions()
-
-    def bounds(judgments, lists):
-        return difference_bounds(Evidence.read(judgments, lists, assumptions).shared_lists(), measure, assumptions)
-
-    there, back = bounds(qrels, runs), bounds(qrels, {"B": runs["B"], "A": runs["A"]})
+    lists, full, runs = mirrored(grades_for(measure))
+    there, back, itself, judged = (difference_bounds(each, measure, Assumptions()) for each in lists)
     np.testing.assert_array_equal(there.low, -back.high)
     np.testing.assert_array_equal(there.high, -back.low)
-    run = Evidence.read(qrels, {"A": runs["A"]}).runs[0]
-    itself = Evidence(Evidence.read(qrels, runs).qrels, [run, run], assumptions).shared_lists()
-    found = difference_bounds(itself, measure, assumptions)
-    assert (found.low.tolist(), found.high.tolist(), found.words) == ([0], [0], ["exact"])
-    full = {
-        topic: grades | {doc: 0 for lists in runs.values() for doc in lists.get(topic, {}) if doc not in grades}
-        for topic, grades in qrels.items()
-    }
+    assert (itself.low.tolist(), itself.high.tolist(), itself.words) == ([0], [0], ["exact"])
     if not beyond_counts(measure):
-        found = bounds(full, runs)
-        values = rb.evaluate(full, runs, measure).value[..., 0]
+        values = rb.evaluate(full, runs, measure, bounds="none").value[..., 0]
         with np.errstate(invalid="ignore"):
             expected = float(np.where(values[0] == values[1], 0.0, values[0] - values[1]).mean())
-        np.testing.assert_allclose([found.low[0], found.high[0]], expected, atol=1e-12)
-        assert found.words == [None if np.isnan(expected) else "exact"]
+        np.testing.assert_allclose([judged.low[0], judged.high[0]], expected, atol=1e-12)
+        assert judged.words == [None if np.isnan(expected) else "exact"]
 
 
 def test_estimates_have_no_bounds():

@@ -1,18 +1,16 @@
-"""Every engine obeys every law and gives other people's numbers: in memory, as a stream of small pieces, on Spark.
+"""Engines give the cells of evaluation in memory and other people's numbers: as a stream of small pieces, on Spark.
 
-Laws are checked on random examples against the plain definitions, and what they asked for is kept. Then each engine
-scores the same examples as topics of one collection, a call for each choice of assumptions, and must give the cells
-that the laws were checked on.
+Evaluation in memory obeys the laws (``test_laws``) and has the golden numbers (``test_golden``). Each engine scores
+random small topics with ties, holes and grades under every choice of assumptions, and must give the same cells.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
+import random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import rankbounds as rb
 import test_golden
@@ -25,18 +23,17 @@ trec8 = test_golden.trec8
 
 SCALE = {"scale": {"one": 1, "two": 2, "three": 3}}
 """A topic that no run has: with it all collections have the same grades."""
-LAWS = {
-    name: law.hypothesis
-    for name, law in vars(test_laws).items()
-    if name.startswith("test_")
-    and hasattr(law, "hypothesis")
-    and any(door in inspect.getsource(law.hypothesis.inner_test) for door in ("= evaluated(", "scored("))
-}
-"""Those that score one example as it is."""
-
-
-def in_memory(qrels, runs, measures, **options):
-    return LOCAL(qrels, runs, measures, **options)
+ASSUMED = [
+    {},
+    {"bounds": "none", "ties": "docid"},
+    {"bounds": "both"},
+    {"unjudged": "relevant"},
+    {"unjudged": "expected", "q": 0.3, "ties": "expected"},
+    {"unjudged": "expected", "q": 0.5},
+    *({"ties": ties} for ties in ("best", "worst", "expected")),
+    *({"ties": ties, "bounds": "ties"} for ties in ("best", "worst")),
+    *({"ties": ties, "unjudged": "condensed"} for ties in ("trec", "best", "worst", "expected")),
+]
 
 
 def as_a_stream(folder):
@@ -78,62 +75,52 @@ def on_spark(session):
 LOCAL = rb.evaluate
 
 
-@pytest.fixture(params=["local", "stream", "spark"])
+@pytest.fixture(params=["stream", "spark"])
 def engine(request, tmp_path):
     """``rankbounds.evaluation.evaluate`` by each of the engines."""
     if request.param == "spark":
         return on_spark(request.getfixturevalue("spark_session"))
-    return in_memory if request.param == "local" else as_a_stream(tmp_path)
+    return as_a_stream(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def asked():
-    """What the laws asked for: for each choice of assumptions examples and measures, with cells that obey the law."""
-    found = {}
-
-    def evaluated(example, measures=None, **options):
-        chosen = tuple(test_laws.fitting(example, test_laws.MEASURES if measures is None else measures))
-        options = {"gain": example.rule, **options}
-        scores = LOCAL(example.qrels | SCALE, example.run, chosen, **options)
-        cells = np.stack([scores.value[0, 0], scores.low[0, 0], scores.high[0, 0]])
-        found.setdefault(tuple(sorted(options.items())), []).append((example, chosen, cells))
-        return scores
-
-    own = test_laws.Example.grades
-    few = settings(
-        max_examples=6,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(test_laws, "evaluated", evaluated)
-        patch.setattr(test_laws.Example, "grades", property(lambda example: [*own.fget(example), 1, 2, 3]))
-        for law in LAWS.values():
-            few(seed(7)(given(**law._given_kwargs)(law.inner_test)))()
-    return found
+def drawn(draw, scale):
+    """A topic of up to six documents, some unjudged and some tied."""
+    grades, table = scale
+    ranking = tuple(draw.choice([None, *grades, *grades]) for _ in range(draw.randint(1, 6)))
+    scores = tuple(100 - sorted(draw.choices(range(5), k=len(ranking)))[at] for at in range(len(ranking)))
+    unretrieved = tuple(draw.choices(grades, k=draw.randint(1, 3)))
+    return test_laws.Example(ranking, scores, unretrieved, table)
 
 
-def test_cells_are_those_that_obey_the_laws(engine, asked):
-    assert len(LAWS) == 14
-    checked = 0
-    every = 4 if "spark" in engine.__qualname__ else 1  # a job of Spark's takes a second
-    for options, examples in list(asked.items())[::every]:
-        qrels = {f"t{at}": example.qrels["t"] for at, (example, _, _) in enumerate(examples)}
-        runs = {f"t{at}": example.run["t"] for at, (example, _, _) in enumerate(examples)}
-        known = dict.fromkeys(measure for _, several, _ in examples for measure in several)
-        measures = [measure for measure in known if engine is in_memory or not measure.reads_judgments]
-        scores = engine(qrels | SCALE, runs, measures, **dict(options))
-        place = {query: at for at, query in enumerate(scores.query_ids)}
-        for at, (_, several, cells) in enumerate(examples):
-            row = place[f"t{at}"]
-            held = [place for place, measure in enumerate(several) if measure in measures]
-            columns = [measures.index(several[place]) for place in held]
-            together = np.stack([array[0, row, columns] for array in (scores.value, scores.low, scores.high)])
-            np.testing.assert_allclose(together, cells[:, held], rtol=1e-11, atol=1e-12, err_msg=str(options))
-            checked += cells.size
-    assert checked > 50_000 / every
+def fitting(measure, assumed):
+    """Is what the assumptions ask for known of the measure, and can engines for large files read what it needs?"""
+    ties, plain = assumed.get("ties", "trec"), test_laws.plain(measure)
+    if assumed.get("unjudged") == "expected" and (not measure.multilinear or plain.as_retrieved):
+        return False
+    if assumed.get("unjudged") == "expected" and ties == "expected" and plain.name in test_laws.NO_MEAN_OVER_BOTH:
+        return False
+    return test_laws.averaged(measure, ties) and test_laws.extreme(measure, ties) and not measure.reads_judgments
+
+
+def test_cells_are_those_of_evaluation_in_memory(engine):
+    draw = random.Random(7)
+    every = 16 if "spark" in engine.__qualname__ else 4  # a job of Spark's takes seconds
+    asked = [(assumed, scale) for assumed in ASSUMED for scale in test_laws.SCALES][::every]
+    assert len({str(scale) for _, scale in asked}) == len(test_laws.SCALES)
+    for assumed, scale in asked:
+        examples = {f"t{number}": drawn(draw, scale) for number in range(12)}
+        qrels = {topic: example.qrels["t"] for topic, example in examples.items()} | SCALE
+        runs = {topic: example.run["t"] for topic, example in examples.items()}
+        rule, largest = examples["t0"].rule, max(3, *scale[1].values(), 3)
+        measures = [measure for measure in test_laws.MEASURES if fitting(measure, assumed)]
+        measures = [one for one in measures if (getattr(test_laws.plain(one), "max_grade", None) or largest) >= largest]
+        assert len(measures) > 50
+        expected = LOCAL(qrels, runs, measures, gain=rule, **assumed)
+        scores = engine(qrels, runs, measures, gain=rule, **assumed)
+        rows = [scores.query_ids.index(topic) for topic in expected.query_ids]
+        for name in ("value", "low", "high"):
+            cells = getattr(scores, name)[:, rows], getattr(expected, name)
+            np.testing.assert_allclose(*cells, rtol=1e-11, atol=1e-12, err_msg=f"{name} {assumed} {rule}")
 
 
 CASES = next(mark for mark in test_golden.test_trec_eval_prints_the_same.pytestmark if mark.name == "parametrize").args[

@@ -125,10 +125,11 @@ def test_every_trec8_value_is_that_of_trec_eval(trec8):
     assert dropped_tails == 87
 
 
-def test_every_trec8_bpref_is_that_of_trec_eval(trec8):
+def test_trec8_bpref_is_that_of_trec_eval(trec8):
     folder, expected = trec8
-    scores = rb.evaluate(folder / "qrels.txt", folder / "runs", "bpref", bounds="none")
-    assert_is_trec8(scores, ["bpref"], expected)
+    runs = sorted((folder / "runs").iterdir())[::4]
+    scores = rb.evaluate(folder / "qrels.txt", runs, "bpref", bounds="none")
+    assert_is_trec8(scores, ["bpref"], expected, len(runs))
 
 
 def test_trec_covid_official_rbp_follows_single_precision(unpacked):

@@ -543,6 +543,11 @@ class TestWords:
         assert rb.read_run(tmp_path / "run.csv").to_dict() == {"1": {"d1": 2.0, "d2": 1.0}}
         assert time.process_time() - began < 3
 
+    def test_judgments_of_which_nothing_is_left_are_refused(self, qrels):
+        nothing = rb.read_qrels(qrels).take(np.zeros(0, dtype=np.int64))
+        with pytest.raises(DataError, match="no topic is judged"):
+            rb.evaluate(nothing, {"1": {"d1": 1.0}}, "AP")
+
     def test_a_field_with_blanks_is_shortened_too(self, tmp_path):
         (tmp_path / "run.csv").write_text(f'query_id,doc_id,score\n1,"{"a b " * 1_000_000}",x\n')
         with pytest.raises(DataError) as caught:

@@ -14,7 +14,7 @@ from plain import Topic, inferred_average_precision
 from test_laws import examples, scored
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
-LAW = settings(max_examples=80, deadline=None)
+LAW = settings(max_examples=40, deadline=None)
 JUDGED_ONLY = [
     "Bpref", "Bpref(k=10)", "Bpref_R", "Bpref_N", "Bpref_old", "Bpref_relative", "Bpref_relative2",
     "Rpref_N", "Rpref_relative", "Rpref_relative2", "AP'", "Q'", "Q'(beta=10)", "nDCG'", "RBP'(p=0.8)",
@@ -23,7 +23,7 @@ JUDGED_ONLY = [
 
 
 def value(qrels, run, measure, **options):
-    return rb.evaluate({"q": qrels}, {"q": run}, measure, **options).value[0, 0, 0]
+    return rb.evaluate({"q": qrels}, {"q": run}, measure, bounds="none", **options).value[0, 0, 0]
 
 
 def ranked(*docs):
@@ -33,7 +33,8 @@ def ranked(*docs):
 @LAW
 @given(examples())
 def test_identities(example):
-    found = {str(measure): one[0] for measure, one in scored(example, [*JUDGED_ONLY, "AP", "Q(beta=0)"]).items()}
+    measures = ["AP'", "Bpref", "Bpref_R", "Bpref_N", "Bpref_relative2", "AP", "Q(beta=0)"]
+    found = {str(measure): one[0] for measure, one in scored(example, measures, bounds="none").items()}
     assert found["AP'"] == pytest.approx(found["Bpref_relative2"])
     assert found["Q(beta=0)"] == pytest.approx(found["AP"])
     relevant = sum(grade >= 1 for grade in example.grades)
@@ -47,7 +48,7 @@ def test_rpref_with_binary_gains_is_its_bpref_counterpart(example):
     gain = {grade: float(grade >= 1) for grade in range(4)}
     names = ["Bpref_N", "Rpref_N", "Bpref_relative", "Rpref_relative", "Bpref_relative2", "Rpref_relative2"]
     for ties in ("trec", "expected"):
-        found = [one[0] for one in scored(example, names, gain=gain, ties=ties).values()]
+        found = [one[0] for one in scored(example, names, gain=gain, ties=ties, bounds="none").values()]
         assert found[::2] == pytest.approx(found[1::2])
 
 
@@ -56,20 +57,11 @@ def test_an_ideal_list_scores_one(grades):
     grades = sorted(grades, reverse=True)
     qrels = {f"d{at}": grade for at, grade in enumerate(grades)}
     run = ranked(*qrels)
-    for measure in (
-        "Rpref_relative2",
-        "Rpref_N",
-        "Bpref",
-        "Bpref_R",
-        "Bpref_N",
-        "Q",
-        "Q(beta=10)",
-        "nDCG(base=2)@1000",
-    ):
-        assert value(qrels, run, measure) == pytest.approx(1), measure
+    ideal = ["Rpref_relative2", "Rpref_N", "Bpref", "Bpref_R", "Bpref_N", "Q", "Q(beta=10)", "nDCG(base=2)@1000"]
+    found = rb.evaluate({"q": qrels}, {"q": run}, [*ideal, "Bpref_relative", "Rpref_relative"], bounds="none")
     relevant = sum(grade > 0 for grade in grades)
-    assert value(qrels, run, "Bpref_relative") == pytest.approx((relevant - 1) / relevant)
-    assert value(qrels, run, "Rpref_relative") == pytest.approx((sum(grades) - grades[0]) / sum(grades))
+    expected = [*[1] * len(ideal), (relevant - 1) / relevant, (sum(grades) - grades[0]) / sum(grades)]
+    assert found.value[0, 0] == pytest.approx(expected)
 
 
 @LAW

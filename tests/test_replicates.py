@@ -136,7 +136,7 @@ def simulated(generator, system, topics, labels, deviation):
 def test_estimates_are_unbiased_for_any_numbers_of_reruns():
     generator = np.random.default_rng(1)
     system = np.repeat(np.arange(4), (1, 2, 4, 3))
-    found = [Anova(simulated(generator, system, 6, 2, DEVIATION), system) for _ in range(2500)]
+    found = [Anova(simulated(generator, system, 6, 2, DEVIATION), system) for _ in range(600)]
     estimates = np.stack([anova.estimates for anova in found])
     error = estimates.std(axis=0) / len(found) ** 0.5
     truth = np.array([DEVIATION.get(effect, 0.0) ** 2 for effect in found[0].effects])
@@ -150,7 +150,7 @@ def test_intervals_and_floor_hold_what_they_promise():
     system = np.repeat(np.arange(5), 3)
     deviation = {effect: DEVIATION[effect] for effect in ("t", "s", "ts", "sr", "tsr")}
     held = dict.fromkeys(deviation, 0)
-    below, repeats = 0, 400
+    below, repeats = 0, 150
     spread = np.sqrt(2 * (0.4**2 + 0.6**2 / 10))
     for _ in range(repeats):
         anova = Anova(simulated(generator, system, 10, 1, deviation), system)

@@ -615,4 +615,4 @@ def test_names_of_runs_steer_no_terminal(command, tmp_path):
     _, _, err = command("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", "RR")
     assert r"(\x9b31mrun: 2)" in err
     _, _, err = command("bands", tmp_path / "run", "--rho", "2", "-o", tmp_path / "out")
-    assert err.startswith(r"rankbounds: \x9b31mrun: ")
+    assert err.splitlines()[-1].startswith(r"rankbounds: \x9b31mrun: ")

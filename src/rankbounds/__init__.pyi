@@ -39,6 +39,7 @@ from rankbounds.evaluation.assumptions import Assumptions as Assumptions
 from rankbounds.evaluation.engines import spark as spark
 from rankbounds.evaluation.engines import streaming as streaming
 from rankbounds.evaluation.evaluate import evaluate as evaluate
+from rankbounds.evaluation.evaluator import Evaluator as Evaluator
 from rankbounds.evaluation.scores import Scores as Scores
 from rankbounds.evaluation.tabled_scores import read_scores as read_scores
 from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator

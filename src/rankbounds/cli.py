@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankbounds.commands.messages import expect_interruption, say
+from rankbounds.commands.messages import complain, expect_interruption, keep_quiet, say
 
 expect_interruption()  # before anything that takes time to load
 
@@ -20,20 +20,62 @@ from rankbounds import commands  # noqa: E402
 from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError  # noqa: E402
 
 DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
-EPILOGUE = (
-    'Start with "rankbounds demo". "rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
-)
+EPILOGUE = '"rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
 
 KEEPS_ITS_NAME = ("trec_eval",)
 """Commands that are called as another program is, underscore and all."""
 
 
+class _UnparsedError(UsageError):
+    """Words that make no command."""
+
+
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaints are one line."""
+    """An argument parser whose complaints are one line, and whose help has commands by question."""
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the whole usage."""
-        raise UsageError(f'{message[0].upper()}{message[1:]}. See "{self.prog} --help".')
+        raise _UnparsedError(f'{message[0].upper()}{message[1:]}. See "{self.prog} --help".')
+
+    def format_help(self) -> str:
+        """The usual help; that of the program has commands under the questions that they answer."""
+        subparsers = self._subparsers
+        if subparsers is None:
+            return super().format_help()
+        from rankbounds.commands.messages import screen_width
+        from rankbounds.commands.questions import commands_by_question
+        from rankbounds.terminal import wrapped
+
+        (listed,) = subparsers._group_actions
+        explanations = {action.dest: action.help or "" for action in listed._get_subactions()}  # type: ignore[attr-defined]
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        formatter.start_section(self._optionals.title)
+        formatter.add_arguments(self._optionals._group_actions)
+        formatter.end_section()
+        width = screen_width() - 2
+        by_question, epilogue = commands_by_question(explanations, width), wrapped(self.epilog or "", width)
+        return "\n".join([formatter.format_help(), by_question, *epilogue, ""])
+
+
+class _Help(argparse.HelpFormatter):
+    """Help whose descriptions keep their paragraphs, in lines as long as the terminal's."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from rankbounds.terminal import reflowed
+
+        return "\n".join(indent + line for line in reflowed(text, width).split("\n"))
+
+
+class _Completion(argparse.Action):
+    """Print the script that completes commands, options and their values in a shell."""
+
+    def __call__(self, parser: argparse.ArgumentParser, _options: Any, shell: Any, _given: str | None = None) -> None:
+        from rankbounds.commands.completion import script
+
+        print(script(build_parser(), shell), end="")
+        parser.exit()
 
 
 def build_parser(loaded: Collection[str] | None = None) -> Parser:
@@ -46,19 +88,40 @@ def build_parser(loaded: Collection[str] | None = None) -> Parser:
 
     parser = Parser(prog="rankbounds", description=DESCRIPTION, epilog=EPILOGUE)
     parser.add_argument("--version", action="version", version=f"rankbounds {__version__}")
+    parser.add_argument(
+        "--completion",
+        metavar="SHELL",
+        action=_Completion,
+        help="print the script that completes commands and options in bash, zsh or fish",
+    )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for name, explanation in _commands().items():
-        one = subparsers.add_parser(
+        subparser = subparsers.add_parser(
             name,
             help=explanation.splitlines()[0].rstrip("."),
             description=explanation,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Help,
         )
         if loaded is None or name in loaded:
+            from rankbounds.commands.output import add_terminal
+
             command: Any = importlib.import_module(f"{commands.__name__}.{name.replace('-', '_')}")
-            command.add_arguments(one)
-            one.set_defaults(run=command.run)
+            command.add_arguments(subparser)
+            add_terminal(subparser)
+            subparser.set_defaults(run=command.run)
     return parser
+
+
+def parsed(given: Sequence[str]) -> argparse.Namespace:
+    """The options; of words that are none of ours, those that were probably meant are named."""
+    parser = build_parser(given[:1])
+    try:
+        return parser.parse_args(given)
+    except _UnparsedError:
+        from rankbounds.commands.suggestions import check_words
+
+        check_words(parser, given)
+        raise
 
 
 def _commands() -> dict[str, str]:
@@ -75,16 +138,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return the exit code: 0 fine, 1 a check failed, 2 usage, 3 bad data, 4 undecided, 70 our bug."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (open as long as the program runs)
+    keep_quiet(False)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RankboundsWarning)
             warnings.showwarning = _show_warning
-            from rankbounds.commands.output import check_outputs
-
             given = sys.argv[1:] if arguments is None else arguments
-            options = build_parser(given[:1]).parse_args(given)
-            check_outputs(options)
-            with _streams_kept():
+            if not given:
+                return _greet()
+            options = parsed(given)
+            keep_quiet(options.quiet)
+            from rankbounds.commands import output, progress
+            from rankbounds.terminal import looking
+
+            if getattr(options, "formats", None):
+                output.check_format(options)
+            output.check_outputs(options)
+            with _streams_kept(), looking(output.look_from(options)), progress.shown():
                 code = options.run(options)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -93,28 +163,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _forget_output()  # the reader went away; nothing is left to say
         return 0
     except KeyboardInterrupt:
-        say("interrupted")
+        complain("interrupted")
         return 130
     except RankboundsError as error:
         _forget_output()
-        say(str(error))
+        complain(str(error))
         return error.exit_code
     except (OSError, MemoryError, RecursionError, OverflowError) as error:
         _forget_output()
-        say(_too_much(error))
+        complain(_too_much(error))
         return 3
     except UnicodeEncodeError as error:
         _forget_output()
-        say(f"The text {error.object!a} holds half a character, which no file and no name of one can hold.")
+        complain(f"The text {error.object!a} holds half a character, which no file and no name of one can hold.")
         return 2
     except Exception as error:
         if os.environ.get("RANKBOUNDS_TRACEBACK"):
             raise
-        say(
+        complain(
             f"this is a mistake in rankbounds, not in your files: {type(error).__name__}: {error}. Please report it "
             "with the command; RANKBOUNDS_TRACEBACK=1 before the command shows where it happened."
         )
         return 70
+
+
+def _greet() -> int:
+    from rankbounds.commands.questions import greeting
+    from rankbounds.version import __version__
+
+    print(greeting(__version__, DESCRIPTION), end="")
+    return 0
 
 
 def _streams_kept() -> contextlib.AbstractContextManager[None]:

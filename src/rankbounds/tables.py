@@ -7,7 +7,6 @@ import html
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.terminal import laid_out, look
 
 ROW_FORMATS = ("json", "jsonl", "csv", "tsv", "parquet")
 """Formats of rows with full precision, one row for each number."""
@@ -50,23 +50,19 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     left: frozenset[int] = frozenset({0})
+    importance: Sequence[int] = ()
+    """Columns in the order in which a narrow terminal makes room for them; those not named follow from the left."""
+    strong: frozenset[tuple[int, int]] = frozenset()
+    """Row and column of cells that stand out on a terminal."""
 
     def render(self, kind: str) -> str:
         """The table as ``table`` (plain text), ``markdown``, ``latex`` or ``html``."""
         return {"table": self.text, "markdown": self.markdown, "latex": self.latex, "html": self.html}[kind]()
 
     def text(self) -> str:
-        """Columns lined up for a terminal."""
-        cells = [[_printable(cell) for cell in row] for row in (self.header, *self.rows)]
-        widths = [max(_columns(row[column]) for row in cells) for column in range(len(self.header))]
-        lines = [
-            "  ".join(
-                cell + " " * (width - _columns(cell)) if column in self.left else " " * (width - _columns(cell)) + cell
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in cells
-        ]
-        return "\n".join(lines) + "\n"
+        """Columns lined up for a terminal, within its width where that is known (see ``rankbounds.terminal``)."""
+        header, *rows = ([_printable(cell) for cell in row] for row in (self.header, *self.rows))
+        return laid_out(header, rows, self.left, self.importance, self.strong)
 
     def markdown(self) -> str:
         """A pipe table."""
@@ -115,19 +111,16 @@ def _printable(cell: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in cell)
 
 
-def _columns(text: str) -> int:
-    """How many columns of a terminal the text takes."""
-    return sum(
-        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        for character in text
-    )
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """A number for people; a dash where there is none."""
+def number(value: float | None, digits: int | None = None) -> str:
+    """A number for people, with the digits that are asked for everywhere unless told; a dash where there is none."""
     if value is None or math.isnan(value):
         return "-"
-    return f"{value:.{digits}f}"
+    return f"{value:.{look().digits if digits is None else digits}f}"
+
+
+def signed(value: float | None) -> str:
+    """A difference for people, with its sign; a dash where there is none."""
+    return "-" if value is None or math.isnan(value) else f"{value:+.{look().digits}f}"
 
 
 def plain(value: Any) -> Any:

@@ -46,6 +46,8 @@ class RunToRead:
     """The file that it is read from, if it is."""
     name: str | None = None
     """What the user calls it, if anything."""
+    given: Any = None
+    """What it is made from, where that is one object in memory."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,7 @@ class Reading:
             return [RunToRead(place, lambda: given)]
         if is_table(given) or is_column_wise(given, self._names):
             return [RunToRead(place, lambda run=run: run) for run in as_runs_of_table(given, place, self.columns)]  # type: ignore[misc]
-        return [RunToRead(place, lambda: as_run(given, place, self.columns))]
+        return [RunToRead(place, lambda: as_run(given, place, self.columns), given=given)]
 
 
 def judgments_from(
@@ -235,8 +237,9 @@ def run_from(given: Any, *, lenient: bool = False) -> Run:
 
 def _is_one_query(inner: Any) -> bool:
     """Is this what one query retrieved, ``{document: score}`` or ``[document, ...]``, rather than a whole run?"""
-    if isinstance(inner, Mapping):
-        return not isinstance(next(iter(inner.values()), None), Mapping | list | tuple | set | frozenset | np.ndarray)
+    if type(inner) is dict or isinstance(inner, Mapping):
+        value = next(iter(inner.values()), None)
+        return type(value) in (int, float) or not isinstance(value, Mapping | list | tuple | set | frozenset | np.ndarray)
     if isinstance(inner, list | tuple | np.ndarray):
         return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic)
     return False

@@ -192,6 +192,10 @@ class Run(PairTable):
         """
         return Run(name, self.pairs, self.score, self._read_ranks, self.prepared)
 
+    def rescored(self, score: Floats) -> Run:
+        """The same documents with other scores."""
+        return Run(self.name, self.pairs, score, self._read_ranks, self.prepared)
+
     def noted(self, prepared: str) -> Run:
         """The same run, with a note of what was done to it before it is scored."""
         return Run(self.name, self.pairs, self.score, self._read_ranks, prepared)

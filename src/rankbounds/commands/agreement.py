@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.output import add_output, check_format, write_rows, write_text
-from rankbounds.commands.reading import add_inputs, add_score_tables, reading_from, runs_from
+from rankbounds.commands.output import add_output, write_rows, write_text
+from rankbounds.commands.reading import add_inputs, add_score_tables, read_runs
 from rankbounds.commands.scoring import add_assumptions, add_measures, evaluate_from
 from rankbounds.errors import UsageError
 from rankbounds.tables import Table, number
@@ -36,11 +36,10 @@ def run(options: argparse.Namespace) -> int:
     from rankbounds.choices import check_share
     from rankbounds.comparison.agreement import FIELDS, agreement
 
-    check_format(options)
     check_share("RBO's persistence p", options.p)
     if options.measures and len(set(options.measures)) < 2 and not options.against:
         raise UsageError("Agreement needs at least two measures, or other judgments (--against).")
-    runs = reading_from(options).runs(runs_from(options)) if options.against else None
+    runs = read_runs(options) if options.against else None
     scores = evaluate_from(options, runs=runs)
     against = evaluate_from(options, qrels=options.against, runs=runs) if options.against else None
     rows = agreement(scores, options.p, against)

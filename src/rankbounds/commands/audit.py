@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, write_text
+from rankbounds.commands.output import add_output, write_text
 from rankbounds.commands.reading import RUNS_HELP, add_labels, add_reading, collection_from, judgments_from
 from rankbounds.commands.sample import add_question, question_from
 from rankbounds.commands.scoring import add_gain, add_ties
@@ -59,7 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compute and print."""
-    check_format(options)
     result = audited(options) if options.plan is None else planned(options)
     write_text(options, result.render(options.format, raw=options.raw))
     for sentence in result.notes():

@@ -19,7 +19,7 @@ import numpy as np
 from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounded, worst_difference
 from rankbounds.collection.run import Run
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, check_format, write_rows, write_text, wrote
 from rankbounds.commands.reading import add_reading, run_from
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.measures import parse_measures
@@ -50,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"with --table: RR, RBP, P@k or DCG@k; may be repeated (default: {', '.join(MEASURES)})",
     )  # fmt: skip
     add_output(parser, FORMATS)
+    parser.set_defaults(formats=None)  # of the table alone: a run is written as the file's name ends
 
 
 def run(options: argparse.Namespace) -> int:
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         return _print_table(options)
     if options.run_file is None:
         raise UsageError("Name a run, or ask for the table of worst differences with --table.")
-    if options.measures or options.format != FORMATS[0]:
+    if options.measures or options.format is not None:
         raise UsageError("--measure and --format go with --table; a run is written as a TREC file.")
     if options.order not in ORDERS:
         hint = did_you_mean(options.order, list(ORDERS))
@@ -75,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
         changed = rounded(original, bits=options.bits, digits=options.digits, decimals=options.decimals)
     if options.output:
         changed.write(options.output)
+        wrote(options.output)
     else:
         write_text(options, changed.text())
     before, after = (np.count_nonzero(ranked_rows(one)[1]) for one in (original, changed))
@@ -90,9 +92,10 @@ def _told(run: Run, before: int, after: int) -> str:
 
 
 def _print_table(options: argparse.Namespace) -> int:
-    check_format(options)
     if options.run_file is not None:
         raise UsageError("--table needs no run.")
+    options.formats = FORMATS
+    check_format(options)
     measures = parse_measures(options.measures or MEASURES)
     rhos = [part.strip() for part in (options.rho or RHOS).split(",")]
     rows = [

@@ -13,7 +13,7 @@ import argparse
 from rankbounds.checking.corpus import JudgedOutside, corpus_ids, judged_outside
 from rankbounds.checking.diagnosis import Diagnosis, diagnose
 from rankbounds.checking.tie_effects import in_words, places
-from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_rows, write_text
+from rankbounds.commands.output import add_output, progress_on_terminal, write_rows, write_text
 from rankbounds.commands.reading import add_reading, add_runs, judgments_from, runs_from
 from rankbounds.commands.scoring import add_measures
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -45,7 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Diagnose and print."""
-    check_format(options)
     qrels = None if options.qrels is None else judgments_from(options)
     corpus = None if options.corpus is None else corpus_ids(options.corpus)
     judged = None if qrels is None or corpus is None else judged_outside(qrels, corpus)
@@ -124,7 +123,9 @@ def _table(diagnoses: list[Diagnosis]) -> Table:
             cells += ["-" if diagnosis.judged is None else f"{diagnosis.judged:.0%}", number(diagnosis.residual)]
             cells += [number(width.get(measure)) for measure in effects]
         rows.append([*cells, _notes(diagnosis)])
-    return Table(header, rows, frozenset({0, len(header) - 1}))
+    first = ["errors", "tied docs", "judged@10", *(f"ties move {measure}" for measure in effects[:1]), "notes"]
+    importance = [header.index(name) for name in first if name in header]
+    return Table(header, rows, frozenset({0, len(header) - 1}), importance)
 
 
 def _share(part: int, whole: int) -> str:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from rankbounds.commands.judges import PROSE
 from rankbounds.commands.output import (
     add_output,
-    check_format,
     progress_on_terminal,
     write_figure,
     write_rows,
@@ -92,7 +91,6 @@ def run(options: argparse.Namespace) -> int:
     from rankbounds.comparison.many_collections import SYSTEM_FIELDS, compare_collections
     from rankbounds.files.writing import reject_inputs
 
-    check_format(options)
     check_choice("names", options.names, NAMES)
     found = collections_at([name_and_path(given) for given in options.collections], options.run_folder)
     outputs = [path for path in (options.output, options.figure) if path]

@@ -14,25 +14,24 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_figure, write_text
+from rankbounds.commands.output import add_output, progress_on_terminal, write_figure, write_text, wrote
 from rankbounds.commands.reading import (
     add_calibrate,
     add_inputs,
     add_score_tables,
     check_inputs,
     collection_from,
-    reading_from,
-    runs_from,
+    read_runs,
     score_tables_from,
     trusted_from,
 )
-from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, assumptions_from, tabled_from
+from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, add_top, assumptions_from, tabled_from
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.judged import Judged
-from rankbounds.tables import Table, json_of, number, plain
+from rankbounds.tables import Table, json_of, number, plain, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison, Evidence
@@ -57,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_score_tables(parser)
     add_measures(parser, ("RBP(p=0.8)",))
     add_tests(parser)
+    add_top(parser, "in tables: the N best runs only; tests are over all of them")
     parser.add_argument(
         "--ranks",
         default="auto",
@@ -119,7 +119,6 @@ def run(options: argparse.Namespace) -> int:
     """Read, compare, print, and judge the gate."""
     from rankbounds.comparison.conditions import parse_conditions
 
-    check_format(options)
     check_inputs(options)
     check_gate(options)
     check_slices(options)
@@ -138,6 +137,7 @@ def run(options: argparse.Namespace) -> int:
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
     if options.save:
         scores.save(options.save)
+        wrote(options.save)
     candidates = scores.runs
     if options.baseline:
         scores = joined(Scores.load(options.baseline), scores)
@@ -277,7 +277,7 @@ def evidence_from(options: argparse.Namespace, trusted: TrustedFirst | None = No
         return Evidence(*collection_from(options), Assumptions(**assumed))
     if options.unjudged != "nonrelevant" or options.baseline or options.standardise:
         raise UsageError("--calibrate does not go with --unjudged, --baseline or --standardise.")
-    runs = reading_from(options).runs(runs_from(options))
+    runs = read_runs(options)
     return Evidence(trusted.qrels, runs, Assumptions(**assumed | {"unjudged": trusted.rule}))
 
 
@@ -319,7 +319,7 @@ def rendered(
         for place, measure in enumerate(comparison.measures):
             if len(comparison.runs) == 2 and options.format == "table":
                 parts.append(comparison.words(measure))
-            parts += [table.render(options.format) for table in comparison.tables(measure)]
+            parts += [table.render(options.format) for table in comparison.tables(measure, options.top)]
             if options.per_topic:
                 parts.append(topic_table(comparison.scores, place).render(options.format))
         parts += [METHOD[options.format](sentence) for sentence in rests]
@@ -384,8 +384,6 @@ def topic_rows(scores: Scores) -> list[dict[str, Any]]:
 
 def topic_table(scores: Scores, place: int) -> Table:
     """The topics of one measure as a table."""
-    from rankbounds.comparison.result import signed
-
     measure = str(scores.measures[place])
     cells = [
         [row["query_id"], number(row["a"]), number(row["b"]), signed(row["difference"])]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, write_rows, write_text
 from rankbounds.commands.reading import add_reading, judgments_from, run_from
 from rankbounds.commands.scoring import add_gain, add_measures, add_ties
 from rankbounds.persistence.contributions import FIELDS, contributions
@@ -34,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Attribute the score and print."""
-    check_format(options)
     rows = contributions(
         judgments_from(options),
         run_from(options, options.run_file),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, write_rows, write_text
 from rankbounds.commands.reading import add_reading, judgments_from, run_from
 from rankbounds.commands.scoring import add_gain, add_ties
 from rankbounds.errors import UsageError
@@ -43,7 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Cut and print."""
-    check_format(options)
     measure = parse_measure(options.measure)
     if not isinstance(measure, RBP):
         raise UsageError(f"Crossings are found for RBP, not for {measure}.")

@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rankbounds.commands.output import add_output, check_format, write_text
+from rankbounds.commands.messages import say
+from rankbounds.commands.output import add_output, write_text
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.writing import make_empty_folder, make_folder, writing
+from rankbounds.tables import TABLE_FORMATS
 
 DATA = Path(__file__).parents[1] / "demo"
 READING = """
@@ -33,11 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate the collection and explain the table."""
-    check_format(options)
     if options.write:
         copy_to(Path(options.write))
+        say(f"wrote the collection's files to {options.write}")
     scores = evaluate(DATA / "qrels.txt", DATA / "runs", ["RBP(p=0.8)", "AP", "nDCG@10", "P@10"])
-    text = scores.render(options.format, raw=options.raw)
+    shown = scores.sort() if options.format in TABLE_FORMATS else scores
+    text = shown.render(options.format, raw=options.raw)
     if options.format == "table":
         text = "$ rankbounds evaluate qrels.txt runs\n\n" + text + READING + "\n".join(findings(scores)) + "\n"
     write_text(options, text)
@@ -68,8 +71,8 @@ def findings(scores: Scores) -> list[str]:
     told = [
         f'  "{leader}" leads by what is known: RBP(p=0.8) is at least {rbp[leader][0]:.3f}.',
         f'  But only {judged[widest]:.0%} of what "{widest}" shows first was judged: it may be anywhere from '
-        f"{rbp[widest][0]:.3f} to {rbp[widest][1]:.3f},",
-        f'  so nobody can say from these judgments which of "{leader}" and "{widest}" is better.',
+        f"{rbp[widest][0]:.3f} to {rbp[widest][1]:.3f}, so that nobody can say from these judgments which of the two "
+        "is better.",
     ]
     moved = {run: note.tie_range for run, note in zip(scores.runs, scores.notes, strict=True) if note.tie_range}
     if moved:

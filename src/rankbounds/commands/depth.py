@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.output import add_output, check_format, numbers, write_rows, write_text
+from rankbounds.commands.output import add_output, numbers, write_rows, write_text
 from rankbounds.commands.reading import add_inputs, add_reading, judgments_from, runs_from
 from rankbounds.commands.scoring import add_ties
 from rankbounds.errors import UsageError
@@ -39,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Plan and print."""
-    check_format(options)
     if options.depth is not None and (options.p or options.qrels):
         raise UsageError("--depth asks for p: give neither --p nor files with it.")
     if options.qrels and not options.runs:

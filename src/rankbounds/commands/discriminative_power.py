@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_rows, write_text
+from rankbounds.commands.output import add_output, progress_on_terminal, write_rows, write_text
 from rankbounds.commands.reading import add_inputs, add_score_tables
 from rankbounds.commands.scoring import (
     add_assumptions,
@@ -38,7 +38,6 @@ def run(options: argparse.Namespace) -> int:
     """Evaluate, resample and print."""
     from rankbounds.comparison.discriminative_power import FIELDS, discriminative_power
 
-    check_format(options)
     resampling = resampling_from(options)
     scores = evaluate_from(options)
     found = discriminative_power(

@@ -13,10 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, progress_on_terminal, write_text
+from rankbounds.commands.output import add_output, progress_on_terminal, write_text, wrote
 from rankbounds.commands.reading import add_inputs
 from rankbounds.commands.run_names import name_and_path
-from rankbounds.commands.scoring import add_assumptions, add_measures, assumptions_from, evaluate_from
+from rankbounds.commands.scoring import (
+    add_assumptions,
+    add_measures,
+    add_sorting,
+    arranged,
+    assumptions_from,
+    evaluate_from,
+)
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.scores import Scores
@@ -32,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_inputs(parser)
     add_measures(parser)
+    add_sorting(parser)
     parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
     add_assumptions(parser)
     parser.add_argument(
@@ -47,13 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
-    check_format(options)
-    scores = _scores(options)
+    scores = arranged(options, _scores(options))
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         say(f"the bounds of {named} hold, but may be wider than what can happen.")
     if options.format == "parquet":
         scores.write_parquet(options.output, per_topic=options.per_topic)
+        wrote(options.output)
     else:
         write_text(options, scores.render(options.format, per_topic=options.per_topic, raw=options.raw))
     return 0

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, write_rows, write_text
 from rankbounds.commands.reading import add_reading, judgments_from, reading_from
 from rankbounds.commands.run_names import name_and_path
 from rankbounds.files.reported_scores import ANY_MEASURE, stated
@@ -52,7 +52,6 @@ def run(options: argparse.Namespace) -> int:
     from rankbounds.checking.explanation import explained
     from rankbounds.checking.repeated_documents import run_with_repeats
 
-    check_format(options)
     judgments = judgments_from(options)
     name, path = name_and_path(options.run_file)
     given, repeated = run_with_repeats(path if name is None else {name: path}, reading_from(options))

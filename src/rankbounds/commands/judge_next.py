@@ -16,18 +16,10 @@ judgments that takes, in this order and with the probabilities of --q, before an
 from __future__ import annotations
 
 import argparse
-import sys
 
-from rankbounds.commands.output import add_output, check_format, seed, write_text
-from rankbounds.commands.reading import (
-    add_calibrate,
-    add_inputs,
-    add_reading,
-    collection_from,
-    reading_from,
-    runs_from,
-    trusted_from,
-)
+from rankbounds.commands.messages import say
+from rankbounds.commands.output import add_output, progress_on_terminal, seed, write_text
+from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, collection_from, read_runs, trusted_from
 from rankbounds.commands.scoring import add_order, order
 from rankbounds.commands.uncertainty import add_probability, probability_from
 from rankbounds.comparison import settling
@@ -72,12 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Plan and print."""
-    check_format(options)
     trusted = trusted_from(options, [parse_measure(options.measure)])
     if trusted is None:
         judgments, runs = collection_from(options)
     else:
-        judgments, runs = trusted.qrels, reading_from(options).runs(runs_from(options))
+        judgments, runs = trusted.qrels, read_runs(options)
     plan = judge_next(
         judgments,
         runs,
@@ -90,10 +81,11 @@ def run(options: argparse.Namespace) -> int:
         otherwise=options.otherwise,
         ties=order(options),
         seed=options.seed,
+        progress=progress_on_terminal("steps of the plan"),
     )
     write_text(options, rendered(plan, options.format, raw=options.raw))
     for sentence in (*([] if trusted is None else [trusted.words()]), *summary(plan, options)):
-        print(sentence, file=sys.stderr)
+        say(sentence)
     return 0
 
 

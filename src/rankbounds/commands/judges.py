@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankbounds.commands.output import add_output, check_format, write_figure, write_rows, write_text
+from rankbounds.commands.output import add_output, write_figure, write_rows, write_text
 from rankbounds.commands.reading import RUNS_HELP, reading_from, runs_from
 from rankbounds.commands.run_names import name_and_path
 from rankbounds.commands.scoring import add_assumptions, add_measures, add_resampling, assumptions_from
@@ -91,7 +91,6 @@ def run(options: argparse.Namespace) -> int:
     """Read, compare, print, draw."""
     from rankbounds.comparison.judges import AGREEMENT_FIELDS, DEFAULT_MEASURES, SYSTEM_FIELDS, judges
 
-    check_format(options)
     reading = reading_from(options)
     labels_rel = labels_rel_from(options)
     trusted, labels = labels_from(options, reading)

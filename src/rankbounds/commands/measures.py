@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from dataclasses import MISSING, fields
 
-from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, write_rows, write_text
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, written
 from rankbounds.measures.names import class_named, is_name, label_elsewhere
 from rankbounds.measures.names_elsewhere import DIFFERENT, NAMES
 from rankbounds.tables import Table
+from rankbounds.terminal import look, reflowed
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 
@@ -26,15 +27,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the list or the explanation."""
-    check_format(options)
     if options.measure:
-        write_text(options, "\n".join(map(explain, _kinds(options.measure))))
+        text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
+        write_text(options, text if width is None else reflowed(text, width))
         return 0
     rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
     if options.format in ("json", "jsonl", "csv", "tsv"):
         write_rows(options, rows, list(rows[0]))
         return 0
-    table = Table(list(rows[0]), [list(row.values()) for row in rows], frozenset(range(len(rows[0]))))
+    header = list(rows[0])
+    cells = [list(row.values()) for row in rows]
+    table = Table(header, cells, frozenset(range(len(header))), importance=[header.index("meaning")])
     write_text(options, table.render(options.format))
     return 0
 
@@ -84,7 +87,7 @@ def explain(kind: type[Measure]) -> str:
         lines.append(f"others:    {called}")
     for ours, tool, label, why in DIFFERENT:
         if ours == kind.name:
-            lines.append(f"not so in: {tool}: {why}" + (f" (here: {label})" if label not in ("", ours) else ""))
+            lines.append(f"other in:  {tool}: {why}" + (f" (here: {label})" if label not in ("", ours) else ""))
     return "\n".join(lines) + "\n"
 
 

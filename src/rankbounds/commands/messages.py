@@ -6,12 +6,45 @@ import os
 import sys
 from types import TracebackType
 
+_quiet = False
+
+
+def keep_quiet(quiet: bool) -> None:
+    """From now on, tell of nothing but errors; or of everything again."""
+    global _quiet
+    _quiet = quiet
+
+
+def is_quiet() -> bool:
+    """Were errors alone asked for?"""
+    return _quiet
+
 
 def say(message: str) -> None:
-    """One line, with nothing in it that steers a terminal, and not too long."""
+    """One line, with nothing in it that steers a terminal, and not too long; unless nobody wants to hear it."""
+    if not _quiet:
+        complain(message)
+
+
+def complain(message: str) -> None:
+    """One line that is told in any case."""
     from rankbounds.errors import readable  # late: the sooner this module is there, the sooner Ctrl-C is one line
 
-    print(f"rankbounds: {readable(message.strip())}", file=sys.stderr, flush=True)
+    text = f"rankbounds: {readable(message.strip())}"
+    if sys.stderr.isatty():
+        from rankbounds.commands.progress import erase
+        from rankbounds.terminal import lines_that_fit
+
+        erase()
+        text = lines_that_fit(text, screen_width())
+    print(text, file=sys.stderr, flush=True)
+
+
+def screen_width() -> int:
+    """How many cells a line of the terminal has."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 def expect_interruption() -> None:
@@ -24,6 +57,6 @@ def expect_interruption() -> None:
 
 def _tell(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
     if issubclass(kind, KeyboardInterrupt):
-        say("interrupted")
+        complain("interrupted")
     else:
         sys.__excepthook__(kind, error, traceback)

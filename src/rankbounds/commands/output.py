@@ -7,10 +7,16 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from rankbounds.choices import check_choice
+from rankbounds.commands.messages import say, screen_width
+from rankbounds.commands.progress import erase
+from rankbounds.commands.progress import progress_on_terminal as progress_on_terminal
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
 from rankbounds.files.writing import not_utf8, reject_inputs, writing
+from rankbounds.terminal import Look, lines_that_fit, look
 
 FILES_READ = (
     "qrels", "runs", "run_file", "a", "b", "trec_output", "against", "baseline", "restrict", "groups", "ties_key",
@@ -22,10 +28,20 @@ FILES_WRITTEN = ("output", "save", "figure")
 """Under which names they hold files to write."""
 
 
+ENDINGS = {
+    "json": "json", "jsonl": "jsonl", "ndjson": "jsonl", "csv": "csv", "tsv": "tsv", "parquet": "parquet",
+    "tex": "latex", "md": "markdown", "html": "html", "htm": "html", "xml": "junit",
+}  # fmt: skip
+"""Endings of files that say in which format to write; others, such as .txt, say nothing."""
+MOST_DIGITS = 15
+
+
 def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...]) -> None:
     """Where results go, and how they look."""
     parser.add_argument(
-        "--format", default=formats[0], metavar="F", help=f"{', '.join(formats)} (default {formats[0]})"
+        "--format",
+        metavar="F",
+        help=f"{', '.join(formats)} (default: what the file's name after -o ends in, else {formats[0]})",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
     if "csv" in formats:
@@ -35,16 +51,84 @@ def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...]) -> Non
             help="csv and tsv: leave ids that begin with = + - @ as they are; without it a ' before them tells "
             "spreadsheets that they are text",
         )
+    if "table" in formats:
+        parser.add_argument(
+            "--wide", action="store_true", help="all columns and whole names, also where the terminal is too narrow"
+        )
+        if "--digits" not in parser._option_string_actions:  # (where it is about what was published)
+            parser.add_argument(
+                "--digits", dest="table_digits", type=_digits, metavar="N", help="of scores in tables (default 4)"
+            )
     parser.set_defaults(formats=formats)
 
 
+def _digits(text: str) -> int:
+    if not text.isdecimal() or int(text[:3]) > MOST_DIGITS:
+        raise argparse.ArgumentTypeError(f'digits are a whole number from 0 to {MOST_DIGITS}, not "{text}"')
+    return int(text)
+
+
+def add_terminal(parser: argparse.ArgumentParser) -> None:
+    """What every command says beside its results, and how."""
+    parser.add_argument("--quiet", action="store_true", help="no progress, notes or warnings: errors only")
+    parser.add_argument(
+        "--color",
+        metavar="WHEN",
+        default="auto",
+        help="bold in tables: auto (default; on a terminal, unless NO_COLOR is set), always, never",
+    )
+
+
 def check_format(options: argparse.Namespace) -> None:
-    """Reject an unknown format before any work is done."""
+    """Settle the format, and reject what cannot be written before any work is done."""
+    named = _format_of_ending(options)
+    if options.format is None:
+        options.format = named or options.formats[0]
     if options.format not in options.formats:
         hint = did_you_mean(options.format, list(options.formats))
         raise UsageError(f'There is no format "{options.format}".{hint} Known: {", ".join(options.formats)}.')
+    if named and named != options.format:
+        raise UsageError(
+            f"-o {options.output} ends as {named} does, but --format says {options.format}: leave out --format, or "
+            "name another file."
+        )
     if options.format == "parquet" and not options.output:
         raise UsageError("Parquet is not text: name a file with -o.")
+
+
+def _format_of_ending(options: argparse.Namespace) -> str | None:
+    """The format that the end of the file's name asks for, if it does."""
+    from rankbounds.files.compression import ENDINGS as COMPRESSIONS
+
+    name = os.path.basename(options.output or "").lower()
+    ending = name.rpartition(".")[2] if "." in name else ""
+    if f".{ending}" in COMPRESSIONS.values():
+        raise UsageError(f"-o {options.output}: results are not compressed; leave out .{ending}.")
+    named = ENDINGS.get(ending)
+    if named is None or (named == "junit" and named not in options.formats):
+        return None
+    if named not in options.formats:
+        raise UsageError(
+            f'-o {options.output}: "{options.command}" cannot write {named}. Known: {", ".join(options.formats)}.'
+        )
+    return named
+
+
+def look_from(options: argparse.Namespace) -> Look:
+    """How tables look where these options send them."""
+    check_choice("--color", options.color, ("auto", "always", "never"))
+    on_terminal = not getattr(options, "output", None) and sys.stdout is not None and sys.stdout.isatty()
+    styled = options.color == "always" or (options.color == "auto" and on_terminal and _takes_styles(os.environ))
+    digits = getattr(options, "table_digits", None)
+    width = screen_width() if on_terminal and not getattr(options, "wide", False) else None
+    return Look(width, 4 if digits is None else digits, styled)
+
+
+def _takes_styles(environment: Mapping[str, str]) -> bool:
+    """Does this terminal know bold, and does its user want it? (See no-color.org.)"""
+    if environment.get("NO_COLOR") or environment.get("TERM") == "dumb":
+        return False
+    return os.name != "nt" or any(name in environment for name in ("WT_SESSION", "ANSICON", "TERM"))
 
 
 def check_outputs(options: argparse.Namespace, outputs: Sequence[str] | None = None) -> None:
@@ -77,13 +161,18 @@ def write_rows(options: argparse.Namespace, rows: Iterable[Mapping[str, Any]], f
 
 
 def write_text(options: argparse.Namespace, text: str) -> None:
-    """To the file asked for, or to standard output."""
+    """To the file asked for, or to standard output; of text for people, no line is wider than the terminal."""
     if options.output:
         with writing(options.output) as out:
             out.write(text)
+        wrote(options.output)
         return
     if sys.stdout is None:
         raise DataError("Standard output is closed. Name a file with -o.")
+    width = look().width
+    if width is not None and getattr(options, "format", None) == "table":
+        text = lines_that_fit(text, width)
+    erase()
     try:
         sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
         sys.stdout.buffer.flush()
@@ -107,19 +196,25 @@ def write_figure(path: str, draw: Callable[[], Any]) -> None:
     axes = draw()
     with writing(path, "wb") as out:
         axes.get_figure().savefig(out, format=ending, dpi=200, bbox_inches="tight")
+    wrote(path)
 
 
-def progress_on_terminal(what: str) -> Callable[[int, int], None] | None:
-    """A counter that rewrites one line of a terminal; None where standard error is no terminal."""
-    if not sys.stderr.isatty():
-        return None
+def wrote(path: str) -> None:
+    """Tell of a file that is there now; of pipes and devices nobody needs to hear."""
+    if os.path.isfile(path):
+        say(f"wrote {in_brief(path)}")
 
-    def show(done: int, total: int) -> None:
-        if total > 1:
-            last = done == total
-            print(f"\r{done} of {total} {what}" + ("\r\033[K" if last else ""), end="", file=sys.stderr, flush=True)
 
-    return show
+def in_brief(path: str) -> str:
+    """The file's name as it was given, and its size."""
+    return f"{path} ({_size(Path(path).stat().st_size)})" if os.path.isfile(path) else path
+
+
+def _size(count: float) -> str:
+    """So many bytes, in words."""
+    unit = next((unit for unit, most in (("bytes", 1e3), ("kB", 1e6), ("MB", 1e9)) if count < most), "GB")
+    count /= {"bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+    return f"{count:.0f} {unit}" if unit == "bytes" or count >= 10 else f"{count:.1f} {unit}"
 
 
 def numbers(text: str) -> list[float]:

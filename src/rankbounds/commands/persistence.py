@@ -12,7 +12,7 @@ import csv
 import io
 from typing import Any
 
-from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, write_rows, write_text
 from rankbounds.commands.reading import add_inputs, add_reading, collection_from
 from rankbounds.commands.scoring import add_measures, add_ties
 from rankbounds.errors import DataError, UsageError
@@ -39,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fit and print."""
-    check_format(options)
     given = [name for name in ("depths", "examined", "qrels") if getattr(options, name)]
     if len(given) != 1:
         raise UsageError("Give one kind of evidence: --depths FILE, --examined FILE, or QRELS and runs.")

@@ -11,12 +11,12 @@ lines "run group".
 from __future__ import annotations
 
 import argparse
-import sys
 
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
-from rankbounds.commands.output import write_text
-from rankbounds.commands.reading import add_reading, add_runs, judgments_from, reading_from, runs_from
+from rankbounds.commands.messages import say
+from rankbounds.commands.output import write_text, wrote
+from rankbounds.commands.reading import add_reading, add_runs, judgments_from, read_runs
 from rankbounds.commands.scoring import add_order, order
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.judging import pools
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
             "--without GROUP takes documents out of judgments: name them with --restrict QRELS, and --depth."
         )
     ranking = order(options)
-    runs = reading_from(options).runs(runs_from(options))
+    runs = read_runs(options)
     if options.without is not None:
         written = _without_group(options, runs)
     else:
@@ -53,9 +53,10 @@ def run(options: argparse.Namespace) -> int:
             written = pools.restrict(judgments_from(options, options.restrict), written)
     if options.output:
         written.write(options.output)
+        wrote(options.output)
     else:
         write_text(options, written.text())
-    print(_summary(written, len(runs)), file=sys.stderr)
+    say(_summary(written, len(runs)))
     return 0
 
 
@@ -66,7 +67,7 @@ def _without_group(options: argparse.Namespace, runs: list[Run]) -> Qrels:
         raise UsageError(f'{options.groups} has no group "{options.without}".{hint}')
     qrels = judgments_from(options, options.restrict)
     left = pools.without_group(qrels, runs, groups, options.without, depth=options.depth)
-    print(f"{options.without} alone found {len(qrels) - len(left):,} of {len(qrels):,} documents.", file=sys.stderr)
+    say(f"{options.without} alone found {len(qrels) - len(left):,} of {len(qrels):,} documents.")
     return left
 
 

@@ -8,10 +8,10 @@ error: where that is much, no levels will do.
 from __future__ import annotations
 
 import argparse
-import sys
 
 from rankbounds.collection.preferences import IN_WORDS, METHODS, levels_from_preferences
-from rankbounds.commands.output import check_outputs, write_text
+from rankbounds.commands.messages import say
+from rankbounds.commands.output import check_outputs, write_text, wrote
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,8 @@ def run(options: argparse.Namespace) -> int:
     found = levels_from_preferences(options.preferences, options.method)
     if options.output:
         found.qrels.write(options.output)
+        wrote(options.output)
     else:
         write_text(options, found.qrels.text())
-    print(f"Levels by {IN_WORDS[found.method]}; {found.sentence()}.", file=sys.stderr)
+    say(f"Levels by {IN_WORDS[found.method]}; {found.sentence()}.")
     return 0

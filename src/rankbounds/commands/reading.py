@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -12,7 +13,8 @@ from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import FILES_READ
+from rankbounds.commands.output import FILES_READ, in_brief
+from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.run_names import name_and_path
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
@@ -208,6 +210,8 @@ def runs_from(options: argparse.Namespace, *, repeated: bool = False) -> list[Ru
 def prepared(options: argparse.Namespace, jobs: Sequence[RunToRead]) -> list[RunToRead]:
     """The runs such that, when they are read, what the options say is done to them."""
     preparation = preparation_from(options)
+    if len(jobs) == 1:
+        doing(f"reading {in_brief(jobs[0].path or jobs[0].place)}")
     return [_prepared(job, preparation) for job in jobs]
 
 
@@ -219,13 +223,33 @@ def run_from(options: argparse.Namespace, given: str) -> Run:
 
 def judgments_from(options: argparse.Namespace, given: str | None = None) -> Qrels:
     """The judgments that the options name, or those of another file, read in the same way."""
-    return reading_from(options).judgments(options.qrels if given is None else given)
+    chosen = options.qrels if given is None else given
+    doing(f"reading {in_brief(chosen)}")
+    return reading_from(options).judgments(chosen)
 
 
 def collection_from(options: argparse.Namespace, *, repeated: bool = False) -> tuple[Qrels, list[Run]]:
     """The judgments and the runs that the options name, every file read once."""
     judgments = judgments_from(options)
-    return judgments, reading_from(options).runs(runs_from(options, repeated=repeated))
+    return judgments, read_runs(options, repeated=repeated)
+
+
+def read_runs(options: argparse.Namespace, *, repeated: bool = False) -> list[Run]:
+    """The runs that the options name, all of them now."""
+    jobs, count = runs_from(options, repeated=repeated), progress_on_terminal("files read")
+    if count is None:
+        return reading_from(options).runs(jobs)
+    done = itertools.count(1)
+
+    def counted(job: RunToRead) -> RunToRead:
+        def read() -> Run:
+            run = job.read()
+            count(next(done), len(jobs))
+            return run
+
+        return replace(job, read=read)
+
+    return reading_from(options).runs([counted(job) for job in jobs])
 
 
 def trusted_from(options: argparse.Namespace, measures: Sequence[Measure]) -> TrustedFirst | None:

@@ -9,9 +9,9 @@ Several rates need -o with {rate} in the name of the file, such as -o qrels.{rat
 from __future__ import annotations
 
 import argparse
-import sys
 
-from rankbounds.commands.output import check_outputs, write_text
+from rankbounds.commands.messages import say
+from rankbounds.commands.output import check_outputs, write_text, wrote
 from rankbounds.commands.reading import add_reading, judgments_from
 from rankbounds.errors import UsageError
 from rankbounds.judging.reduction import RATES, Reduction
@@ -50,13 +50,13 @@ def run(options: argparse.Namespace) -> int:
         sample = only_pooled(qrels, kept) if options.keep_pool else subset(qrels, kept)
         if options.output:
             sample.write(targets[rate])
+            wrote(targets[rate])
         else:
             write_text(options, sample.text())
         relevant = int((qrels.grade[kept] >= options.rel).sum())
-        print(
+        say(
             f"rate {rate:g}%, seed {options.seed}: kept {int(kept.sum()):,} of {len(qrels):,} judgments "
-            f"({relevant:,} relevant).",
-            file=sys.stderr,
+            f"({relevant:,} relevant)."
         )
     return 0
 

@@ -12,7 +12,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from rankbounds.commands.judges import PROSE
-from rankbounds.commands.output import add_output, check_format, numbers, write_rows, write_text
+from rankbounds.commands.output import add_output, numbers, write_rows, write_text
 from rankbounds.commands.reading import add_inputs, reading_from, runs_from
 from rankbounds.commands.scoring import add_assumptions, add_measures, add_resampling, assumptions_from
 from rankbounds.files.opening import expand
@@ -65,7 +65,6 @@ def run(options: argparse.Namespace) -> int:
     from rankbounds.comparison.judges import DEFAULT_MEASURES
     from rankbounds.comparison.replicates import COMPONENT_FIELDS, replicates
 
-    check_format(options)
     reading = reading_from(options)
     judgments = {path: reading.judgments(path) for path in [options.qrels, *expand(options.again)]}
     found = replicates(

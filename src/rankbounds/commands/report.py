@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     add_choices(parser)
     parser.add_argument("-o", "--output", metavar="FILE", default="report.html", help="the page (default report.html)")
+    parser.set_defaults(format="html", formats=("html",))
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:

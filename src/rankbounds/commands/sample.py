@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, seed, write_text
+from rankbounds.commands.output import add_output, seed, write_text
 from rankbounds.commands.reading import add_labels, add_reading, add_runs, collection_from
 from rankbounds.commands.scoring import add_gain, add_ties
 from rankbounds.errors import UsageError
@@ -61,7 +61,6 @@ def question_from(options: argparse.Namespace) -> tuple[str, str] | str | None:
 
 def run(options: argparse.Namespace) -> int:
     """Draw and write."""
-    check_format(options)
     drawn = draw_sample(
         *collection_from(options),
         options.measure,

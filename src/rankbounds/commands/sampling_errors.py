@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, write_text
+from rankbounds.commands.output import add_output, write_text
 from rankbounds.commands.reading import add_inputs, add_reading, collection_from
 from rankbounds.commands.scoring import add_ranking
 from rankbounds.probability.sampling_errors import sampling_errors
@@ -36,7 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compute and print."""
-    check_format(options)
     judgments, runs = collection_from(options)
     result = sampling_errors(
         judgments,

@@ -18,6 +18,7 @@ from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.order import Order
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
+from rankbounds.tables import TABLE_FORMATS
 
 if TYPE_CHECKING:
     from rankbounds.comparison.significance import Resampling
@@ -33,6 +34,40 @@ def add_measures(parser: argparse.ArgumentParser, default: Sequence[str] = DEFAU
         action="append",
         help=f"RBP(p=0.8), nDCG@10, a trec_eval name, ...; may be repeated (default: {', '.join(default)})",
     )
+
+
+def add_sorting(parser: argparse.ArgumentParser) -> None:
+    """In which order runs are shown, and how many of them."""
+    parser.add_argument(
+        "--sort",
+        metavar="BY",
+        help="the order of runs: by a measure, best first (default in tables: by the first one), by name (run), or as "
+        "given (given; default in other formats)",
+    )
+    add_top(parser, "the N best runs only")
+
+
+def add_top(parser: argparse.ArgumentParser, what: str) -> None:
+    """How many rows are shown."""
+    parser.add_argument("--top", type=_count, metavar="N", help=what)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text[:20]):
+        raise argparse.ArgumentTypeError(f'how many to show is a whole number from 1 on, not "{text}"')
+    return int(text)
+
+
+def order_of_runs(options: argparse.Namespace) -> str | None:
+    """What runs are sorted by: ``given`` for not at all, None for the first measure."""
+    return options.sort or ("given" if options.format not in TABLE_FORMATS and options.top is None else None)
+
+
+def arranged(options: argparse.Namespace, scores: Scores) -> Scores:
+    """The runs in the order that the options ask for, the best first in tables; the first of them alone, if asked."""
+    by = order_of_runs(options)
+    ordered = scores if by == "given" else scores.sort(by)
+    return ordered if options.top is None else ordered.filter(run=ordered.runs[: options.top])
 
 
 def add_ties(parser: argparse.ArgumentParser, more: str = "") -> None:

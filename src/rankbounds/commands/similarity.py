@@ -11,13 +11,12 @@ import argparse
 
 from rankbounds.commands.output import (
     add_output,
-    check_format,
     progress_on_terminal,
     write_figure,
     write_rows,
     write_text,
 )
-from rankbounds.commands.reading import add_reading, add_runs, reading_from, runs_from
+from rankbounds.commands.reading import add_reading, add_runs, read_runs
 from rankbounds.commands.scoring import add_ties
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
@@ -55,8 +54,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare and print."""
     from rankbounds.comparison.similarity import FIELDS, USUAL_MEASURES, similarity
 
-    check_format(options)
-    runs = reading_from(options).runs(runs_from(options, repeated=True))
+    runs = read_runs(options, repeated=True)
     alike = similarity(
         runs,
         p=options.p,

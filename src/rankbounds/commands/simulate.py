@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import sys
 
+from rankbounds.commands.messages import say
 from rankbounds.probability.simulated_collections import simulate
 
 HELP = {
@@ -48,9 +48,8 @@ def run(options: argparse.Namespace) -> int:
     chosen = {name: getattr(options, name) for name in inspect.signature(simulate).parameters}
     collection = simulate(**chosen)
     collection.write(options.folder)
-    print(
-        f"{options.folder}: {options.runs} runs, {options.topics} topics, {len(collection.pooled):,} of "
-        f"{len(collection.complete):,} documents judged in qrels-pooled.txt (seed {options.seed}).",
-        file=sys.stderr,
+    say(
+        f"wrote {options.folder}: {options.runs} runs, {options.topics} topics, {len(collection.pooled):,} of "
+        f"{len(collection.complete):,} documents judged in qrels-pooled.txt (seed {options.seed})."
     )
     return 0

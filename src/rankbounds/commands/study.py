@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("name", metavar="NAME", help='a study, "all" or "list"')
     add_inputs(parser, needed=False)
-    parser.add_argument("-o", "--output", metavar="FOLDER", default="studies", help="where to write (default studies)")
+    parser.add_argument(
+        "-o", "--output", dest="folder", metavar="FOLDER", default="studies", help="where to write (default studies)"
+    )
     add_measures(parser, ("those of the study",))
     parser.add_argument("--groups", metavar="FILE", help="which group each run is from: lines of run and group")
     add_gain(parser)
@@ -54,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     from rankbounds.studies.folder import fingerprints, known_studies, study_called
 
     options.formats = ("table", "json")
-    options.output, folder = None, Path(options.output)
+    options.output, folder = None, Path(options.folder)
     check_format(options)
     if options.name == "list":
         write_text(options, listed(list(known_studies().values()), options.format))
@@ -145,7 +147,9 @@ def listed(studies: list[Study], kind: str) -> str:
     ]
     if kind == "json":
         return render_rows(rows, "json", FIELDS)
-    return Table(FIELDS, [[row[field] for field in FIELDS] for row in rows], frozenset({0, 1, 2})).text()
+    return Table(
+        FIELDS, [[row[field] for field in FIELDS] for row in rows], frozenset({0, 1, 2}), importance=[1]
+    ).text()
 
 
 def command_line(study: Study, options: argparse.Namespace) -> str:

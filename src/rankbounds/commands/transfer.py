@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.commands.output import add_output, check_format, write_figure, write_text
+from rankbounds.commands.output import add_output, write_figure, write_text
 from rankbounds.errors import UsageError
 from rankbounds.published.comparison import PublishedComparison, compare_published
 from rankbounds.published.integer_program import muted
@@ -69,7 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Transfer, compare and print."""
-    check_format(options)
     if options.against is None:
         for name in ("against_p", "against_residual", "against_topics"):
             if getattr(options, name) is not None:

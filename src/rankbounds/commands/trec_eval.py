@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from rankbounds.commands.output import add_output, check_format, write_rows, write_text
+from rankbounds.commands.output import add_output, write_rows, write_text
 from rankbounds.commands.reading import add_reading, judgments_from, run_from
 from rankbounds.errors import UsageError
 
@@ -52,7 +52,6 @@ def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
     from rankbounds.interop import trec_eval
 
-    check_format(options)
     if options.level_for_rel < 1:
         raise UsageError(f"-l, the lowest grade that is relevant, must be 1 or more, not {options.level_for_rel}.")
     if options.Max_retrieved_per_topic is not None and options.Max_retrieved_per_topic < 1:

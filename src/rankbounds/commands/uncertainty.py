@@ -15,17 +15,9 @@ import argparse
 import os
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, seed, write_text
-from rankbounds.commands.reading import (
-    add_calibrate,
-    add_inputs,
-    add_reading,
-    collection_from,
-    reading_from,
-    runs_from,
-    trusted_from,
-)
-from rankbounds.commands.scoring import add_ranking
+from rankbounds.commands.output import add_output, progress_on_terminal, seed, write_text
+from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, collection_from, read_runs, trusted_from
+from rankbounds.commands.scoring import add_ranking, add_sorting, order_of_runs
 from rankbounds.comparison.unjudged_differences import differences
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
@@ -54,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interval", default="normal", metavar="KIND", help=f"{' or '.join(INTERVALS)} (default {INTERVALS[0]})"
     )
+    add_sorting(parser)
     parser.add_argument("--difference", action="store_true", help="compare the runs in pairs")
     parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
     parser.add_argument(
@@ -79,7 +72,6 @@ def add_probability(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compute and print."""
-    check_format(options)
     q = probability_from(options.q)
     names = ("otherwise", "ties", "gain", "topics", "score_precision")
     assumed = {"q": q} | {name: getattr(options, name) for name in names}
@@ -93,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     if trusted is None:
         judgments, runs = collection_from(options, repeated=True)
     else:
-        judgments, runs = trusted.qrels, reading_from(options).runs(runs_from(options, repeated=True))
+        judgments, runs = trusted.qrels, read_runs(options, repeated=True)
         assumed["q"] = trusted.model(options.otherwise)
         _tell([trusted.words()])
     if options.difference:
@@ -119,9 +111,13 @@ def run(options: argparse.Namespace) -> int:
         interval=options.interval,
         samples=options.samples,
         seed=options.seed,
+        progress=progress_on_terminal("runs scored"),
         **assumed,
     )
     _tell(result.notes())
+    by = order_of_runs(options)
+    result = result if by == "given" else result.sort(by)
+    result = result if options.top is None else result.first(options.top)
     write_text(options, result.render(options.format, per_topic=options.per_topic, raw=options.raw))
     return 0
 
@@ -139,6 +135,8 @@ def probability_from(given: str) -> float | str:
 
 
 def _reject_with_difference(options: argparse.Namespace) -> None:
+    if options.sort or options.top:
+        raise UsageError("--sort and --top are for runs; --difference shows every pair of them.")
     for name, changed in (
         ("--tail", options.tail),
         ("--per-topic", options.per_topic),

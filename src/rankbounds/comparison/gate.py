@@ -28,11 +28,11 @@ from rankbounds.comparison.conditions import Condition, parse_conditions
 from rankbounds.comparison.equivalence import check_margin
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.outcomes import FAIL, PASS, SAID, UNDECIDED, HeldChange, HeldValue, Outcome
-from rankbounds.comparison.result import Comparison, signed
+from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.verdict import compare
 from rankbounds.errors import UsageError, did_you_mean, readable
 from rankbounds.evaluation.scores import Scores
-from rankbounds.tables import Table, number, plain
+from rankbounds.tables import Table, number, plain, signed
 
 EXIT_CODES = {PASS: 0, FAIL: 1, UNDECIDED: 4}
 
@@ -98,8 +98,8 @@ class Gate:
                 outcome.answer,
                 signed(outcome.difference) if of_change else number(outcome.value),
                 "-" if low is None or high is None else f"[{number(low)}, {number(high)}]",
-                number(outcome.p_fail),
-                number(outcome.p_pass),
+                number(outcome.p_fail, 4),
+                number(outcome.p_pass, 4),
             ])  # fmt: skip
         return Table(header, cells, frozenset({0, 1, 2, 3}))
 

@@ -48,7 +48,6 @@ from rankbounds.comparison.label_sets import (
     voted_sets,
 )
 from rankbounds.comparison.power import check_level
-from rankbounds.comparison.result import signed
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite, pairs_of
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
@@ -56,7 +55,7 @@ from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.judging.subsets import subset
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.tables import Table, number, plain
+from rankbounds.tables import Table, number, plain, signed
 from rankbounds.threads import processors
 
 if TYPE_CHECKING:

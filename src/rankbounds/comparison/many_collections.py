@@ -29,7 +29,7 @@ from rankbounds.comparison.evidence import left_out_words
 from rankbounds.comparison.power import check_level
 from rankbounds.comparison.random_effects import ESTIMATORS, RandomEffects, random_effects
 from rankbounds.comparison.rank_intervals import Places, places, resampled_places
-from rankbounds.comparison.result import run_number
+from rankbounds.comparison.result import LONGEST_GROUP, run_number
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite, mean_interval, pairs_of
 from rankbounds.comparison.stratified import MEANS
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
@@ -38,7 +38,7 @@ from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, levelled, mean_difference, merit, zeroed
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.tables import Table, number, plain, plain_rows
+from rankbounds.tables import Table, number, plain, plain_rows, signed
 
 if TYPE_CHECKING:
     import polars
@@ -60,8 +60,6 @@ MEAN_WORDS = {"collections": "mean of {count} collections' means", "queries": "m
 HEADERS = {"collections": "mean of means", "queries": "over queries"}
 NAMED_COLLECTIONS = 6
 """The means of up to so many collections stand in the leaderboard."""
-LONGEST_GROUP = 6
-"""Letters of groups are shown where no run has more of them."""
 FEW_TOPICS = 20
 """With fewer in a collection its standard error is too rough to be taken as known."""
 CONSISTENT = 0.1
@@ -202,7 +200,7 @@ class CollectionsComparison:
             [
                 row["run"],
                 number(row["mean"]),
-                _range(row["ci_low"], row["ci_high"]),
+                _range(row["ci_low"], row["ci_high"], number),
                 *([row["group"] or "-"] if self._lettered(label) else []),
                 *(_standing(row) if ranked else []),
                 f"{row['collections_led']:.3g} of {row['collections']}",
@@ -230,19 +228,19 @@ class CollectionsComparison:
                 f"{part['topics']:,}",
                 number(means[a, part["collection"]]),
                 number(means[b, part["collection"]]),
-                f"{part['difference']:+.4f}",
-                _range(part["ci_low"], part["ci_high"], signed=True),
+                signed(part["difference"]),
+                _range(part["ci_low"], part["ci_high"], signed),
             ]
             for part in self.differences_of(a, b, label)
         ]
         over = self._mean_words(row["collections"], row["topics"])
-        interval = _range(row["ci_low"], row["ci_high"], signed=True)
-        lines.append([over, f"{row['topics']:,}", "", "", f"{row['difference']:+.4f}", interval])
+        interval = _range(row["ci_low"], row["ci_high"], signed)
+        lines.append([over, f"{row['topics']:,}", "", "", signed(row["difference"]), interval])
         if row["summary"] is not None:
-            interval = _range(row["summary_low"], row["summary_high"], signed=True)
-            lines.append(["collections like these", "", "", "", f"{row['summary']:+.4f}", interval])
+            interval = _range(row["summary_low"], row["summary_high"], signed)
+            lines.append(["collections like these", "", "", "", signed(row["summary"]), interval])
         if row["new_low"] is not None:
-            lines.append(["a new collection", "", "", "", "", _range(row["new_low"], row["new_high"], signed=True)])
+            lines.append(["a new collection", "", "", "", "", _range(row["new_low"], row["new_high"], signed)])
         header = ["collection", "topics", a, b, "difference", f"{self.settings['confidence']:.0%} interval"]
         return Table(header, lines)
 
@@ -292,10 +290,8 @@ class CollectionsComparison:
         return f"{tables}<p>{html.escape(self.method())}</p><p>{html.escape(self.words())}</p>"
 
 
-def _range(low: float | None, high: float | None, *, signed: bool = False) -> str:
-    if low is None or high is None:
-        return "-"
-    return f"{low:+.4f} to {high:+.4f}" if signed else f"{low:.4f} to {high:.4f}"
+def _range(low: float | None, high: float | None, shown: Callable[[float], str] = "{:+.4f}".format) -> str:
+    return "-" if low is None or high is None else f"{shown(low)} to {shown(high)}"
 
 
 def _standing(row: Mapping[str, Any]) -> list[str]:
@@ -336,7 +332,7 @@ def _sentences(compared: CollectionsComparison, row: Mapping[str, Any]) -> list[
     sentences = [
         f"{row['measure']}: {a} less {b} is {row['difference']:+.4f} in the "
         f"{compared._mean_words(count, row['topics'])}{of_all}, {level} interval "
-        f"{_range(row['ci_low'], row['ci_high'], signed=True)} for other topics of the same collections. "
+        f"{_range(row['ci_low'], row['ci_high'])} for other topics of the same collections. "
         f"{a} is better in {row['won']} and worse in {row['lost']} of {count}."
     ]
     if row["ci_low"] == row["ci_high"] == 0:
@@ -370,10 +366,10 @@ def _sentences(compared: CollectionsComparison, row: Mapping[str, Any]) -> list[
         )
     sentences.append(
         f"Over collections like these the mean difference is {row['summary']:+.4f} ({level} interval "
-        f"{_range(row['summary_low'], row['summary_high'], signed=True)})"
+        f"{_range(row['summary_low'], row['summary_high'])})"
         + (
             "; the true difference in a new one would lie within "
-            f"{_range(row['new_low'], row['new_high'], signed=True)} ({level} prediction interval), {a} being the "
+            f"{_range(row['new_low'], row['new_high'])} ({level} prediction interval), {a} being the "
             f"better one in about {row['new_a_better']:.0%} of such."
             if row["new_low"] is not None
             else "; for where a new one would lie, three collections are needed."

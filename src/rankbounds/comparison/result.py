@@ -22,7 +22,7 @@ from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
-from rankbounds.tables import Table, number, plain_rows
+from rankbounds.tables import Table, number, plain_rows, signed
 
 if TYPE_CHECKING:
     import pandas
@@ -59,6 +59,8 @@ VERDICTS = (
 )
 CERTAIN = {1.0: "exact", 0.0: "outer"}
 """What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
+LONGEST_GROUP = 6
+"""Letters of groups are shown where no run has more of them."""
 FEW_RUNS = 6
 """Of so many runs all pairs are printed."""
 
@@ -436,11 +438,11 @@ class Comparison:
         order = np.argsort(-merit(np.array([row["mean"] for row in rows]), measure), kind="stable")
         return [rows[at] for at in order.tolist()]
 
-    def table(self, measure: str | Measure | None = None) -> Table:
-        """The leaderboard for one measure, best first; of three runs or more with p-values against the first."""
+    def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
+        """The leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
         at = 0 if measure is None else self._place(measure)
         chosen = self.measures[at]
-        rows = self.leaderboard(chosen)
+        rows = self.leaderboard(chosen)[:top]
         against = self.settings.get("baseline") or rows[0]["run"]
         tested = self._p_against(at, against) if len(self.runs) > 2 else {}
         with_bounds = self._has_bounds
@@ -463,13 +465,20 @@ class Comparison:
                 *[_range(row["low"], row["high"])] * with_bounds,
                 *([row["group"]] if self._lettered else []),
                 *(_standing(row) if self._lettered and tested else []),
-                *([number(p) for p in tested.get(row["run"], (None, None))] if tested else []),
+                *([number(p, 4) for p in tested.get(row["run"], (None, None))] if tested else []),
                 *([f"{row['judged_at_10']:.0%}"] if self.scores.has_judged else []),
                 f"{row['topics_led']:.3g}",
             ]
             for row in rows
         ]
-        return Table(header, cells, frozenset({0, header.index("group")}) if self._lettered else frozenset({0}))
+        letters = max((len(row["group"]) for row in rows), default=0) if self._lettered else 0
+        shown = ["bounds", "rank", *["group"] * (letters <= LONGEST_GROUP), "first in", "p corrected", "judged@10"]
+        return Table(
+            header,
+            cells,
+            frozenset({0, header.index("group")}) if self._lettered else frozenset({0}),
+            importance=[2, *(header.index(name) for name in shown if name in header)],
+        )
 
     @property
     def _has_bounds(self) -> bool:
@@ -489,10 +498,16 @@ class Comparison:
         raw, corrected = (self.columns[name][at, held].tolist() for name in ("p_value", "p_adjusted"))
         return {self.runs[other]: p for other, *p in zip(others.tolist(), raw, corrected, strict=True)}  # type: ignore[misc]
 
-    def pair_table(self, measure: str | Measure | None = None, at_most: int | None = None) -> Table:
-        """The pairs for one measure, the least likely to be chance first; the verdict names the better run."""
+    def pair_table(
+        self, measure: str | Measure | None = None, at_most: int | None = None, *, top: int | None = None
+    ) -> Table:
+        """The pairs for one measure, the least likely to be chance first; the verdict names the better run.
+
+        With ``top``, those among that many of the best runs (and the baseline).
+        """
         label = str(self.measures[0 if measure is None else self._place(measure)])
-        rows = [row for row in self.pairs if row["measure"] == label]
+        shown = {row["run"] for row in self.leaderboard(label)[:top]} | {self.settings.get("baseline")}
+        rows = [row for row in self.pairs if row["measure"] == label and {row["a"], row["b"]} <= shown]
         rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
         corrected = self.settings["correction"] != "none"
         header = [
@@ -522,12 +537,13 @@ class Comparison:
             ]
             for row in rows[:at_most]
         ]
-        return Table(header, cells, frozenset({0, 1, len(header) - 1}))
+        verdict = len(header) - 1
+        return Table(header, cells, frozenset({0, 1, verdict}), importance=[1, 2, header.index("p"), verdict, 3])
 
-    def tables(self, measure: str | Measure) -> list[Table]:
-        """The leaderboard and, where runs are few or one of them is the baseline, the pairs."""
+    def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
+        """The leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
         few = len(self.runs) <= FEW_RUNS or self.settings.get("baseline") is not None
-        return [self.table(measure), *([self.pair_table(measure)] if few else [])]
+        return [self.table(measure, top), *([self.pair_table(measure, top=top)] if few else [])]
 
     def __repr__(self) -> str:
         parts = [table.text() for measure in self.measures for table in self.tables(measure)]
@@ -540,11 +556,6 @@ class Comparison:
     def to_latex(self) -> str:
         """The leaderboards as tables for a paper."""
         return "\n".join(self.table(measure).latex() for measure in self.measures)
-
-
-def signed(value: float | None) -> str:
-    """A difference for people, with its sign; a dash where there is none."""
-    return "-" if value is None else f"{value:+.4f}"
 
 
 def _standing(row: dict[str, Any]) -> list[str]:

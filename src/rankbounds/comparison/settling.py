@@ -136,6 +136,7 @@ def judge_next(
     score_precision: str = "double",
     seed: int = 0,
     lenient: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> JudgingPlan | SettlingPlan:
     """Choose the unjudged documents whose judgments would say most: about all runs, about two, or about who leads.
 
@@ -163,6 +164,8 @@ def judge_next(
         As in ``evaluate``; ties in one fixed order.
     seed
         Where draws start.
+    progress : callable, optional
+        Told how many of how many runs, pairs of runs or simulated rounds are done.
 
     Returns
     -------
@@ -210,9 +213,10 @@ def judge_next(
         systems = _two_of(systems, compare)
     facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
     question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
-    plan = question.plan(None if compare is None else question.pairs_of_leader(), budget, criterion or 1.0)
-    if criterion is not None:
-        plan = replace(plan, needed=question.needed(question.pairs_of_leader(), criterion))
+    pairs = None if compare is None else question.pairs_of_leader()
+    plan = question.plan(pairs, budget, criterion or 1.0, progress=progress)
+    if criterion is not None and pairs is not None:
+        plan = replace(plan, needed=question.needed(pairs, criterion, progress=progress))
     return plan
 
 
@@ -380,7 +384,14 @@ class Question:
     def _standing(self) -> dict[tuple[int, int], tuple[float, float, float]]:
         return {}
 
-    def plan(self, pairs: Sequence[tuple[int, int]] | None, budget: int, level: float = 1.0) -> SettlingPlan:
+    def plan(
+        self,
+        pairs: Sequence[tuple[int, int]] | None,
+        budget: int,
+        level: float = 1.0,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> SettlingPlan:
         """The documents in order of their value, for these pairs or, without any, for all runs' bounds.
 
         Where a probability below 1 is to be reached, a document's value is its part of the standard deviation.
@@ -389,13 +400,19 @@ class Question:
         standing: list[float] = []
         settled: list[bool] = []
         if pairs is None:
-            effects = [self.effects((run,))[0] for run in range(len(names))]
+            effects = []
+            for run in range(len(names)):
+                effects.append(self.effects((run,))[0])
+                if progress:
+                    progress(run + 1, len(names))
             effect = np.sum(effects, axis=0) if len(self.collection) else np.zeros(0)
             value = np.abs(effects).sum(axis=0)
         else:
             value, effect = np.zeros(len(self.collection)), np.zeros(len(self.collection))
             low, high = self.bounds(pairs)
             for pair, least, most in zip(pairs, low.tolist(), high.tolist(), strict=True):
+                if progress:
+                    progress(len(standing), len(pairs))
                 standing.append(self.standing(pair)[2])
                 settled.append(least > 0 or most < 0)
                 if len(pairs) > 1 and settled[-1]:
@@ -432,7 +449,14 @@ class Question:
 
     # ---- how many judgments ----
 
-    def needed(self, pairs: Sequence[tuple[int, int]], level: float, simulations: int | None = None) -> Needed:
+    def needed(
+        self,
+        pairs: Sequence[tuple[int, int]],
+        level: float,
+        simulations: int | None = None,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Needed:
         """How many judgments it takes until every pair is settled, or decided with this probability."""
         exact = is_plain_sum(self.measure)
         rounds = simulations or SIMULATIONS[exact or level < 1]
@@ -448,10 +472,11 @@ class Question:
         )
         counts = judging.counts()
         if judging.to_the_end:
-            counts = np.array([
-                self.until_settled(pairs, grade[line], order, guess)
-                for line, (order, guess) in enumerate(zip(judging.orders(), counts.tolist(), strict=True))
-            ])  # fmt: skip
+            guesses = counts.tolist()
+            for line, (order, guess) in enumerate(zip(judging.orders(), guesses, strict=True)):
+                counts[line] = self.until_settled(pairs, grade[line], order, guess)
+                if progress:
+                    progress(line + 1, rounds)
         done = np.sort(counts[np.isfinite(counts)]).astype(int)
 
         def quantile(share: float) -> int | None:

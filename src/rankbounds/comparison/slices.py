@@ -17,7 +17,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.corrections import BY_SHUFFLES, adjusted, check_correction
 from rankbounds.comparison.power import check_level, minimum_detectable_effect
-from rankbounds.comparison.result import FEW_RUNS, run_number, signed
+from rankbounds.comparison.result import FEW_RUNS, run_number
 from rankbounds.comparison.significance import (
     EXACT_TOPICS,
     RESAMPLES,
@@ -40,7 +40,7 @@ from rankbounds.evaluation.score_differences import differences, mean_difference
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.query_labels import labels_of
 from rankbounds.measures import Measure
-from rankbounds.tables import Table, number, plain_rows
+from rankbounds.tables import Table, number, plain_rows, signed
 
 SLICE_FIELDS = (
     "by", "slice", "topics", "a", "b", "measure", "mean_a", "mean_b", "difference", "ci_low", "ci_high", "p_value",
@@ -208,8 +208,8 @@ class Slices:
                 "-" if row["ci_low"] is None else f"[{number(row['ci_low'])}, {number(row['ci_high'])}]",
                 str(row["won"]),
                 str(row["lost"]),
-                number(row["p_value"]),
-                *[number(row["p_adjusted"])] * corrected,
+                number(row["p_value"], 4),
+                *[number(row["p_adjusted"], 4)] * corrected,
                 number(row["detectable"]),
             ]
             for row in self.rows
@@ -220,7 +220,7 @@ class Slices:
     def _interaction_table(self, rows: list[dict[str, Any]]) -> Table:
         ordered = sorted(rows, key=lambda row: (row["p_value"] is None, row["p_value"], -(row["statistic"] or 0)))
         cells = [
-            [row["by"], row["a"], row["b"], str(row["slices"]), number(row["p_value"]), number(row["p_adjusted"])]
+            [row["by"], row["a"], row["b"], str(row["slices"]), number(row["p_value"], 4), number(row["p_adjusted"], 4)]
             for row in ordered[:SHOWN_INTERACTIONS]
         ]
         header = ["by", "run", "against", "slices", "interaction p", "p corrected"]

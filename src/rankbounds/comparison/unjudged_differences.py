@@ -43,7 +43,7 @@ from rankbounds.probability.unjudged_documents import (
     warn_of_topics,
 )
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number, render_rows, signed
 from rankbounds.threads import in_threads, processors
 
 FIELDS = (
@@ -137,15 +137,15 @@ class Differences:
         ]  # fmt: skip
         rows = [
             [
-                pair.run_a, pair.run_b, pair.measure, f"{pair.difference:+.4f}", number(pair.sd),
-                f"[{pair.ci_low:+.4f}, {pair.ci_high:+.4f}]",
+                pair.run_a, pair.run_b, pair.measure, signed(pair.difference), number(pair.sd),
+                f"[{signed(pair.ci_low)}, {signed(pair.ci_high)}]",
                 number(pair.probability_a_better, 3), number(pair.probability_b_better, 3),
-                "-" if math.isnan(pair.certain_low) else f"[{pair.certain_low:+.4f}, {pair.certain_high:+.4f}]",
+                "-" if math.isnan(pair.certain_low) else f"[{signed(pair.certain_low)}, {signed(pair.certain_high)}]",
                 pair.verdict,
             ]
             for pair in self.pairs
         ]  # fmt: skip
-        return Table(header, rows, frozenset({0, 1, 2, 9}))
+        return Table(header, rows, frozenset({0, 1, 2, 9}), importance=[1, 3, 5, 9, 8, 6, 7])
 
     def render(self, kind: str, *, raw: bool = False) -> str:
         """In any text format of the command line."""

@@ -162,16 +162,18 @@ def score_runs(
     observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
     """Read, join and score every run; ``cells``, where given, turns rankings into the measures' numbers its own way."""
-    # Every run is looked up in one index. It is built while the first runs are being read.
+    # Every run is looked up in one index. It is built while the first runs are being read, if there are any to read.
     index = Thread(target=lambda: facts.qrels.pairs.index)
-    index.start()
+    if any(job.path is not None for job in jobs):
+        index.start()
 
     def score(numbered: tuple[int, RunToRead]) -> RunResult:
         number, job = numbered
         seen = partial(observe, number) if observe else None
         alone = threads if len(jobs) == 1 else 1
         run = job.read()
-        index.join()
+        if index.ident is not None:
+            index.join()
         return score_run(run, facts, measures, assumptions, alone, cells, seen)
 
     results = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -80,6 +81,17 @@ def strange_documents(run: Run, qrels: Qrels) -> str:
     )
 
 
+@contextmanager
+def blaming_judgments(facts: TopicFacts) -> Iterator[None]:
+    """What a measure cannot take is told of the judgments, which it does not know."""
+    try:
+        yield
+    except DataError as error:
+        if error.place is not None:
+            raise
+        raise error.moved_to(facts.qrels.pairs.source.name) from None
+
+
 class ScoreSheet:
     """The scores of one run, filled topic by topic: arrays with an axis of topics and one of measures."""
 
@@ -104,21 +116,13 @@ class ScoreSheet:
         for _ in in_threads(self._score, slices, threads):
             pass
 
-    def _cells_of(self, rankings: Rankings) -> Cells:
-        """The measures' numbers; what a measure cannot take is told of the judgments, which it does not know."""
-        try:
-            return self.cells(rankings)
-        except DataError as error:
-            if error.place is not None:
-                raise
-            raise error.moved_to(rankings.facts.qrels.pairs.source.name) from None
-
     def _score(self, compute: Callable[[], list[Rankings]]) -> None:
         coverage = Judged(cutoff=10)
         for rankings in compute():
             topic = rankings.topic
             self.judged[topic] = coverage.value(rankings)
-            cells = self._cells_of(rankings)
+            with blaming_judgments(rankings.facts):
+                cells = self.cells(rankings)
             self.value[topic], self.low[topic], self.high[topic] = cells.value, cells.low, cells.high
             if self.parts is not None and cells.parts is not None:
                 self.parts[:, topic] = cells.parts

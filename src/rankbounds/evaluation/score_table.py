@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.measures.parser import trec_name
 from rankbounds.measures.topics_scored import NumQ
 from rankbounds.tables import Table, number, render_rows
@@ -60,12 +61,23 @@ def table(scores: TidyScores) -> Table:
     if any(notes):
         header.append("notes")
         left.add(len(header) - 1)
-    return Table(header, rows, frozenset(left))
+    return Table(header, rows, frozenset(left), strong=_best(scores) if not by_topic else frozenset())
+
+
+def _best(scores: TidyScores) -> frozenset[tuple[int, int]]:
+    """Of each measure, the row and column of the best run or runs, where there are several runs to choose from."""
+    best = set()
+    shown = ~np.isnan(scores.value[:, 0]).all(axis=-1)
+    for place, measure in enumerate(scores.measures):
+        value = levelled(merit(scores.value[shown, 0, place], measure))
+        if np.count_nonzero(~np.isnan(value)) > 1:
+            best |= {(row, place + 1) for row in np.flatnonzero(value == np.nanmax(value)).tolist()}
+    return frozenset(best)
 
 
 def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list[str]]:
     """A measure's column: ``0.3280 +0.5120`` where the value is the least possible, else ``0.3280 [low, high]``."""
-    digits = 0 if counts else 4
+    digits = 0 if counts else None
     known = ~np.isnan(low)
     with np.errstate(invalid="ignore"):  # a search that never ends has no finite bounds
         above_low, width = (np.where(numbers == low, 0.0, numbers - low) for numbers in (values, high))

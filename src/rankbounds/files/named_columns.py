@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -347,23 +348,35 @@ def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
 def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
     where = Source(source)
     topics = Ids.checked(list(given), "a query id", where.place).to_list()
-    of_query = [_with_values(query, inner, names, source) for query, inner in given.items()]
-    values: list[Any] = []
-    for inner in of_query:
-        values.extend(inner.values())
-    counts = [len(inner) for inner in of_query]
-    topic = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     if len(set(topics)) < len(topics):
         raise DataError(source, "two query ids have the same text; ids are compared as text.")
+    of_query = list(given.values())
+    if set(map(type, of_query)) != {dict}:
+        of_query = [_with_values(query, inner, names, source) for query, inner in given.items()]
+    counts = list(map(len, of_query))
+    values: Any = plain_numbers(of_query)
+    if values is None:
+        values = [value for inner in of_query for value in inner.values()]
     ids: Ids | None = None
     with contextlib.suppress(TypeError, AttributeError, UnicodeEncodeError):
-        ids = Ids.of_lines("\n".join("\n".join(inner) for inner in of_query if inner), len(values))
+        ids = Ids.of_lines("\n".join(map("\n".join, filter(None, of_query))), len(values))
     distinct = ids is not None
     if ids is None or not ids.length.all():  # an id holds a newline, is not text, or is none
         docs = [doc for inner in of_query for doc in inner]
         ids = Ids.checked(docs, "a document id", where.place)
         distinct = set(map(type, docs)) <= {str}  # of others, two may have the same text
+    topic = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     return Columns(topics, topic, ids, values, names.value_name, where, distinct=distinct)
+
+
+def plain_numbers(of_query: Iterable[Mapping[Any, Any]]) -> Floats | None:
+    """All values of dicts as an array, if they are finite numbers; otherwise None. Text is no number here."""
+    try:
+        packed = b"".join([struct.pack(f"{len(inner)}d", *inner.values()) for inner in of_query])
+    except (struct.error, TypeError, ValueError, OverflowError):
+        return None
+    numbers = np.frombuffer(packed, dtype=np.float64)
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _with_values(query: Any, inner: Any, names: ColumnNames, source: str) -> Mapping[Any, Any]:

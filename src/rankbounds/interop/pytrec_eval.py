@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from rankbounds.collection.inputs import judgments_from
-from rankbounds.collection.run import as_run
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.score_sheet import RunResult, score_run
+from rankbounds.evaluation.evaluator import PreparedScoring
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.names_elsewhere import FAMILIES, NICKNAMES
@@ -74,22 +73,16 @@ class RelevanceEvaluator:
         self.measures = [_at_level(measure, relevance_level) for measure in named.values()]
         if judged_docs_only_flag:
             self.measures = [measure if measure.as_retrieved else Condensed(measure) for measure in self.measures]
-        self._assumptions = Assumptions(ties, bounds="none", topics="shared", score_precision=score_precision)
-        self._facts = TopicFacts(judgments_from(query_relevance))
-        self._topics = set(self._facts.query_ids)
-        self._facts.qrels.pairs.index  # noqa: B018 (built once, for all runs)
+        assumptions = Assumptions(ties, bounds="none", topics="shared", score_precision=score_precision)
+        facts = TopicFacts(judgments_from(query_relevance))
+        self._topics = set(facts.query_ids)
+        self._prepared = PreparedScoring(facts, self.measures, assumptions)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """``{query: {measure: value}}`` for the queries that the run and the judgments share."""
-        shared = [query for query in scores if query in self._topics]
-        if not shared:
+        if self._topics.isdisjoint(scores):
             return {}
-        rows = self._scored(scores).value.tolist()
-        number = {query: number for number, query in enumerate(self._facts.query_ids)}
-        return {query: dict(zip(self.names, rows[number[query]], strict=True)) for query in shared}
-
-    def _scored(self, scores: Any) -> RunResult:
-        return score_run(as_run(scores), self._facts, self.measures, self._assumptions)
+        return self._prepared.by_name(scores, self.names)
 
 
 def aggregate(name: str, values: Iterable[float]) -> float:

@@ -51,7 +51,7 @@ class RR(Measure):
         relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
         if rankings.certain:
             first = np.argmax(relevant, axis=-1)
-            return np.take_along_axis(relevant, first[:, None], axis=-1)[:, 0] / (first + 1)
+            return relevant[np.arange(first.size), first] / (first + 1)
         return expected_stop(relevant)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:

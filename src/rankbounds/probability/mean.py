@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import ALL
-from rankbounds.measures import RankWeighted
+from rankbounds.measures import RankWeighted, parse_measure
 from rankbounds.probability.model_choice import ChosenModels
 from rankbounds.probability.uncertain_score import UncertainScore, drawn_score, exact_score
 from rankbounds.probability.unjudged_documents import find_unjudged, open_measures, warn_of_topics
@@ -58,6 +59,23 @@ class Uncertainty:
                 yield self._topic_row(score, topic)
             yield self._row(score)
 
+    def sort(self, by: str | None = None) -> Uncertainty:
+        """The runs by their means of a measure (the first one, unless named), the best first; ``"run"``: by name."""
+        if by == "run":
+            return replace(self, scores=sorted(self.scores, key=lambda score: score.run))
+        wanted = str(self.scores[0].measure) if by is None else str(parse_measure(by))
+        chosen = [score for score in self.scores if str(score.measure) == wanted]
+        if not chosen:
+            raise UsageError(f"There is no score by {wanted} to sort by.")
+        means = levelled(merit(np.array([score.mean_of(score.mean) for score in chosen]), chosen[0].measure))
+        place = {chosen[at].run: place for place, at in enumerate(np.argsort(-means, kind="stable").tolist())}
+        return replace(self, scores=sorted(self.scores, key=lambda score: place[score.run]))
+
+    def first(self, runs: int) -> Uncertainty:
+        """What is known of the first of the runs."""
+        kept = list(dict.fromkeys(score.run for score in self.scores))[:runs]
+        return replace(self, scores=[score for score in self.scores if score.run in kept])
+
     def _row(self, score: UncertainScore) -> dict[str, Any]:
         low, high = score.interval(self.confidence, self.sources, self.interval)
         middle = score.mean_of(score.base), score.mean_of(score.mean), score.sd(self.sources)
@@ -81,10 +99,11 @@ class Uncertainty:
         """The table for people."""
         with_parts = self.sources != "documents"
         with_shape = not per_topic and len(self.scores) <= SHOWN_DISTRIBUTIONS and self.sources == "documents"
+        interval = f"{self.confidence:.6g} interval"
         header = [
             "run", *(["topic"] if per_topic else []), "measure", "judged", "mean", "sd",
             *(["sd documents", "sd topics"] if with_parts else []),
-            f"{self.confidence:.6g} interval", "certain bounds", *(["normal off by"] if with_shape else []),
+            interval, "certain bounds", *(["normal off by"] if with_shape else []),
         ]  # fmt: skip
         rows = []
         for row in self.rows(per_topic=per_topic):
@@ -96,7 +115,12 @@ class Uncertainty:
         if with_shape:
             for cells, score in zip(rows, self.scores, strict=True):
                 cells.append(number(score.distance_from_normal(), 3))
-        return Table(header, rows, frozenset(range(3 if per_topic else 2)))
+        words = 3 if per_topic else 2
+        first = [
+            *range(1, words - 1),
+            *(header.index(name) for name in ("mean", interval, "certain bounds", "measure")),
+        ]
+        return Table(header, rows, frozenset(range(words)), first)
 
     def render(self, kind: str, *, per_topic: bool = False, raw: bool = False) -> str:
         """In any text format of the command line."""
@@ -142,6 +166,7 @@ def uncertainty(
     samples: int = 1000,
     seed: int = 0,
     lenient: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Uncertainty:
     """Mean scores with intervals for what unjudged documents may turn out to be.
 
@@ -167,6 +192,8 @@ def uncertainty(
         As in ``evaluate``.
     samples, seed
         Measures that are not weighted sums over ranks are drawn so many times.
+    progress : callable, optional
+        Told how many of how many runs are scored.
 
     Returns
     -------
@@ -204,7 +231,7 @@ def uncertainty(
     warn_of_topics(systems, facts, assumptions.topics)
     models = ChosenModels(q, otherwise, systems, facts, assumptions)
     scores = []
-    for run in systems:
+    for number_of_run, run in enumerate(systems, 1):
         for measure in chosen:
             if isinstance(measure, RankWeighted):
                 unjudged = find_unjudged(run, facts, measure, assumptions, tail=tail)
@@ -214,6 +241,8 @@ def uncertainty(
             else:
                 model = models.of_grades(measure)
                 scores.append(drawn_score(run, facts, measure, assumptions, model, samples, seed))
+        if progress:
+            progress(number_of_run, len(systems))
     in_words = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
     result = Uncertainty(scores, confidence, sources, interval, in_words, samples, seed, models.remarks())
     _warn_of_few_topics(result)

@@ -71,10 +71,14 @@ def join(
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
     known = topic_in_qrels >= 0
     unknown = [name for name, judged in zip(pairs.topics, known.tolist(), strict=True) if not judged]
+    if not facts.query_ids:
+        raise DataError(facts.qrels.pairs.source.name, "no topic is judged.")
     if not known.any():
         judgments = f"the judgments ({facts.qrels.pairs.source.name})"
         raise no_topic_judged(pairs.source.name, pairs.topics[0], judgments, facts.query_ids[0])
-    absent = np.setdiff1d(np.arange(len(facts.query_ids)), topic_in_qrels[known])
+    lacking = np.ones(len(facts.query_ids), dtype=bool)
+    lacking[topic_in_qrels[known]] = False
+    absent = np.flatnonzero(lacking)
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
     # A list that the run has and that holds nothing is a list; one that it lacks counts as such if that is wanted.
@@ -131,26 +135,56 @@ def _rankings_of_slice(
     keep_judgments: bool,
 ) -> list[Rankings]:
     """The rankings of the topics in these rows, which stand together topic by topic."""
-    run = whole.take(rows)
-    pairs = run.pairs
-    is_judged, judgments = facts.qrels.pairs.index.find(pairs, topic_in_qrels)
-    grade = np.full(len(pairs), np.nan)
-    grade[is_judged] = facts.grade[judgments]
-    judgment = None
-    if keep_judgments:
-        judgment = np.full(len(pairs), NOT_POOLED, dtype=np.int32)
-        judgment[is_judged] = judgments
-    permutation, tied = ranking(run, order, precision, tie_key)
-    source = row_numbers(rows) if keep_rows else None
-    if permutation is not None:
-        grade = grade[permutation]
-        source = None if source is None else source[permutation]
-        judgment = None if judgment is None else judgment[permutation]
-    start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
-    length = np.diff(start, append=len(pairs))
-    topic = topic_in_qrels[pairs.topic[start]]
-    known = topic >= 0
-    return list(_batches(grade, tied, source, judgment, start[known], length[known], topic[known], facts))
+    found = LookedUp.of(whole, rows, facts, topic_in_qrels, keep_rows, keep_judgments)
+    return found.ranked(whole.score[rows], order, precision, tie_key)
+
+
+@dataclass(frozen=True)
+class LookedUp:
+    """Documents of some topics, topic by topic, with their grades; not yet ranked, since scores may come later."""
+
+    run: Run
+    grade: Floats
+    source: Ints | None
+    judgment: Ints | None
+    topic_in_qrels: Ints
+    facts: TopicFacts
+
+    @classmethod
+    def of(
+        cls,
+        whole: Run,
+        rows: slice | Ints,
+        facts: TopicFacts,
+        topic_in_qrels: Ints,
+        keep_rows: bool = False,
+        keep_judgments: bool = False,
+    ) -> LookedUp:
+        """Look up the documents in these rows of a run."""
+        run = whole.take(rows)
+        is_judged, judgments = facts.qrels.pairs.index.find(run.pairs, topic_in_qrels)
+        grade = np.full(len(run), np.nan)
+        grade[is_judged] = facts.grade[judgments]
+        judgment = None
+        if keep_judgments:
+            judgment = np.full(len(run), NOT_POOLED, dtype=np.int32)
+            judgment[is_judged] = judgments
+        return cls(run, grade, row_numbers(rows) if keep_rows else None, judgment, topic_in_qrels, facts)
+
+    def ranked(self, score: Floats, order: Order, precision: Precision, tie_key: TieKey | None) -> list[Rankings]:
+        """The rankings by these scores."""
+        grade, source, judgment = self.grade, self.source, self.judgment
+        permutation, tied = ranking(self.run.rescored(score), order, precision, tie_key)
+        if permutation is not None:
+            grade = grade[permutation]
+            source = None if source is None else source[permutation]
+            judgment = None if judgment is None else judgment[permutation]
+        pairs = self.run.pairs
+        start = np.flatnonzero(np.diff(pairs.topic, prepend=-1))
+        length = np.diff(start, append=len(pairs))
+        topic = self.topic_in_qrels[pairs.topic[start]]
+        known = topic >= 0
+        return list(_batches(grade, tied, source, judgment, start[known], length[known], topic[known], self.facts))
 
 
 def _batches(

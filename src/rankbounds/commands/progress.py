@@ -1,0 +1,114 @@
+"""What a terminal shows while a command works: what is being done, how far it is, and since when.
+
+One line of standard error, drawn by a thread of its own, so that long steps are seen to go on. It appears once a
+command has taken a while, and goes away before anything else is printed. Where standard error is no terminal there is
+nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from rankbounds.commands.messages import is_quiet, screen_width
+from rankbounds.terminal import beginning
+
+PATIENCE, PAUSE = 1.0, 0.25
+"""Seconds before the line appears, and until it is drawn again."""
+WORKING = "working"
+SOON = 5
+"""Seconds below which nobody needs to be told how many are left."""
+
+
+class _Line:
+    """The line, and what it says."""
+
+    def __init__(self) -> None:
+        self._what = WORKING
+        self._done = self._total = 0
+        self._begun = self._stage_begun = time.monotonic()
+        self._drawn = False
+        self._lock = threading.Lock()
+
+    def tell(self, what: str, done: int = 0, total: int = 0) -> None:
+        """Say something else from now on."""
+        if what != self._what:
+            self._stage_begun = time.monotonic()
+        self._what, self._done, self._total = what, done, total
+
+    def text(self) -> str:
+        """What the line says now."""
+        now = time.monotonic()
+        parts = [f"{self._done} of {self._total} {self._what}" if self._total > 1 else self._what]
+        parts.append(f"{now - self._begun:.0f} s")
+        if self._total > 1 and self._done:
+            left = (now - self._stage_begun) * (self._total - self._done) / self._done
+            parts += [f"about {left:.0f} s left"] if left >= SOON else []
+        return ", ".join(parts)
+
+    def draw(self) -> None:
+        """Write the line over the old one."""
+        with self._lock:
+            shown = beginning(self.text(), screen_width() - 1)
+            print(f"\r{shown}\x1b[K", end="", file=sys.stderr, flush=True)
+            self._drawn = True
+
+    def erase(self) -> None:
+        """Leave the terminal as if nothing had been drawn."""
+        with self._lock:
+            if self._drawn:
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            self._drawn = False
+
+
+_line: _Line | None = None
+
+
+@contextlib.contextmanager
+def shown() -> Iterator[None]:
+    """Show progress while the block runs, on a terminal whose user did not ask for quiet."""
+    global _line
+    if is_quiet() or not sys.stderr.isatty():
+        yield
+        return
+    line, ended = _Line(), threading.Event()
+
+    def draw() -> None:
+        pause = PATIENCE
+        while not ended.wait(pause):
+            line.draw()
+            pause = PAUSE
+
+    drawing = threading.Thread(target=draw, daemon=True)
+    _line = line
+    drawing.start()
+    try:
+        yield
+    finally:
+        _line = None
+        ended.set()
+        drawing.join()
+        line.erase()
+
+
+def erase() -> None:
+    """Clear the line for something else; it comes back while work goes on."""
+    if _line is not None:
+        _line.erase()
+
+
+def doing(what: str) -> None:
+    """Name what takes time from now on."""
+    if _line is not None:
+        _line.tell(what)
+
+
+def progress_on_terminal(what: str) -> Callable[[int, int], None] | None:
+    """What counts how many of how many are done; None where nobody would see it."""
+    line = _line
+    if line is None:
+        return None
+    return lambda done, total: line.tell(what, done, total) if done < total else line.tell(WORKING)

@@ -1,0 +1,313 @@
+"""Judgments and measures prepared once, for run after run: what a training loop calls."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from operator import eq
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.gains import GainRule
+from rankbounds.collection.inputs import Formats, Reading, RunToRead
+from rankbounds.collection.repeated_runs import RepeatedRuns
+from rankbounds.collection.run import Run, as_run
+from rankbounds.columns.pairs import Pairs
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, score_runs
+from rankbounds.evaluation.score_sheet import blaming_judgments
+from rankbounds.evaluation.scores import Scores
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.rankings.join import LookedUp, join
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import ORDERS
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import in_threads, processors
+
+Values = tuple[float, ...]
+SHORT = 100
+"""Lists of so many documents are ranked in Python: array calls would take longer than the work."""
+LISTS_REMEMBERED = 10_000
+
+
+class Evaluator:
+    """Judgments and measures, prepared once for many runs.
+
+    ``evaluate`` does for each run what the function ``evaluate`` does, and ``score`` gives the values alone, as plain
+    dicts, in microseconds for a short list.
+
+    Parameters
+    ----------
+    qrels : path, Qrels, dict, frame or rows
+        The judgments, as in ``evaluate``. They are copied: later changes to a dict change nothing here.
+    measures : str, Measure, or iterable of them
+        Such as ``"nDCG@10"``, ``"RBP(p=0.8)"``, ``"map"`` (trec_eval's names), ``rb.AP()``.
+    ties, ties_key, unjudged, q, bounds, gain, topics, score_precision, open, most_relevant
+        How rankings are looked at, as in ``evaluate``.
+    labels, formats, columns, lenient, threads
+        How judgments and runs are read, as in ``evaluate``.
+
+    Attributes
+    ----------
+    measures : list of Measure
+        What is measured.
+    query_ids : tuple of str
+        The judged topics.
+
+    Notes
+    -----
+    Values are those of ``evaluate``: documents are looked up and ranked by the same rules, and measures are computed by
+    the same code. A list of one query that has the grades of an earlier one in the same order has its values, so these
+    are not computed again.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> evaluator = rb.Evaluator({"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}, ["RR", "P@2"])
+    >>> evaluator.score({"q1": {"a": 0.2, "b": 0.7}})
+    {'q1': {'RR': 0.5, 'P@2': 0.5}}
+    >>> evaluator.score({"q1": {"a": 0.9, "b": 0.7}, "q2": {"x": 0.5}})
+    {'q1': {'RR': 1.0, 'P@2': 0.5}, 'q2': {'RR': 0.0, 'P@2': 0.0}}
+    >>> evaluator.evaluate({"q1": ["b", "a"], "q2": ["x", "c"]}).mean().high.tolist()
+    [[[0.75, 0.75]]]
+    """
+
+    def __init__(
+        self,
+        qrels: Any,
+        measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+        *,
+        ties: str = "trec",
+        ties_key: Any = None,
+        unjudged: str = "nonrelevant",
+        q: float | None = None,
+        bounds: str = "unjudged",
+        gain: str | Mapping[Any, float] | GainRule | None = None,
+        topics: str = "judged",
+        score_precision: str = "double",
+        open: str = "retrieved",  # noqa: A002 (the word that users have for it)
+        most_relevant: int | None = None,
+        labels: str | Sequence[str] | None = None,
+        formats: Formats | None = None,
+        columns: Mapping[str, str] | None = None,
+        lenient: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        assumptions = Assumptions(
+            ties, unjudged, bounds, gain, topics, score_precision, ties_key, q=q, open=open, most_relevant=most_relevant
+        )
+        chosen = parse_measures(measures)
+        assumptions.check(chosen)
+        workers = threads or processors()
+        self._reading = Reading(formats, labels, columns, lenient, workers, assumptions.gain)
+        facts = TopicFacts(self._reading.judgments(qrels), assumptions.gain)
+        self._prepared = PreparedScoring(facts, chosen, assumptions, self._reading.run, workers)
+        self._names = list(map(str, chosen))
+
+    @property
+    def measures(self) -> list[Measure]:
+        """What is measured."""
+        return list(self._prepared.measures)
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:
+        """The judged topics."""
+        return self._prepared.facts.query_ids
+
+    def evaluate(
+        self,
+        runs: Any,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        observe: Callable[[int, Rankings], None] | None = None,
+    ) -> Scores:
+        """Score one run or many.
+
+        Parameters
+        ----------
+        runs : path, Run, dict, frame, rows, or several of them
+            As in ``evaluate``.
+        progress, observe : callable, optional
+            As in ``evaluate``.
+
+        Returns
+        -------
+        Scores
+            A value, ``low`` and ``high`` for each run, topic and measure.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> evaluator = rb.Evaluator({"q": {"a": 1, "b": 0}}, "RR")
+        >>> evaluator.evaluate({"first": {"q": ["a", "b"]}, "second": {"q": ["b", "a"]}}).mean().value.tolist()
+        [[[1.0]], [[0.5]]]
+        """
+        prepared = self._prepared
+        jobs = self._reading.runs_to_read(runs)
+        if len(jobs) == 1 and jobs[0].given is runs:
+            jobs = [RunToRead(jobs[0].place, lambda: prepared.runs.run(runs)[0])]
+        return score_runs(
+            prepared.facts,
+            jobs,
+            prepared.measures,
+            prepared.assumptions,
+            threads=prepared.threads,
+            progress=progress,
+            observe=observe,
+        )
+
+    def score(self, run: Any) -> dict[str, dict[str, float]]:
+        """The values of one run, without bounds and without warnings.
+
+        Parameters
+        ----------
+        run : dict, Run, path, frame or rows
+            One run: ``{query: {document: score}}`` is the quickest.
+
+        Returns
+        -------
+        dict
+            ``{query: {measure: value}}`` for the queries that the run and the judgments share, in the run's order.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> rb.Evaluator({"q": {"a": 1, "b": 0}}, ["AP", "RR"]).score({"q": {"b": 2.0, "a": 1.0}})
+        {'q': {'AP': 0.5, 'RR': 0.5}}
+        """
+        return self._prepared.by_name(run, self._names)
+
+    def __repr__(self) -> str:
+        return f"Evaluator({len(self.query_ids):,} topics, {', '.join(self._names)})"
+
+
+class PreparedScoring:
+    """The values of runs against judgments that are indexed once."""
+
+    def __init__(
+        self,
+        facts: TopicFacts,
+        measures: Sequence[Measure],
+        assumptions: Assumptions,
+        read: Callable[[Any], Run] = as_run,
+        threads: int = 1,
+    ) -> None:
+        self.facts, self.measures, self.assumptions, self.threads = facts, list(measures), assumptions, threads
+        self.runs = RepeatedRuns(read)
+        self._looked_up: list[tuple[slice | Ints, LookedUp]] = []
+        self._looked_up_in: Pairs | None = None
+        self._reads_judgments = any(measure.reads_judgments for measure in measures)
+        by_grades = not self._reads_judgments and not facts.some_only_pooled
+        in_python = assumptions.order == "trec" and (assumptions.ties == "trec" or assumptions.ties not in ORDERS)
+        self.short_lists = ShortLists(facts, self.measures, assumptions) if by_grades and in_python else None
+        facts.qrels.pairs.index  # noqa: B018 (built once, for all runs)
+
+    def by_name(self, run: Any, names: Sequence[str]) -> dict[str, dict[str, float]]:
+        """``{query: {measure: value}}`` for the queries that the run and the judgments share."""
+        if self.short_lists is not None and type(run) is dict and len(run) == 1:
+            ((query, documents),) = run.items()
+            values = self.short_lists.values(query, documents)
+            if values is not None:
+                return {query: dict(zip(names, values, strict=True))}
+        return {query: dict(zip(names, values, strict=True)) for query, values in self._of_run(run)}
+
+    def _of_run(self, given: Any) -> Iterable[tuple[str, list[float]]]:
+        run, again = self.runs.run(given)
+        topic = self.facts.qrels.pairs.index.topics_of(run.pairs)
+        values = np.full((len(self.facts.query_ids), len(self.measures)), np.nan)
+        for lists in in_threads(lambda compute: compute(), self._slices(run, again, topic), self.threads):
+            for rankings in lists:
+                values[rankings.topic] = values_of(self.measures, self.assumptions, rankings)
+        shared = np.flatnonzero(topic >= 0)
+        names = (run.query_ids[number] for number in shared.tolist())
+        return zip(names, values[topic[shared]].tolist(), strict=True)
+
+    def _slices(self, run: Run, again: bool, topic: Ints) -> Sequence[Callable[[], list[Rankings]]]:
+        """The rankings of a run, to be computed; documents that come again are looked up once."""
+        order, precision, key = self.assumptions.order, self.assumptions.score_precision, self.assumptions.ties_key
+        if not again or not len(run):
+            keep = self._reads_judgments
+            return join(
+                run, self.facts, order=order, precision=precision, topics="shared", tie_key=key, keep_judgments=keep
+            ).slices
+        if self._looked_up_in is not run.pairs:
+            keep = self._reads_judgments or self.facts.some_only_pooled
+            self._looked_up_in = run.pairs
+            self._looked_up = [
+                (rows, LookedUp.of(run, rows, self.facts, topic, keep_judgments=keep))
+                for rows in run.pairs.topic_slices()
+            ]
+        return [partial(found.ranked, run.score[rows], order, precision, key) for rows, found in self._looked_up]
+
+
+def values_of(measures: Sequence[Measure], assumptions: Assumptions, rankings: Rankings) -> Floats:
+    """The value of each list and measure."""
+    values = np.empty((rankings.length.size, len(measures)))
+    with blaming_judgments(rankings.facts):
+        for number, measure in enumerate(measures):
+            values[:, number] = assumptions.value(measure, rankings)
+    return values
+
+
+class ShortLists:
+    """The values of short lists, one at a time.
+
+    A value follows from the topic, the grades in the order of rank and which documents are tied: a list that agrees
+    with an earlier one in these has its values. Documents are ranked as ``rankings.order`` does: by score, then by id,
+    both falling. Whatever is unusual (another type, an id that is not plain text, a score that is not finite) is left
+    to the way that whole runs take, which knows what to say of it.
+    """
+
+    def __init__(self, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions) -> None:
+        self._facts, self._measures, self._assumptions = facts, measures, assumptions
+        self._number = {query: number for number, query in enumerate(facts.query_ids)}
+        self._precision = "f" if assumptions.score_precision == "single" else "d"
+        self._grades: dict[str, dict[str, float]] = {}
+        self._known: dict[tuple[Any, ...], Values] = {}
+
+    def values(self, query: Any, documents: Any) -> Values | None:
+        """The measures of what one query retrieved, ``{document: score}``; None: to be left to the other way."""
+        if type(query) is not str or query not in self._number or type(documents) is not dict:
+            return None
+        if not 0 < len(documents) <= SHORT or set(map(type, documents)) != {str} or "" in documents:
+            return None
+        try:
+            "".join(documents).encode("utf-8")
+            scores = array(self._precision, list(documents.values()))
+        except (TypeError, ValueError, OverflowError):
+            return None
+        total = sum(scores)
+        if total - total != 0.0:  # one is not finite
+            return None
+        ranked = sorted(zip(scores, documents, strict=True), reverse=True)
+        grades = self._grades.get(query) or self._grades_of(query)
+        key: tuple[Any, ...] = (query, *(map(grades.get, [document for _, document in ranked])))
+        if len(set(scores)) < len(scores):
+            ordered = [score for score, _ in ranked]
+            key = (*key, tuple(map(eq, ordered[1:], ordered)))
+        known = self._known.get(key)
+        return self._computed(key, len(ranked)) if known is None else known
+
+    def _grades_of(self, query: str) -> dict[str, float]:
+        rows = np.flatnonzero(self._facts.qrels.pairs.topic == self._number[query])
+        documents = self._facts.qrels.pairs.docs.take(rows).to_list()
+        self._grades[query] = dict(zip(documents, self._facts.grade[rows].tolist(), strict=True))
+        return self._grades[query]
+
+    def _computed(self, key: tuple[Any, ...], length: int) -> Values:
+        query, grades, tied = key[0], key[1 : length + 1], key[length + 1 :]
+        rankings = Rankings(
+            np.array([grades], dtype=np.float64),  # an unjudged document has None, which becomes NaN
+            np.array([length]),
+            np.array([self._number[query]]),
+            self._facts,
+            np.array([(False, *tied[0])]) if tied else None,
+        )
+        values = tuple(values_of(self._measures, self._assumptions, rankings)[0].tolist())
+        if len(self._known) >= LISTS_REMEMBERED:
+            self._known.clear()
+        self._known[key] = values
+        return values

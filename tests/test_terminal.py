@@ -1,0 +1,499 @@
+"""What a terminal shows: tables that fit, progress, help, suggestions, completion; and what pipes get instead."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankbounds import terminal
+from rankbounds.cli import build_parser, main
+from rankbounds.commands import progress
+from rankbounds.commands.output import ENDINGS
+from rankbounds.commands.questions import QUESTIONS
+from rankbounds.tables import Table
+from rankbounds.terminal import Look, cells, laid_out, lines_that_fit, looking, reflowed, shortened, wrapped
+
+SNAPSHOTS = Path(__file__).parent / "golden" / "terminal"
+WIDTHS = (80, 120, 200)
+STYLES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture
+def on_terminal(monkeypatch, capfdbinary):
+    """Run a command whose standard output is a terminal of this width; return exit code and what it shows."""
+
+    def call(width, *arguments):
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        code = main([str(argument) for argument in arguments])
+        return code, capfdbinary.readouterr().out.decode()
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return call
+
+
+def write_collection(folder, names, topics=4, documents=12, seed=7):
+    """Runs of these names that find more relevant documents the earlier they are named, and half of the judgments."""
+    draw = random.Random(seed)
+    relevant = {topic: {f"d{number}" for number in range(1, 6)} for topic in range(1, topics + 1)}
+    (folder / "runs").mkdir(exist_ok=True)
+    for number, name in enumerate(names):
+        lines = []
+        for topic in relevant:
+            found = sorted(
+                (f"d{document}" for document in range(1, documents + 1)),
+                key=lambda document, topic=topic: (
+                    draw.random() + (document in relevant[topic]) * (1 - number / len(names))
+                ),
+                reverse=True,
+            )
+            lines += [f"{topic} Q0 {document} {rank} {1 / rank} {name}\n" for rank, document in enumerate(found, 1)]
+        (folder / "runs" / f"{number:03}.txt").write_text("".join(lines), "utf-8")
+    (folder / "qrels").write_text(
+        "".join(
+            f"{topic} 0 d{document} {int(f'd{document}' in relevant[topic])}\n"
+            for topic in relevant
+            for document in range(1, documents + 1)
+            if (topic + document) % 2
+        )
+    )
+    return folder / "qrels", folder / "runs"
+
+
+COLLECTIONS = {
+    "long-names": [f"experiments/2026-autumn/retriever-with-a-long-name/bm25+rerank-{kind}" for kind in "abcdefg"],
+    "unicode": ["日本語の検索システム", "café-naïve", "cafe\u0301-nai\u0308ve-2", "поиск", "한국어", "🙂-run"],
+    "129-runs": [f"system{number:03}" for number in range(129)],
+}
+COMMANDS = {"evaluate": (), "compare": ("--resamples", "50")}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("command_name", COMMANDS)
+@pytest.mark.parametrize("collection", COLLECTIONS)
+def test_what_a_terminal_shows(on_terminal, tmp_path, collection, command_name, width):
+    files = write_collection(tmp_path, COLLECTIONS[collection])
+    code, shown = on_terminal(width, command_name, *files, *COMMANDS[command_name], "--color", "never")
+    assert code == 0
+    assert max(map(cells, shown.splitlines())) <= width
+    snapshot = SNAPSHOTS / f"{command_name}.{collection}.{width}.txt"
+    if os.environ.get("RANKBOUNDS_SNAPSHOTS") == "write":
+        snapshot.write_text(shown, "utf-8")
+    assert shown == snapshot.read_text("utf-8")
+
+
+def test_pipes_get_everything(command, on_terminal, tmp_path, monkeypatch):
+    files = write_collection(tmp_path, COLLECTIONS["long-names"])
+    monkeypatch.setenv("COLUMNS", "80")
+    _, piped, _ = command("evaluate", *files)
+    header, *rows = piped.splitlines()
+    assert header.split() == ["run", "RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR", "judged@10"]
+    assert sorted(row.split()[0] for row in rows) == COLLECTIONS["long-names"]
+    assert "\x1b" not in piped
+    assert on_terminal(80, "evaluate", *files, "--wide", "--color", "never")[1] == piped
+
+
+def test_real_terminal(tmp_path):
+    """A pseudo-terminal of 80 columns: nothing is wider, headings and the best are bold, NO_COLOR is honoured."""
+    pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
+    import fcntl
+    import struct
+    import termios
+
+    def shown(**more):
+        parent, child = pty.openpty()
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+        done = subprocess.Popen(
+            [sys.executable, "-m", "rankbounds", "demo"], stdout=child, stderr=child, stdin=subprocess.DEVNULL,
+            env=environment | {"TERM": "xterm"} | more,
+        )  # fmt: skip
+        os.close(child)
+        written = b""
+        try:
+            while part := os.read(parent, 65536):
+                written += part
+        except OSError:  # Linux tells so that the other end is closed
+            pass
+        os.close(parent)
+        assert done.wait() == 0
+        return written.decode().replace("\r\n", "\n")
+
+    text = shown()
+    plain = STYLES.sub("", text)
+    assert max(map(cells, plain.splitlines())) <= 80
+    assert re.search(r"^\x1b\[1mrun .*\x1b\[0m$", text, re.M)
+    assert "\x1b[1m0.6241 +0.0519\x1b[0m" in text
+    assert shown(NO_COLOR="1") == plain
+
+
+# ---- order, number, digits ----
+
+
+def runs_shown(text):
+    """The first column of the first table of a text."""
+    return [line.split()[0] for line in text.split("\n\n")[0].splitlines()[1:]]
+
+
+def test_best_first_in_tables_and_as_given_elsewhere(command, tmp_path):
+    names = ["weak", "strong", "middle"]
+    files = write_collection(tmp_path, names)
+    draws = {
+        "strong": "1 Q0 d2 1 3 x\n",
+        "middle": "1 Q0 d1 1 3 x\n1 Q0 d7 2 2 x\n1 Q0 d2 3 1 x\n",
+        "weak": "1 Q0 d12 1 3 x\n",
+    }
+    (tmp_path / "qrels").write_text("1 0 d2 1\n1 0 d7 0\n1 0 d12 0\n1 0 d1 0\n")
+    for number, name in enumerate(names):
+        (tmp_path / "runs" / f"{number:03}.txt").write_text(draws[name].replace("x", name))
+    best, given = ["strong", "middle", "weak"], names
+    for kind in ("table", "markdown", "latex", "html"):
+        text = command("evaluate", *files, "-m", "RR", "--format", kind)[1]
+        assert sorted(best, key=text.index) == best, kind
+    for kind in ("json", "jsonl", "csv", "tsv", "trec"):
+        text = command("evaluate", *files, "-m", "RR", "--format", kind)[1]
+        assert sorted(given, key=text.index) == given, kind
+    assert runs_shown(command("evaluate", *files, "-m", "ESL")[1]) == best  # effort: the least first
+    assert runs_shown(command("evaluate", *files, "-m", "RR", "--sort", "run")[1]) == sorted(names)
+    assert runs_shown(command("evaluate", *files, "-m", "RR", "--sort", "given")[1]) == given
+    assert runs_shown(command("evaluate", *files, "-m", "NumRet", "-m", "RR")[1])[0] == "middle"
+    assert runs_shown(command("evaluate", *files, "-m", "NumRet", "-m", "RR", "--sort", "RR")[1]) == best
+    assert runs_shown(command("evaluate", *files, "-m", "RR", "--top", "2")[1]) == best[:2]
+    rows = json.loads(command("evaluate", *files, "-m", "RR", "--top", "2", "--format", "json")[1])
+    assert [row["run"] for row in rows] == best[:2]
+    rows = json.loads(command("evaluate", *files, "-m", "RR", "--sort", "RR", "--format", "json")[1])
+    assert [row["run"] for row in rows] == best
+    assert command("evaluate", *files, "-m", "RR", "--sort", "AP")[0] == 2
+    for bad in ("0", "-1", "two"):
+        assert command("evaluate", *files, "--top", bad)[0] == 2
+
+
+def test_top_and_sort_elsewhere(command, tmp_path):
+    files = write_collection(tmp_path, [f"r{number}" for number in range(9)])
+    board = command("compare", *files, "--resamples", "20")[1]
+    assert runs_shown(command("compare", *files, "--resamples", "20", "--top", "3")[1]) == runs_shown(board)[:3]
+    _, out, _ = command("compare", *files, "--resamples", "20", "--baseline-run", "r8", "--top", "2")
+    assert len(runs_shown(out.split("\n\n")[1])) == len({*runs_shown(out), "r8"}) - 1
+    means = [float(line.split()[3]) for line in command("uncertainty", *files)[1].splitlines()[1:]]
+    assert means == sorted(means, reverse=True)
+    assert len(command("uncertainty", *files, "--top", "2")[1].splitlines()) == 3
+    rows = json.loads(command("uncertainty", *files, "--format", "json")[1])
+    assert [row["run"] for row in rows] == [f"r{number}" for number in range(9)]
+    assert command("uncertainty", *files, "--difference", "--top", "2")[0] == 2
+
+
+def test_digits(command, tmp_path):
+    files = write_collection(tmp_path, ["one", "two"])
+    numbers = re.findall(r"\d\.(\d+)", command("evaluate", *files, "-m", "RBP", "--digits", "2")[1].split("\n", 1)[1])
+    assert {len(digits) for digits in numbers} == {2}
+    board = command("compare", *files, "--resamples", "20", "--digits", "1", "--correction", "none")[1]
+    table = board.split("\n\n")[1].splitlines()
+    assert {len(digits) for digits in re.findall(r"\d\.(\d+)", table[1])} == {1}
+    as_json = ("evaluate", *files, "--format", "json")
+    assert command(*as_json, "--digits", "1")[1] == command(*as_json)[1]
+
+
+# ---- the layout ----
+
+words = st.text(st.characters(codec="utf-8", categories=("L", "Mn", "Nd", "Pd", "So")), max_size=30)
+values = st.floats(0, 1).map("{:.4f}".format)
+numbers = st.one_of(values, st.tuples(values, values).map("[{0[0]}, {0[1]}]".format))
+
+
+@st.composite
+def tables(draw):
+    columns = draw(st.lists(st.sampled_from(["name", "sentence", "number"]), min_size=1, max_size=7))
+    kinds = ["name", "number", *columns]
+    content = {"name": words, "sentence": st.lists(words, max_size=9).map(" ".join), "number": numbers}
+    rows = draw(st.lists(st.tuples(*(content[kind] for kind in kinds)), max_size=5))
+    header = [f"{kind} of column {place}" for place, kind in enumerate(kinds)]
+    return header, rows, frozenset(place for place, kind in enumerate(kinds) if kind != "number")
+
+
+@given(tables(), st.integers(40, 200))
+def test_no_line_is_too_wide_and_no_number_is_split(table, width):
+    header, rows, left = table
+    with looking(Look(width)):
+        text = laid_out(header, rows, left)
+    *lines, _ = text.split("\n")
+    assert max(map(cells, lines)) <= width
+    note = re.search(r"\(not shown: (.*)\)$", " ".join(lines).strip())
+    hidden = [heading for heading in header if note and heading in note[1]]
+    assert header[0] not in hidden
+    assert header[1] not in hidden
+    for row in rows:
+        for heading, cell, place in zip(header, row, range(len(header)), strict=True):
+            if place not in left and heading not in hidden:
+                assert any(cell in line for line in lines)
+    with looking(Look()):
+        whole = laid_out(header, rows, left)
+    if max(map(cells, whole.split("\n"))) <= width:
+        assert text == whole
+
+
+@given(st.text(max_size=40))
+def test_cells_of_a_terminal_agree_with_wcwidth(text):
+    wcwidth = pytest.importorskip("wcwidth", reason="the oracle for widths is wcwidth: pip install wcwidth")
+    for character in filter(str.isprintable, text):
+        if wcwidth.wcwidth(character) >= 0 and character not in UNSETTLED:
+            assert cells(character) == wcwidth.wcwidth(character), hex(ord(character))
+
+
+UNSETTLED = frozenset(map(chr, [*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400)]))
+"""Half flags and tones of skin, which are as wide as what they stand beside."""
+
+
+def test_wide_characters_take_two_cells_and_marks_none():
+    assert [cells(text) for text in ("abc", "日本", "e\u0301", "\u1112\u1161\u11ab", "ﬃ", "🙂")] == [3, 4, 1, 2, 1, 2]
+    assert shortened(["日本語の検索システム"], 9) == ["日本…テム"]
+    assert shortened(["cafe\u0301-nai\u0308ve-runs"], 9)[0].startswith("cafe\u0301…")
+
+
+@given(st.lists(words, min_size=1, max_size=6), st.integers(12, 40))
+def test_cut_names_fit_and_stay_apart_where_they_can(names, width):
+    cut = shortened(names, width)
+    assert max(map(cells, cut)) <= width
+    assert all(short == name for short, name in zip(cut, names, strict=True) if cells(name) <= width)
+    common = ["experiments/with/one/beginning/" + str(number) for number in range(12)]
+    assert len(set(shortened(common, width))) == 12
+
+
+def test_sentences_are_wrapped_between_words():
+    text = "RBP is 0.3456 here, between [0.1234, 0.5678] and nothing else"
+    for width in range(18, 70):
+        lines = wrapped(text, width)
+        assert " ".join(lines) == text
+        assert any("[0.1234, 0.5678]" in line for line in lines)
+        assert max(map(len, lines)) <= width
+    assert lines_that_fit("  short\n  p         the probability of going on", 36) == (
+        "  short\n  p         the probability of going\n            on"
+    )
+    hard = "a word " * 16 + "that ends\nthe paragraph here.\n\n    an example stays as it is"
+    assert reflowed(hard, 200) == hard.replace("\n", " ", 1)
+
+
+def test_a_table_says_what_it_leaves_out():
+    table = Table(
+        ["run", "AP", "P", "notes"], [["a", "0.1", "0.2", "words that say something about it"]], frozenset({0, 3})
+    )
+    with looking(Look(16)):
+        shown = table.text()
+    assert shown.splitlines()[0].split() == ["run", "AP", "P"]
+    assert "notes" in shown
+    assert "--wide" in shown
+    assert table.markdown().count("words that say something about it") == 1
+
+
+# ---- files ----
+
+FILES = {"scores.txt": "table", "scores": "table"} | {f"scores.{ending}": kind for ending, kind in ENDINGS.items()}
+
+
+@pytest.mark.parametrize("name", [*FILES, "SCORES.CSV"])
+def test_the_ending_says_the_format(command, tmp_path, name):
+    files = write_collection(tmp_path, ["one", "two"])
+    kind = FILES[name.lower()]
+    if kind == "junit":  # of a gate alone: for other results the ending says nothing
+        gate = ("compare", *files, "--resamples", "20", "--fail-if", "RBP < 0.1", "-o", tmp_path / name)
+        assert command(*gate)[0] in (0, 1, 4)
+        assert (tmp_path / name).read_text().startswith("<?xml")
+        kind = "table"
+        (tmp_path / name).unlink()
+    code, out, err = command("evaluate", *files, "-o", tmp_path / name)
+    assert (code, out) == (0, "")
+    assert err.startswith(f"rankbounds: wrote {tmp_path / name} (")
+    written = (tmp_path / name).read_bytes()
+    command("evaluate", *files, "--format", kind, "-o", tmp_path / "named")
+    assert written == (tmp_path / "named").read_bytes()
+    if kind == "csv":
+        assert next(csv.DictReader(written.decode().splitlines()))["measure"] == "RBP(p=0.8)"
+    if kind != "table":
+        other = "tsv" if kind != "tsv" else "json"
+        code, _, err = command("evaluate", *files, "-o", tmp_path / name, "--format", other)
+        assert (code, err.count("\n")) == (2, 1)
+        assert kind in err
+        assert other in err
+    assert command("evaluate", *files, "-o", tmp_path / name, "--format", kind)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("compare", "-o", "x.csv"), '"compare" cannot write csv'),
+        (("evaluate", "-o", "x.csv.gz"), "not compressed"),
+        (("report", "-o", "x.csv"), '"report" cannot write csv'),
+        (("judge-next", "-o", "x.parquet"), '"judge-next" cannot write parquet'),
+    ],
+)
+def test_endings_that_a_command_does_not_know(command, tmp_path, monkeypatch, arguments, told):
+    monkeypatch.chdir(tmp_path)
+    name, *more = arguments
+    code, _, err = command(name, *write_collection(tmp_path, ["one", "two"]), *more)
+    assert (code, err.count("\n")) == (2, 1)
+    assert told in err
+    assert not Path(more[-1]).exists()
+
+
+def test_quiet(command, tmp_path):
+    files = write_collection(tmp_path, ["one", "two"])
+    with open(tmp_path / "qrels", "a") as out:
+        out.write("99 0 d1 1\n")
+    code, loud, err = command("evaluate", *files)
+    assert (code, "warning" in err) == (0, True)
+    assert command("evaluate", *files, "--quiet") == (0, loud, "")
+    assert command("evaluate", *files, "--quiet", "-o", tmp_path / "out.csv") == (0, "", "")
+    assert "no such file" in command("evaluate", tmp_path / "nothing", files[1], "--quiet")[2]
+    assert "warning" in command("evaluate", *files)[2]
+
+
+@pytest.mark.parametrize(("when", "styled"), [("always", True), ("auto", False), ("never", False)])
+def test_colour_in_pipes_only_if_asked(command, tmp_path, when, styled):
+    files = write_collection(tmp_path, ["one", "two"])
+    out = command("evaluate", *files, "--color", when)[1]
+    assert ("\x1b[1m" in out) == styled
+    assert STYLES.sub("", out) == command("evaluate", *files)[1]
+
+
+# ---- progress ----
+
+
+def test_progress_on_terminals_alone(command, tmp_path, monkeypatch):
+    files = write_collection(tmp_path, ["one", "two"])
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "PAUSE", 0.001)
+    arguments = ("judge-next", *files, "-m", "AP")
+    assert "\r" not in command(*arguments)[2]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    code, _, err = command(*arguments)
+    assert code == 0
+    drawn, _, last = err.rpartition("\r\x1b[K")
+    lines = [line.removesuffix("\x1b[K") for line in drawn.split("\r") if line.strip("\x1b[K\n")]
+    assert any(re.search(r"working, \d+ s$", line) for line in lines)
+    assert max(map(cells, err.replace("\r", "\n").replace("\x1b[K", "").split("\n"))) <= 60
+    assert "\r" not in last
+    assert "\r" not in command(*arguments, "--quiet")[2]
+
+
+def test_what_progress_says(monkeypatch):
+    clock = iter([0.0, 10.0, 20.0, 30.0, 31.0, 32.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    line = progress._Line()  # begun at 0
+    line.tell("runs scored", 1, 10)  # this stage at 10
+    assert line.text() == "1 of 10 runs scored, 20 s, about 90 s left"
+    line.tell("runs scored", 9, 10)
+    assert line.text() == "9 of 10 runs scored, 30 s"
+    line.tell("reading qrels.txt")
+    assert line.text() == "reading qrels.txt, 32 s"
+
+
+# ---- the way in ----
+
+
+def test_alone_it_greets(command):
+    code, out, err = command()
+    assert (code, err) == (0, "")
+    tried = re.findall(r"^  rankbounds (\S+)", out, re.M)
+    assert tried == ["demo", "evaluate", "compare"]
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_help_has_every_command_under_one_question(capsys, monkeypatch):
+    commands = build_parser(())._subparsers._group_actions[0].choices
+    assert sorted(name for names in QUESTIONS.values() for name in names) == sorted(commands)
+    for width in (80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        with pytest.raises(SystemExit):
+            main(["--help"])
+        shown = capsys.readouterr().out
+        assert max(map(len, shown.splitlines())) <= width
+        assert [line for line in shown.splitlines() if line in QUESTIONS] == list(QUESTIONS)
+        assert re.findall(r"^  ([a-z][\w-]+) ", shown, re.M) == [name for names in QUESTIONS.values() for name in names]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["evalute", "a", "b"], "evaluate"),
+        (["judgenext"], "judge-next"),
+        (["evaluate", "--fromat", "csv", "a", "b"], "--format"),
+        (["compare", "--baselin-run=x"], "--baseline-run"),
+        (["--verison"], "--version"),
+    ],
+)
+def test_suggestions(command, arguments, meant):
+    code, out, err = command(*arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f'Did you mean "{meant}"?' in err
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory):
+    """The scripts of all shells."""
+    pytest.importorskip("shtab", reason="completion is made by shtab: pip install shtab")
+    from rankbounds.commands.completion import SHELLS, script
+
+    folder = tmp_path_factory.mktemp("completion")
+    for shell in SHELLS:
+        (folder / f"rankbounds.{shell}").write_text(script(build_parser(), shell))
+    return folder
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_scripts_are_sound(scripts, shell):
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    done = subprocess.run([program, "-n", scripts / f"rankbounds.{shell}"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_completes_commands_options_measures_and_files(scripts, tmp_path):
+    (tmp_path / "qrels.txt").write_text("")
+    lines = {
+        "ev": "evaluate", "evaluate --fo": "--format", "evaluate qrels.txt qrels.txt --format pa": "parquet",
+        "evaluate qrels.txt qrels.txt -m nDCG@": "nDCG@10", "evaluate qr": "qrels.txt", "--completion f": "fish",
+        "compare --ties exp": "expected", "evaluate qrels.txt qr": "qrels.txt",
+    }  # fmt: skip
+    asked = "\n".join(f"COMP_WORDS=(rankbounds {line}); ask" for line in lines)
+    done = subprocess.run(
+        ["bash", "--norc", "-c", f"source {scripts / 'rankbounds.bash'}\n"
+         'ask() { COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=(); _shtab_rankbounds; echo "${COMPREPLY[*]}"; }\n'
+         f"{asked}\n"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == list(lines.values())
+
+
+def test_completion_of_other_shells_is_told(command):
+    code, out, err = command("--completion", "ksh")
+    assert (code, out) == (2, "")
+    assert "bash, zsh, fish" in err
+
+
+def test_the_look_ends_with_its_block():
+    with looking(Look(40, 2, True)):
+        assert terminal.look() == Look(40, 2, True)
+    assert terminal.look() == Look()
+
+
+def test_the_page_on_terminals_shows_what_they_show(command, on_terminal):
+    page = (Path(__file__).parents[1] / "docs" / "terminal.md").read_text("utf-8")
+    greeting, demo, *_ = re.findall(r"```console\n(.*?)```", page, re.S)
+    assert greeting == f"$ rankbounds\n{command()[1]}"
+    shown = STYLES.sub("", on_terminal(80, "demo")[1])
+    assert f"$ rankbounds demo\n{shown}".startswith(demo)
