@@ -37,11 +37,14 @@ from rankbounds.evaluation.engines.spark.sources import (
     Source,
     Wanted,
     arrow_table,
+    files_of_plain_table,
     found_in,
     is_frame,
     judgments_in_frame,
+    rows_of_files,
     source_of_judgments,
     sources_of_runs,
+    table_of_files,
 )
 from rankbounds.evaluation.engines.spark.task_errors import plain_errors, telling
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -158,10 +161,11 @@ def _decided(assumptions: dict[str, Any]) -> Assumptions:
 def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels | Source:
     """The judgments on the driver; as a source where they are too many, or on a file system that only Spark knows."""
     if is_frame(given):
-        rows = given.limit(DRIVER_ROWS + 1).count()
+        files = files_of_plain_table(session, given)
+        rows = rows_of_files(files) if files else given.limit(DRIVER_ROWS + 1).count()
         if rows > DRIVER_ROWS:
             return judgments_in_frame(given, reading.labels, reading.columns)
-        table = arrow_table(given)
+        table = table_of_files(files) if files else arrow_table(given)
         if table is None:
             raise DataError("the judgments", "there is no row.")
         return reading.judgments(table)
@@ -235,9 +239,7 @@ class _Job:
         if result is not None:
             result.take(on_driver.scored_edges(result.edges, self._places(result.sums)))
         if result is None or any(np.unique(part.hashes).size < part.hashes.size for part in result.sums.values()):
-            # A list stands in two places.
-            if result is not None:
-                found.unpersist()
+            found.unpersist()  # a list stands in two places
             self._refuse_what_needs_order()
             result = self._result(self._brought_together(self.sources, scorer, None))
             assert result is not None
@@ -373,6 +375,8 @@ class _Job:
                 labels += new
                 places += [source.place] * len(new)
                 given += [False] * len(new)
+        if not keys:
+            raise DataError("the runs", "there is no row.")
         runs = unique_names(labels, places, given)
         return SparkScores(
             self.session,
@@ -384,6 +388,7 @@ class _Job:
             self.assumptions,
             grades,
             sums,
+            self.preparation,
             query_ids,
             distinct,
             list(messages),

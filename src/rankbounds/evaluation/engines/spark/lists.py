@@ -45,6 +45,8 @@ class Lists:
     unknown: list[str] = field(default_factory=list)
     """Topics of the run that nobody judged."""
     said: list[RankboundsWarning] = field(default_factory=list)
+    prepared: Ints | None = None
+    """What was done to the run before it was scored, in numbers."""
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -95,6 +97,7 @@ def some_lists(lists: Lists, rows: Ints, run: RunKey | None = None) -> Lists:
         parts=None if lists.parts is None else lists.parts[:, rows],
         unknown=[],
         said=[],
+        prepared=None,
         **{name: getattr(lists, name)[rows] for name in columns},
     )
 
@@ -124,6 +127,7 @@ class Sums:
     label: str | None
     unknown: list[str]
     said: list[RankboundsWarning]
+    prepared: Ints
 
     @classmethod
     def of(cls, lists: Lists) -> Sums:
@@ -158,6 +162,7 @@ class Sums:
             lists.label,
             lists.unknown,
             lists.said,
+            np.zeros(4, dtype=np.int64) if lists.prepared is None else lists.prepared,
         )
 
     def __add__(self, other: Sums) -> Sums:
@@ -186,6 +191,7 @@ class Sums:
             self.label or other.label,
             self.unknown + other.unknown,
             self.said + other.said,
+            self.prepared + other.prepared,
         )
 
 

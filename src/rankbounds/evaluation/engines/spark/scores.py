@@ -6,7 +6,7 @@ import os
 import pickle
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.files.leniency import told_once
 from rankbounds.measures import Measure
 from rankbounds.rankings.join import no_topic_judged
+from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class SparkScores:
     assumptions: Assumptions
     grades: Floats
     sums: dict[RunKey, Sums]
+    preparation: Preparation
     query_ids: list[str] | None = None
     """The judged topics in their order, where the driver read the judgments."""
     distinct: bool = False
@@ -153,7 +155,7 @@ class SparkScores:
         return packed.mapInArrow(tidy, TIDY_SCHEMA)
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Let Spark write the tidy table as Parquet: a folder with a file for each task.
+        """Let Spark write the tidy table as Parquet, the means (topic ``all``) too: a folder with a file for each task.
 
         Parameters
         ----------
@@ -167,8 +169,10 @@ class SparkScores:
         name = os.fspath(path)
         if os.path.isfile(name):
             raise DataError(name, "this is a file, and Spark writes a folder.", "Name another, or remove it.")
+        means = [(row["run"], ALL, row["measure"], row["value"], row["low"], row["high"]) for row in self.summary()]
         with plain_errors():
-            self.to_spark().write.mode("overwrite").parquet(name)
+            table = self.to_spark().union(self.session.createDataFrame(means, TIDY_SCHEMA))
+            table.write.mode("overwrite").parquet(name)
 
     def summary(self) -> list[dict[str, Any]]:
         """For each run and measure the mean, its bounds and the variance over topics, from sums.
@@ -247,9 +251,10 @@ class SparkScores:
         return [
             RunNotes(
                 sorted(sums.missing, key=order),
-                sorted(sums.unknown, key=natural),
+                sorted(set(sums.unknown), key=natural),
                 sums.tied,
                 sums.tie_range / sums.topics if sums.with_tie_range else None,
+                self.preparation.words(sums.prepared),
             )
             for sums in self._in_order()
         ]
@@ -308,7 +313,7 @@ class SparkScores:
             if sheet.parts is not None and part.parts is not None:
                 sheet.parts[:, topic] = part.parts
         results = [
-            sheets[key].result(run, noted.missing, noted.unknown)
+            replace(sheets[key].result(run, noted.missing, noted.unknown), notes=noted)
             for key, run, noted in zip(self.keys, self.runs, self._notes(), strict=True)
         ]
         facts = _collection(self.assumptions, self.grades)
@@ -326,7 +331,8 @@ class SparkScores:
         -------
         PairedSums
             Its bounds are those of each run taken by itself, ``low`` of the one less ``high`` of the other: they hold,
-            but are wider than need be where both runs retrieved the same unjudged document.
+            but are wider than need be where both runs retrieved the same unjudged document. There are none (NaN) for
+            measures such as AP and nDCG, which a relevant document that the other run retrieved can lower.
 
         Examples
         --------
@@ -339,7 +345,8 @@ class SparkScores:
             raise UsageError(f'Two runs are compared, not "{a}" with itself.')
         key_a, key_b = (self.keys[self.runs.index(run)] for run in (a, b))
         if self.found is None:
-            return _paired(*([lists for lists in self.held if lists.run == key] for key in (key_a, key_b)))
+            both = ([lists for lists in self.held if lists.run == key] for key in (key_a, key_b))
+            return self._with_known_bounds(_paired(*both))
         parts = max(4 * parallelism(self.session), -(-self.number_of_topics // 100_000))
 
         def cut(lists: Lists) -> Iterator[tuple[int, Lists]]:
@@ -361,7 +368,13 @@ class SparkScores:
         total = found[0]
         for more in found[1:]:
             total = total + more
-        return total
+        return self._with_known_bounds(total)
+
+    def _with_known_bounds(self, sums: PairedSums) -> PairedSums:
+        """None where judging one run's documents moves the other's score, or bounds do not cover judgments."""
+        covered = self.assumptions.bounds in ("unjudged", "both")
+        known = np.array([covered and measure.list_only for measure in self.measures], dtype=bool)
+        return replace(sums, low=np.where(known, sums.low, np.nan), high=np.where(known, sums.high, np.nan))
 
     def unpersist(self) -> None:
         """Let Spark forget the scores of topics; what sums tell is still known."""

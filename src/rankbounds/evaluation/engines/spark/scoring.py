@@ -75,8 +75,10 @@ class Scorer:
 
     def lists(self, key: RunKey, run: Run, facts: TopicFacts | None = None) -> Lists:
         """The scores of whole lists."""
-        prepared = self.preparation(run) if self.preparation else run
-        return lists_of(prepared, key, facts or self.facts, self.measures, self.assumptions)
+        counts = None
+        if self.preparation:
+            run, counts = self.preparation.counted(run)
+        return replace(lists_of(run, key, facts or self.facts, self.measures, self.assumptions), prepared=counts)
 
     def scored(self, pieces: Pieces, whole: bool) -> Iterator[Found]:
         """The scores of the lists in a partition, and its edges, unless the pieces have whole lists."""

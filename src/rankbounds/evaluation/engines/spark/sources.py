@@ -196,7 +196,7 @@ def _source_of_frame(session: SparkSession, frame: DataFrame, number: int, name:
     )
     if wanted.need_rank and rank is None:
         raise DataError(place, "ties cannot be ordered by rank, because there is no column rank.")
-    files = _files_of_plain_table(session, frame)
+    files = files_of_plain_table(session, frame)
     if files:
         parts = _parquet_parts(
             files, f"{place} ({os.path.dirname(files[0])})", key, label or "run", names, parallelism(session), expected
@@ -227,7 +227,7 @@ def _rows(frame: DataFrame, columns: Sequence[str | None], place: str) -> tuple[
     return frame.select(*chosen), called
 
 
-def _files_of_plain_table(session: SparkSession, frame: DataFrame) -> list[str]:
+def files_of_plain_table(session: SparkSession, frame: DataFrame) -> list[str]:
     """The files of a frame that is a Parquet table as it was read, where tasks can open them; else none.
 
     Asked of Spark's own plan: whatever was done to the frame, be it a filter or another schema, shows there.
@@ -437,6 +437,19 @@ def arrow_table(frame: DataFrame) -> Any:
     rows = frame.mapInArrow(_as_bytes, "found binary").collect()
     batches = [batch for row in rows for batch in pyarrow.ipc.open_stream(bytes(row[0]))]
     return pyarrow.Table.from_batches(batches) if batches else None
+
+
+def rows_of_files(files: Sequence[str]) -> int:
+    """How many rows Parquet files have."""
+    return sum(map(parquet.rows_of, files))
+
+
+def table_of_files(files: Sequence[str]) -> Any:
+    """All rows of Parquet files as a table of Arrow."""
+    import pyarrow
+    import pyarrow.parquet
+
+    return pyarrow.concat_tables([pyarrow.parquet.read_table(file) for file in files], promote_options="permissive")
 
 
 def _as_bytes(batches: Iterator[Any]) -> Iterator[Any]:
