@@ -1,171 +1,197 @@
-"""Time rankbounds against every peer that is installed: files in, numbers for each topic out.
+"""Time rankbounds against every peer that is installed, and say whether it is as fast as it has to be.
 
-    python benchmarks/compare_peers.py                  # all workloads; writes about 600 MB below benchmarks/data
-    python benchmarks/compare_peers.py --workload many --repeats 5
+    python benchmarks/compare_peers.py                            # writes about 700 MB below benchmarks/data once
+    python benchmarks/compare_peers.py --trec-eval ../trec_eval/trec_eval --rbp-eval ../rbp_eval/rbp_eval/rbp_eval
+    python benchmarks/compare_peers.py --workload many dicts --rounds 9 --threads 1 2 4 8 --save now.json
+    python benchmarks/compare_peers.py --against before.json      # which ratios have grown? (exit code 1: some have)
 
-Every contender is a process of its own that starts from nothing, so that start-up counts. Contenders take turns, round
-by round, so that a busy moment of the machine hits all alike; the table gives the median. A round that is not counted
-comes first: installed packages have their bytecode, which a checkout gets when it is first imported. Times are printed
-as ratios (rankbounds / peer) because only those carry over to other machines; memory is the peak of the process.
+Of files, every contender is a process of its own that starts from nothing, so that start-up counts; dicts are scored
+within this process. Contenders take turns, round by round, so that a busy moment of the machine hits all alike; a first
+round that is not counted makes bytecode. Printed are ratios, rankbounds / peer, because only those carry over to other
+machines: the median over rounds of what each round says, of wall time and of processor time.
+
+What is installed takes part (pytrec_eval-terrier, ir_measures, ranx, rbp_eval); trec_eval and rbp_eval in C where they
+are on PATH or named. Where the compiled kernel is at work, the table also has the share of the call's processor time
+that held the interpreter's lock: with one thread, what more threads cannot make shorter.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import functools
 import os
-import shutil
 import statistics
-import subprocess
-import sys
-import time
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from peers import record, spark, targets
+from peers.calls import of_dicts
+from peers.contenders import Contender, Programs, of_files, of_starting
+from peers.timing import Ratio, Timing, in_turns, ratios
 from workload import write_collection
 
 HERE = Path(__file__).resolve().parent
-WORKLOADS = {
+FILES = {
     "many": {"runs": 100, "topics": 50, "depth": 1000, "judged": 1600},
     "topics": {"runs": 1, "topics": 20_000, "depth": 100, "judged": 50},
     "long": {"runs": 1, "topics": 7_000, "depth": 1000, "judged": 100},
 }
-FIVE = ["RBP(p=0.8)", "AP", "nDCG", "P@10", "RR"]
-
-OURS = """
-import sys, warnings
-warnings.simplefilter("ignore")
-import rankbounds
-scores = rankbounds.evaluation.evaluate(sys.argv[1], sys.argv[2:], {measures!r}, bounds={bounds!r})
-scores.value.sum()
-"""
-
-PYTREC_EVAL = """
-import sys, pytrec_eval
-with open(sys.argv[1]) as file:
-    qrels = pytrec_eval.parse_qrel(file)
-evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg", "P_10", "recip_rank"})
-for path in sys.argv[2:]:
-    with open(path) as file:
-        evaluator.evaluate(pytrec_eval.parse_run(file))
-"""
-
-IR_MEASURES = """
-import sys, ir_measures
-from ir_measures import AP, RR, P, nDCG
-evaluator = ir_measures.evaluator([AP, nDCG, P@10, RR], ir_measures.read_trec_qrels(sys.argv[1]))
-for path in sys.argv[2:]:
-    for result in evaluator.iter_calc(ir_measures.read_trec_run(path)):
-        pass
-"""
-
-RANX = """
-import sys, ranx
-qrels = ranx.Qrels.from_file(sys.argv[1], kind="trec")
-for path in sys.argv[2:]:
-    ranx.evaluate(qrels, ranx.Run.from_file(path, kind="trec"), ["map", "ndcg", "precision@10", "mrr", "rbp.80"])
-"""
+DICTS: dict[str, Callable[[int], list[Contender]]] = {
+    "dicts": lambda by: of_dicts(max(1, 50 // by), 1000, 1600),
+    "dicts of short lists": lambda by: of_dicts(max(1, 1000 // by), 100, 120),
+    "dicts at once": lambda by: of_dicts(max(1, 50 // by), 100, 120, prepared=False),
+    "one list": lambda by: of_dicts(1, 10, 20, calls=max(1, 300 // by)),
+}
+WORKLOADS = (*FILES, *DICTS, "starting", "spark")
+SPARK_LINES = 5_000_000
 
 
-@dataclass
-class Contender:
-    name: str
-    what: str
-    command: list[str]
-    one_run_each: bool = False
-    """A program that takes one run at a time is started once for each."""
+def processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def contenders(workload: str) -> list[Contender]:
-    python = [sys.executable, "-c"]
-    ours = [
-        Contender("rankbounds", "five measures", [*python, OURS.format(measures=FIVE, bounds="none")]),
-        Contender("rankbounds", "five measures, bounds", [*python, OURS.format(measures=FIVE, bounds="unjudged")]),
-        Contender(
-            "rankbounds",
-            "RBP at two p, residuals",
-            [*python, OURS.format(measures=["RBP(p=0.8)", "RBP(p=0.95)"], bounds="unjudged")],
-        ),
-    ]
-    peers = []
-    for module, script, what in (
-        ("pytrec_eval", PYTREC_EVAL, "four measures (it has no RBP)"),
-        ("ir_measures", IR_MEASURES, "four measures (RBP needs a further package)"),
-        ("ranx", RANX, "five measures"),
-    ):
-        if importlib.util.find_spec(module):
-            peers.append(Contender(module, what, [*python, script]))
-    script_of_package = Path(sys.executable).with_name("rbp_eval")
-    if importlib.util.find_spec("rbp_eval") and script_of_package.exists() and workload == "many":
-        peers.append(
-            Contender(
-                "rbp_eval (Python)",
-                "RBP at two p, residuals",
-                [str(script_of_package), "-q", "-p", "0.8,0.95"],
-                one_run_each=True,
-            )
-        )
-    if program := shutil.which("trec_eval"):
-        names = [f"-m{name}" for name in ("map", "ndcg", "P.10", "recip_rank", "rbp")]
-        peers.append(Contender("trec_eval", "five measures", [program, "-q", *names], one_run_each=True))
-    program = shutil.which("rbp_eval")
-    if program and Path(program).read_bytes()[:4] == b"\x7fELF":
-        peers.append(Contender("rbp_eval (C)", "RBP at two p", [program, "-q", "-p", "0.8,0.95"], one_run_each=True))
-    return ours + peers
+def doubling(most: int) -> list[int]:
+    """1, 2, 4, ... and the number itself."""
+    return sorted({*(1 << power for power in range(most.bit_length())), most})
 
 
-def measure(contender: Contender, qrels: Path, runs: list[Path]) -> tuple[float, float] | None:
-    """Seconds and peak megabytes, or None if it failed."""
-    calls = [[str(run)] for run in runs] if contender.one_run_each else [[str(run) for run in runs]]
-    started, peak = time.perf_counter(), 0.0
-    for files in calls:
-        process = subprocess.Popen(
-            [*contender.command, str(qrels), *files],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        if status:
-            return None
-        peak = max(peak, usage.ru_maxrss / 1024)
-    return time.perf_counter() - started, peak
+def described(workload: str, sizes: dict[str, int]) -> str:
+    return f"{workload} ({', '.join(f'{number:,} {name}' for name, number in sizes.items())})"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workload", choices=[*WORKLOADS, "all"], default="all")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--data", type=Path, default=HERE / "data")
-    parser.add_argument("--skip", default="", help="names of peers to leave out, with commas between them")
-    options = parser.parse_args()
-    for workload in WORKLOADS if options.workload == "all" else [options.workload]:
-        qrels, runs = write_collection(options.data / workload, **WORKLOADS[workload])
-        taking_part = [one for one in contenders(workload) if one.name not in options.skip.split(",")]
-        results: dict[int, list[tuple[float, float]]] = {at: [] for at in range(len(taking_part))}
-        for turn in range(options.repeats + 1):
-            for at, contender in enumerate(taking_part):
-                found = measure(contender, qrels, runs)
-                if found and turn:
-                    results[at].append(found)
-        report(workload, taking_part, results)
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table of Markdown: words to the left, numbers to the right."""
+    print(f"\n| {' | '.join(header)} |\n|---|{'---:|' * (len(header) - 1)}")
+    for row in rows:
+        print(f"| {' | '.join(row)} |", flush=True)
 
 
-def report(workload: str, taking_part: list[Contender], results: dict[int, list[tuple[float, float]]]) -> None:
-    ours = [at for at, one in enumerate(taking_part) if one.name == "rankbounds"]
-    seconds = {at: statistics.median(time for time, _ in found) for at, found in results.items() if found}
-    memory = {at: max(peak for _, peak in found) for at, found in results.items() if found}
-    print(f"\n## {workload}: {WORKLOADS[workload]}")
-    titles = [taking_part[at].what for at in ours]
-    print("\n| peer | peak MB | " + " | ".join(f"ours ({title}) / peer" for title in titles) + " |")
-    print("|---|---:|" + "---:|" * len(ours))
-    for at, one in enumerate(taking_part):
-        if at not in seconds:
-            print(f"| {one.name}: failed | | " + " | ".join("" for _ in ours) + " |")
+def number(value: float | None, form: str = ".2f") -> str:
+    return "-" if value is None or value != value else f"{value:{form}}"
+
+
+def median(timings: Sequence[Timing | None], what: str) -> float | None:
+    held = [getattr(timing, what) for timing in timings if timing and getattr(timing, what) is not None]
+    return statistics.median(held) if held else None
+
+
+def report(title: str, results: dict[Contender, list[Timing | None]], found: list[Ratio]) -> None:
+    """A row for each way to ask rankbounds, a column for each peer: ratios of wall and processor time."""
+    print(f"\n## {title}")
+    peers = [contender for contender in results if not contender.ours]
+    by_key = {(ratio.ours, ratio.threads, ratio.peer): ratio for ratio in found}
+    rows = []
+    for ours, timings in results.items():
+        if not ours.ours:
             continue
-        ratios = " | ".join(f"{seconds[own] / seconds[at]:.2f}" for own in ours)
-        print(f"| {one.name}, {one.what} | {memory[at]:.0f} | {ratios} |")
+        held = median(timings, "held")
+        row = [ours.what, str(ours.threads or "-"), number(median(timings, "peak"), ".0f"), number(held, ".0%")]
+        for peer in peers:
+            ratio = by_key.get((ours.what, ours.threads, peer.name))
+            row.append(f"{number(ratio.wall)} / {number(ratio.processor)}" if ratio else "failed")
+        rows.append(row)
+    header = ["rankbounds", "threads", "peak MB", "holds the lock", *(f"{peer.name}: {peer.what}" for peer in peers)]
+    table(header, rows)
+    if peaks := [f"{peer.name} {number(median(results[peer], 'peak'), '.0f')}" for peer in peers if peer.command]:
+        print(f"\nPeak MB of the peers: {', '.join(peaks)}.")
+
+
+def report_targets(found: list[Ratio], held: dict[str, float | None], one_list: float | None) -> None:
+    """The table of what must be reached, and whether it is."""
+    print("\n## Must reach")
+    rows = []
+
+    def judge(words: str, peer: str, value: float | None, most: float, form: str = ".2f") -> None:
+        verdict = "not measured" if value is None else "yes" if value <= most else "no"
+        rows.append([words, peer, number(value, form), number(most, form), verdict])
+
+    for target in targets.TARGETS:
+        judge(target.words, target.peer, targets.reached(target, found, processors()), target.most)
+    microseconds = None if one_list is None else one_list * 1e6
+    judge("one query of ten documents, microseconds", "-", microseconds, targets.MOST_MICROSECONDS, ".0f")
+    for workload in targets.LARGE:
+        words = f"share of one-thread time that holds the lock, {workload}"
+        judge(words, "-", held.get(workload), targets.MOST_HELD, ".0%")
+    table(["workload", "peer", "reached", "target", "met"], rows)
+
+
+def shrunk(sizes: dict[str, int], by: int) -> dict[str, int]:
+    return {name: max(2 if name != "runs" else 1, size // by) for name, size in sizes.items()}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--workload", nargs="+", choices=WORKLOADS, default=[*WORKLOADS[:-1]], help="default: all but spark"
+    )
+    parser.add_argument("--rounds", type=int, default=5, help="how often every contender has its turn (default: 5)")
+    parser.add_argument(
+        "--threads", type=int, nargs="+", default=doubling(processors()), help="default: 1, 2, 4, ... processors"
+    )
+    parser.add_argument("--skip", nargs="+", default=[], metavar="PEER", help="peers that do not take part")
+    parser.add_argument("--trec-eval", type=Path, help="the program trec_eval, where it is not on PATH")
+    parser.add_argument("--rbp-eval", type=Path, help="the program rbp_eval (C), where it is not on PATH")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="keep the ratios, for a later --against")
+    parser.add_argument("--against", type=Path, metavar="FILE", help="what has grown since these ratios were kept?")
+    parser.add_argument("--tolerance", type=float, default=0.15, help="growth by this share is noise (default: 0.15)")
+    parser.add_argument("--shrink", type=int, default=1, metavar="N", help="workloads N times smaller, to try this out")
+    parser.add_argument("--cold", action="store_true", help="no first round that is not counted")
+    parser.add_argument("--data", type=Path, default=HERE / "data")
+    options = parser.parse_args(arguments)
+    before = record.load(options.against) if options.against else None
+
+    timed = functools.partial(in_turns, rounds=options.rounds, warm=not options.cold)
+    programs = Programs.found(options.trec_eval, options.rbp_eval)
+    found: list[Ratio] = []
+    held: dict[str, float | None] = {}
+    one_list: float | None = None
+    for workload in options.workload:
+        if workload == "spark":
+            found += (more := spark.ratios(options.data / "spark", SPARK_LINES // options.shrink, options.rounds))
+            print("\n## spark")
+            table(["Spark", "local, wall"], [[ratio.ours, number(ratio.wall)] for ratio in more])
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            given: dict[str, Any] = {}
+            title = workload
+            if workload in FILES:
+                sizes = shrunk(FILES[workload], options.shrink)
+                title = described(workload, sizes)
+                place = options.data / (workload if options.shrink == 1 else f"{workload}-{options.shrink}")
+                given["qrels"], given["runs"] = write_collection(place, **sizes)
+                written = Path(folder) if workload == "topics" else None
+                contenders = of_files(options.threads, programs, several=sizes["runs"] > 1, written=written)
+            elif workload in DICTS:
+                contenders = DICTS[workload](options.shrink)
+            else:
+                contenders = of_starting()
+            results = timed([one for one in contenders if one.name not in options.skip], **given)
+        found += (more := ratios(workload, results))
+        report(title, results, more)
+        for contender, timings in results.items():
+            if contender.what == "five measures" and contender.threads == 1:
+                held[workload] = median(timings, "held")
+            if workload == "one list" and contender.ours:
+                one_list = median(timings, "wall")
+    report_targets(found, held, one_list)
+    if options.save:
+        record.save(
+            options.save, found, {"rounds": options.rounds, "threads": options.threads, "shrink": options.shrink}
+        )
+    if before is None:
+        return 0
+    grown = record.regressions(found, before, options.tolerance)
+    print(f"\n## Grown since {options.against}")
+    table(
+        ["ratio", "of", "before", "now", "growth"],
+        [[key, kind, number(old), number(new), f"{new / old - 1:+.0%}"] for key, kind, old, new in grown],
+    )
+    shared = sum(ratio.key in before for ratio in found)
+    print(f"\n{len(grown)} of {shared} ratios that both runs have grew by more than {options.tolerance:.0%}.")
+    return 1 if grown else 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

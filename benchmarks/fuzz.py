@@ -30,8 +30,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fuzzing import hostile, objects, options, reading, writing
+from fuzzing import hostile, kernel, objects, options, reading, writing
 from fuzzing.case import Case, ViolationError, run, shortened
+from rankbounds.columns import native
 
 HERE = Path(__file__).resolve().parent
 PROPERTIES = {
@@ -44,6 +45,7 @@ PROPERTIES = {
     "objects": (objects.objects, 10),
     "commands": (options.commands, 25),
     "hostile": (hostile.hostile, 0.05),
+    **({"kernel": (kernel.kernel, 40)} if native.built is not None else {}),
 }
 """Each with how often it is tried, in relation to the others."""
 NEVER_ENDS = 60.0
@@ -99,6 +101,7 @@ def keep(asked: argparse.Namespace, number: int, name: str, why: str, case: Case
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
     for file, content in case.files.items():
+        (kept / file).parent.mkdir(parents=True, exist_ok=True)
         (kept / file).write_bytes(content)
     (kept / "report.txt").write_text(report(asked, number, name, why, case.command), "utf-8", "backslashreplace")
     if folder is not None:

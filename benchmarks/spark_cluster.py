@@ -30,6 +30,7 @@ from workload import write_collection
 
 HERE = Path(__file__).resolve().parent
 HOST = "127.0.0.1"
+PARTITIONS = 8
 MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR"]
 
 
@@ -102,12 +103,6 @@ def _wait_for(ready: Callable[[], bool], what: str, seconds: float = 180) -> Non
         time.sleep(0.2)
 
 
-def killed_with_its_executor(worker: subprocess.Popen[bytes]) -> None:
-    """End a worker and what it started, at once, as when a machine is lost."""
-    os.killpg(worker.pid, signal.SIGKILL)
-    worker.wait()
-
-
 def same(scores: Any, local: Any) -> bool:
     """Every number, topic by topic."""
     if scores.runs != local.runs:
@@ -164,12 +159,14 @@ def main() -> None:
             check("frames of mixed rows", lambda: on_cluster(str(qrels), frame), local)
 
             def with_a_loss() -> Any:
-                timer = threading.Timer(2.0, killed_with_its_executor, [workers[0]])
-                timer.start()
+                begun = folder / "begun"
+                begun.mkdir()
+                killer = threading.Thread(target=_kill_half_way, args=(workers[0], begun))
+                killer.start()
                 try:
-                    return _slowly(session, on_cluster, str(qrels), frame)
+                    return on_cluster(str(qrels), frame.mapInArrow(_leaving_a_mark(str(begun)), frame.schema))
                 finally:
-                    timer.join()
+                    killer.join()
 
             check("frames of mixed rows, one worker of two killed meanwhile", with_a_loss, local)
             assert workers[0].poll() is not None
@@ -197,19 +194,28 @@ def _frame(session: Any, runs: list[Path]) -> Any:
     together = parts[0]
     for part in parts[1:]:
         together = together.union(part)
-    return together.repartition(8, functions.rand(1))
+    return together.repartition(PARTITIONS, functions.rand(1))
 
 
-def _slowly(session: Any, work: Callable[..., Any], *given: Any) -> Any:
-    """The same; tasks take some seconds more, so that a worker is lost while they run."""
-    qrels, frame = given
+def _leaving_a_mark(folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Tasks that leave a file when they begin, and take some seconds more, so that a worker is lost while they run."""
 
     def wait(batches: Iterator[Any]) -> Iterator[Any]:
+        import tempfile
+        import time
+
+        tempfile.mkstemp(dir=folder)
         time.sleep(2)
         yield from batches
 
-    del session
-    return work(qrels, frame.mapInArrow(wait, frame.schema))
+    return wait
+
+
+def _kill_half_way(worker: subprocess.Popen[bytes], begun: Path) -> None:
+    """End a worker and all that it started at once, as when a machine is lost, when half of the tasks have begun."""
+    _wait_for(lambda: len(list(begun.iterdir())) >= PARTITIONS // 2, "the tasks")
+    os.killpg(worker.pid, signal.SIGKILL)
+    worker.wait()
 
 
 if __name__ == "__main__":

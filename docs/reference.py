@@ -27,6 +27,7 @@ PYTHON = {
     "interop": "Other tools' interfaces",
     "plots": "Figures",
     "errors": "Errors and warnings",
+    "columns": "What is installed",
 }
 """Titles of the pages on public names, by the room (or module of the ground floor) that the names come from."""
 

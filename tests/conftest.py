@@ -14,6 +14,7 @@ from hypothesis import is_hypothesis_test, settings
 
 import rankbounds
 from rankbounds.cli import main
+from rankbounds.columns import native
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("any machine", deadline=None, max_examples=50)
@@ -65,6 +66,15 @@ def unpacked(tmp_path_factory):
         return target
 
     return unpack
+
+
+@pytest.fixture(scope="module", params=["kernel", "NumPy"])
+def both_ways(request):
+    """Everything in a module once by the compiled kernel and once by NumPy alone."""
+    if request.param == "kernel" and native.built is None:
+        pytest.skip("the kernel was not built: no compiler was there when the package was installed")
+    with native.switched(request.param):
+        yield request.param
 
 
 @pytest.fixture

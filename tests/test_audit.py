@@ -193,11 +193,11 @@ class TestWeightedSum:
         for labels in (inverted, alike):
             estimates = [
                 [row["estimate"] for row in rb.audit(labels, judged(sample, people), runs, "P(rel=2)@5").rows()]
-                for seed in range(60)
+                for seed in range(30)
                 for sample in [rb.draw_sample(labels, runs, "P(rel=2)@5", budget=30, seed=seed)]
             ]
             error = np.mean(estimates, axis=0) - truth
-            assert (np.abs(error) < 4 * np.std(estimates, axis=0) / np.sqrt(60) + 1e-3).all()
+            assert (np.abs(error) < 4 * np.std(estimates, axis=0) / np.sqrt(30) + 1e-3).all()
 
     def test_the_variance_of_a_simple_random_sample(self):
         """With equal probabilities it is the textbook's: N^2 (1 - n/N) s^2 / n."""

@@ -83,13 +83,13 @@ class TestRandomEffects:
             assert summary.i_squared[row] == pytest.approx(max(0.0, theirs.i2))
 
     def test_reml_is_that_of_a_slow_likelihood(self):
-        values, variances = drawn(40, 5, seed=2)
+        values, variances = drawn(12, 5, seed=2)
         summary = random_effects(values, variances, "reml")
         expected = [slow_reml(*both) for both in zip(values, variances, strict=True)]
         assert any(tau_squared > 0 for tau_squared in expected)
         assert 0.0 in expected
         assert summary.tau_squared == pytest.approx(expected, abs=2e-6)
-        for row in range(40):
+        for row in range(12):
             mean, error = plain_summary(values[row], variances[row], summary.tau_squared[row])
             assert (summary.mean[row], summary.error[row]) == pytest.approx((mean, error))
 
@@ -414,7 +414,7 @@ class TestComparison:
     def test_frames_and_prints(self, compared):
         assert compared.to_polars().height == len(compared.rows()) == 12
         assert "run1" in repr(compared)
-        assert "<table>" in compared._repr_html_()
+        assert "<table " in compared._repr_html_()
 
 
 # ---- files ----

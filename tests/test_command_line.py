@@ -284,6 +284,17 @@ def test_import_is_light():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_what_is_asked_first_does_not_wait_for_numpy(option):
+    script = (
+        "import contextlib, io, sys; from rankbounds.cli import main\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main([sys.argv[1]])\n"
+        "print('numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, option], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_fractional_grades_are_never_lost_silently(command, tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 0.7\n1 0 b 0\n1 0 c 1\n")
     (tmp_path / "run").write_text("1 Q0 a 1 2.0 r\n1 Q0 c 2 1.0 r\n")

@@ -59,9 +59,9 @@ LABELS = ["IFT_C2(A=0.45,R2=10)", "IFT(T=3,A=0.4,R2=9)", "IFT_C1(T=2,R1=4)", "BP
 def test_bounds_contain_every_completion_and_are_attained_but_for_what_lies_behind(label):
     measure = parse_measure(label)
     chance = random.Random(label)
-    for _ in range(25):
+    for _ in range(10):
         relevance = [chance.choice([0, 1, None, None]) for _ in range(chance.randint(1, 9))]
-        holes = [place for place, grade in enumerate(relevance) if grade is None][:6]
+        holes = [place for place, grade in enumerate(relevance) if grade is None][:5]
         relevance = [grade if grade is not None or place in holes else 0 for place, grade in enumerate(relevance)]
         _, low, high = scored(relevance, measure)
         rates, most = [], []

@@ -29,6 +29,8 @@ from rankbounds.files.parquet import read_parquet
 from rankbounds.files.text_blocks import read_fully
 from rankbounds.judging.candidates import collect
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
 LINES = "".join(f"{topic} Q0 d{number} {number} {3000 - number} tag\n" for topic in (1, 2) for number in range(1, 2001))
 

@@ -17,7 +17,9 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.collection.inputs import Reading, RunToRead, all_runs, judgments_from, run_from, runs_to_read
+from rankbounds.columns.ids import Ids
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
+from rankbounds.files.frame_columns import id_column
 
 JUDGED = {"1": {"10": 2, "11": 0, "12": 1}, "2": {"10": 1, "13": 1}, "3": {"14": 0, "15": 1}}
 RETRIEVED = {
@@ -417,3 +419,34 @@ def test_a_name_that_was_given_stays(tmp_path, command):
     code, out, _ = command("compare", *arguments, "-m", "AP", "--baseline-run", "bm25", "--format", "json")
     assert (code, [row["run"] for row in json.loads(out)["systems"]]) == (0, expected)
     assert rb.evaluate(tmp_path / "qrels", named, "AP").runs == ["bm25"]
+
+
+TEXT_COLUMNS = {
+    "pandas": lambda ids: pd.Series(ids, dtype="string[pyarrow]"),
+    "pandas, part of it": lambda ids: pd.Series(["x", *ids, "y"], dtype="string[pyarrow]")[1:-1],
+    "pandas, Arrow's type": lambda ids: pd.Series(ids, dtype=pd.ArrowDtype(pa.large_string())),
+    "pandas, categorical": lambda ids: pd.Series(ids, dtype="category"),
+    "pandas, whole numbers": lambda ids: pd.Series([number for number, _ in enumerate(ids)]),
+    "polars": pl.Series,
+    "polars, categorical": lambda ids: pl.Series(ids, dtype=pl.Categorical),
+    "polars, part of it": lambda ids: pl.Series(["x", *ids, "y"])[1:-1],
+    "pyarrow": pa.array,
+    "pyarrow, dictionary": lambda ids: pa.array(ids).dictionary_encode(),
+    "pyarrow, chunked": lambda ids: pa.chunked_array([ids[:2], ids[2:]]),
+}
+
+
+@pytest.mark.parametrize("kind", TEXT_COLUMNS)
+def test_columns_of_text_do_not_become_a_python_string_a_row(kind):
+    ids = ["a", "日本", "a", "d" * 40, "e"]
+    column = id_column(TEXT_COLUMNS[kind](ids))
+    assert isinstance(column, Ids)
+    assert column.to_list() == ([str(number) for number, _ in enumerate(ids)] if "whole" in kind else ids)
+
+
+@pytest.mark.parametrize("column", [pd.Series([0.5, np.nan]), pd.Series([0.5, np.inf]), pl.Series([0.5, np.nan])])
+def test_a_number_that_is_none_is_shown_as_python_has_it(column):
+    frame = type(column.to_frame())({"query_id": ["1", "1"], "doc_id": ["a", "b"], "score": column})
+    shown = repr(float(column[1]))
+    with pytest.raises(rb.DataError, match=f'score of document "b" of topic "1" is {shown}, not a finite number'):
+        rb.evaluate(JUDGED, frame, "RR")

@@ -81,6 +81,8 @@ class TestRelevanceEvaluator:
     def test_has_what_else_pytrec_eval_has(self):
         pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
         assert ours.supported_measures == pytrec_eval.supported_measures
+        judged = rb.RelevanceEvaluator({"q": {"a": 1}}, ours.supported_measures)
+        assert judged.evaluate({"q": {"a": 1.0}})["q"]["map"] == 1.0
         assert all(pytrec_eval.supported_nicknames[name] == names for name, names in ours.supported_nicknames.items())
         run_lines = ["1 Q0 a 1 2.5 t\n", "1 Q0 b 2 1.5 t\n", "2 Q0 a 1 1 t\n"]
         qrel_lines = ["1 0 a 1\n", "2 0 b 0\n"]

@@ -12,7 +12,9 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.comparison import Evidence
-from rankbounds.comparison.settling import Question, SettlingPlan, SimulatedJudging, _least_count
+from rankbounds.comparison.settling_plan import SettlingPlan
+from rankbounds.comparison.settling_question import Question
+from rankbounds.comparison.simulated_judging import SimulatedJudging, least_count
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -147,7 +149,7 @@ def test_simulated_counts_are_those_of_judging_one_by_one(measure):
 @pytest.mark.parametrize("answer", [0, 1, 2, 7, 50, 99, 100, math.inf])
 @pytest.mark.parametrize("guess", [0, 1, 8, 60, math.inf])
 def test_the_least_count_is_found_from_any_guess(answer, guess):
-    assert _least_count(lambda count: count >= answer, 100, guess) == answer
+    assert least_count(lambda count: count >= answer, 100, guess) == answer
 
 
 def test_how_many_judgments_are_told_with_an_interval():
@@ -210,7 +212,7 @@ def test_hidden_judgments_are_asked_for_again():
 
     simulated = rb.simulate(6, 12, 150, 20, best=0.2, worst=0.5, relevant=0.2, seed=4)
     result = settling_by_judging_order.run(
-        simulated.complete, simulated.runs, measures=["P@10", "nDCG@10"], pairs=6, depth=10
+        simulated.complete, simulated.runs, measures=["P@10", "nDCG@10"], pairs=3, depth=10
     )
     mean = {(row["measure"], row["order"]): row["mean"] for row in result.rows}
     assert len(mean) == 2 * len(settling_by_judging_order.ORDERS)

@@ -160,21 +160,32 @@ def gates_agree(qrels, baseline, candidate, command):
 def test_all_say_the_same_of_the_demo(command):
     found = said_by_all(DATA / "qrels.txt", DEMO_RUNS, command)
     assert found.settings["correction"] == "tukey"
-    for two in itertools.combinations(DEMO_RUNS[:3], 2):
-        said_by_all(DATA / "qrels.txt", list(two), command)
+    said_by_all(DATA / "qrels.txt", DEMO_RUNS[1:3], command)
     gates_agree(DATA / "qrels.txt", DATA / "runs" / "reranked.txt", DATA / "runs" / "bm25.txt", command)
 
 
 @pytest.fixture(scope="module")
-def trec8(unpacked):
-    folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
-    return folder / "qrels.txt", sorted((folder / "runs").iterdir())
+def trec8(unpacked, tmp_path_factory):
+    """Judgments and eight runs: the first fifteen topics, and the first hundred documents of each."""
+    source = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
+    runs = sorted((source / "runs").iterdir())
+    folder = tmp_path_factory.mktemp("trec8")
+    topics = rb.read_qrels(source / "qrels.txt").query_ids[:15]
+    for path in (source / "qrels.txt", *runs[10:60:9], runs[100], runs[3]):
+        kept = dict.fromkeys(topics, 0)
+        with (folder / path.name).open("w") as out:
+            for line in path.read_text().splitlines(keepends=True):
+                topic = line.split(maxsplit=1)[0]
+                if topic in kept and (path.name == "qrels.txt" or kept[topic] < 100):
+                    kept[topic] += 1
+                    out.write(line)
+    return folder / "qrels.txt", [folder / path.name for path in (*runs[10:60:9], runs[100], runs[3])]
 
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_all_say_the_same_of_trec8(trec8, command):
     qrels, runs = trec8
-    found = said_by_all(qrels, [runs[100], runs[3]], command)
+    found = said_by_all(qrels, runs[-2:], command)
     assert found.settings["correction"] == "none"
 
 
@@ -183,7 +194,7 @@ def test_page_says_it_word_for_word_on_trec8(trec8, tmp_path):
     chromium = browser.start(tmp_path / "profile")
     try:
         qrels, runs = trec8
-        some = runs[10:60:9]
+        some = runs[:6]
         found = Evidence.read(qrels, some).compare(MEASURES)
         (tmp_path / "page.html").write_text(page(gather(qrels, some, Choices(measures=MEASURES))))
         chromium.get((tmp_path / "page.html").as_uri())
@@ -211,8 +222,8 @@ def test_no_sentence_of_a_verdict_stands_in_the_script():
 
 def test_the_order_of_runs_changes_no_p_value():
     """Folders, command lines and dicts list the same runs in other orders."""
-    found = Evidence.read(DATA / "qrels.txt", DEMO_RUNS).compare(MEASURES)
-    other = Evidence.read(DATA / "qrels.txt", DEMO_RUNS[::-1]).compare(MEASURES)
+    found = compare(rb.evaluate(DATA / "qrels.txt", DEMO_RUNS, MEASURES))
+    other = compare(rb.evaluate(DATA / "qrels.txt", DEMO_RUNS[::-1], MEASURES))
     for measure in MEASURES:
         mine = {frozenset((row["a"], row["b"])): (row["p_value"], row["p_adjusted"]) for row in found[measure].pairs}
         theirs = {frozenset((row["a"], row["b"])): (row["p_value"], row["p_adjusted"]) for row in other[measure].pairs}
@@ -221,10 +232,10 @@ def test_the_order_of_runs_changes_no_p_value():
 
 class TestBaseline:
     def test_only_its_pairs_and_no_larger_p_than_tukeys(self, command):
-        files = [DATA / "qrels.txt", *DEMO_RUNS, *OPTIONS, "--format", "json"]
+        files = [DATA / "qrels.txt", *DEMO_RUNS, "-m", "AP", "-m", "RBP(p=0.8)", "--format", "json"]
         found = json.loads(command("compare", *files, "--baseline-run", "dense")[1])
         assert {row["b"] for row in found["pairs"]} == {"dense"}
-        assert len(found["pairs"]) == 4 * len(MEASURES)
+        assert len(found["pairs"]) == 4 * 2
         assert (found["settings"]["correction"], found["settings"]["baseline"]) == ("dunnett", "dense")
         every = {
             (row["measure"], frozenset((row["a"], row["b"]))): row

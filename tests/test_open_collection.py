@@ -123,7 +123,7 @@ def unlimited_others(case: Case, measure) -> bool:
     return case.gain(0) > 0 and measure.name in ("nDCG", "Q")
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_bounds_are_those_of_all_worlds(seed):
     rng = random.Random(seed)
     case = Case.drawn(rng)
@@ -144,7 +144,7 @@ def test_bounds_are_those_of_all_worlds(seed):
             assert math.isclose(high, most, abs_tol=1e-9), why
 
 
-@pytest.mark.parametrize("seed", range(30, 50))
+@pytest.mark.parametrize("seed", range(30, 38))
 def test_without_a_limit_bounds_hold_whatever_exists_and_are_approached(seed):
     case = Case.drawn(random.Random(seed))
     found, outer = case.scores(MEASURES, open="collection")
@@ -198,7 +198,7 @@ def test_more_that_may_exist_never_narrows_bounds(ties, bounds):
         if (ties == "trec" or not measure.list_only)  # of the others not all know a best or a mean order
         and (ties != "expected" or measure.name not in NO_MEAN_OVER_TIES)
     ]
-    for _ in range(8):
+    for _ in range(3):
         case = Case.drawn(rng)
         score = {f"d{at}": rng.randint(1, 3) for at in range(len(case.ranking))}
         before = None
@@ -304,7 +304,7 @@ def subtracted(one: float, other: float) -> float:
     return 0.0 if one == other else one - other
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(10))
 def test_bounds_of_differences_are_those_of_all_worlds(seed):
     rng = random.Random(seed)
     case, most_relevant = PairCase.drawn(rng), rng.randint(1, 5)
@@ -329,7 +329,7 @@ def test_bounds_of_differences_are_those_of_all_worlds(seed):
             assert found.exact[0], why
 
 
-@pytest.mark.parametrize("seed", range(25, 35))
+@pytest.mark.parametrize("seed", range(25, 29))
 def test_bounds_of_differences_widen_with_what_may_exist(seed):
     case = PairCase.drawn(random.Random(seed))
     choices = [
@@ -490,7 +490,7 @@ def least_and_most(qrels, runs, measure, most_relevant: int):
     return ends
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("name", ["nDCG@3", "nDCG@10"])
 def test_what_is_left_of_a_judged_pair(seed, name):
     qrels, runs = judged_pair(random.Random(seed))

@@ -24,6 +24,8 @@ from rankbounds.files import trec
 from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, told_once
 from rankbounds.rankings.order import _order_within_groups
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 RUN = {"401": {"d1": 3.5, "d2": 2.0}, "402": {"d1": 1.0, "ü-3": -0.25}}
 QRELS = {"401": {"d1": 1, "d2": 0}, "402": {"ü-3": 2}}
 LINES = ["401 Q0 d1 1 3.5 tag", "401 Q0 d2 2 2.0 tag", "402 Q0 d1 1 1.0 tag", "402 Q0 ü-3 2 -0.25 tag"]
@@ -217,7 +219,7 @@ decimal_tokens = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(decimal_tokens.filter(len), min_size=1, max_size=30))
 def test_decimals_are_read_to_the_last_bit(tokens):
     ids = Ids.of(tokens)
@@ -238,7 +240,7 @@ words = st.text(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(["1", "2", "topic-with-a-long-name"]),
@@ -332,7 +334,7 @@ def test_a_document_is_found_whatever_the_length_of_other_ids(tmp_path):
 ids = st.text(alphabet="ab-é", min_size=1, max_size=30)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.dictionaries(ids, st.dictionaries(ids, st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=4),
     st.data(),

@@ -31,7 +31,7 @@ def test_some_measures_have_a_residual():
     assert {measure.name for measure in SPLIT} == {"RBP", "RBP2", "INST", "SDCG", "INSQ", "TBG", "UMeasure", "CWLA"}
 
 
-@settings(LAW, max_examples=25)
+@settings(LAW, max_examples=10)
 @given(examples())
 def test_parts_add_up_to_the_width_of_the_bounds(example):
     for bounds, covered in (("unjudged", [1, 1, 0]), ("ties", [0, 0, 1]), ("both", [1, 1, 1])):

@@ -313,7 +313,7 @@ def any_scores(draw):
 
 
 class TestSaving:
-    @settings(max_examples=150)
+    @settings(max_examples=50)
     @given(any_scores())
     def test_what_is_loaded_is_what_was_saved(self, tmp_path_factory, scores):
         path = tmp_path_factory.mktemp("saved") / "scores.json"

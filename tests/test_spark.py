@@ -10,8 +10,12 @@ import gzip
 import itertools
 import json
 import lzma
+import os
 import random
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import polars
@@ -566,3 +570,16 @@ def test_edges_too_large_for_the_driver_are_not_handed_to_it(monkeypatch):
     run = rb.Run.from_columns(["1"] * 4 + ["2"], list("abcde"), [5, 4, 3, 2, 1])
     with pytest.raises(whole_lists.MixedListsError):
         list(lists.of(0, run))
+
+
+@pytest.mark.skipif(
+    not os.environ.get("RANKBOUNDS_CLUSTER"), reason="takes minutes: set RANKBOUNDS_CLUSTER=1 to run it"
+)
+def test_a_real_cluster_gives_the_same_numbers_also_when_a_worker_is_killed():
+    script = Path(__file__).resolve().parents[1] / "benchmarks" / "spark_cluster.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--topics", "60", "--runs", "3"], stdout=subprocess.PIPE, check=False
+    )
+    told = done.stdout.decode().splitlines()
+    assert done.returncode == 0, told
+    assert sum("the same numbers" in line for line in told) == len(told) == 4

@@ -88,11 +88,17 @@ def assert_same(found, expected):
 
 @pytest.mark.parametrize("judgments", ["whole", "split"])
 @pytest.mark.parametrize("order", ["grouped", "mixed"])
-@pytest.mark.parametrize("kind", ["plain", "no newline", "gzip", "parquet"])
-@pytest.mark.parametrize("options", [{}, {"topics": "shared", "ties": "best", "bounds": "both"}, {"ties": "rank"}])
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        *((kind, {}) for kind in ("plain", "no newline", "gzip", "parquet")),
+        ("plain", {"topics": "shared", "ties": "best", "bounds": "both"}),
+        ("plain", {"ties": "rank"}),
+    ],
+)
 def test_scores_are_those_of_memory(tmp_path, monkeypatch, judgments, order, kind, options):
     monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
-    files = written(tmp_path, *lines(1, order=order), kind)
+    files = written(tmp_path, *lines(1, topics=30, order=order), kind)
     for memory in (1 << 16, 1 << 19):
         found = streaming.evaluate(*files, MEASURES, memory=memory, scratch=tmp_path, **options)
         assert_same(found, rb.evaluate(*files, MEASURES, **options))
@@ -305,7 +311,7 @@ def mutated(content, mutations):
 )
 @example(seed=0, order="grouped", qrels=[], run=[("cut", 0, b"")], lenient=False)
 @example(seed=0, order="mixed", qrels=[("line", 900, b"\x01")], run=[("line", 900, b"\xef\xbb\xbf")], lenient=False)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_same_bytes_have_the_same_outcome(tmp_path, seed, order, qrels, run, lenient):
     contents = [("\n".join(part) + "\n").encode() for part in lines(seed, topics=12, order=order)]
     spoilt = [mutated(content, each) for content, each in zip(contents, (qrels, run), strict=True)]
@@ -422,11 +428,11 @@ def test_many_topics_take_the_memory_that_is_promised(tmp_path):
     """For each topic some 100 bytes, and for each measure 24, or 48 with residuals."""
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     taken = []
-    for topics in (50_000, 250_000):
+    for topics in (30_000, 130_000):
         qrels.write_text("".join(f"{topic} 0 d 1\n" for topic in range(topics)))
         run.write_text("".join(f"{topic} Q0 d 1 1 t\n" for topic in range(topics)))
         ended = subprocess.run(
             [sys.executable, "-c", MEASURED, str(qrels), str(run)], check=True, capture_output=True, text=True
         )
         taken.append(int(ended.stdout) * 1024)
-    assert taken[1] - taken[0] < 200_000 * 2 * (100 + 24 + 48)
+    assert taken[1] - taken[0] < 100_000 * 2 * (100 + 24 + 48)

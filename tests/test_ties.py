@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.measures import REGISTRY, interpolated_precision, parse_measure
+from rankbounds.rankings.order import ranking
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.tied_groups import TiedGroups
 from rankbounds.rankings.ties import chance_drawn, expected_products, expected_with_earlier
 from rankbounds.rankings.topic_facts import TopicFacts
 from test_laws import averaged
+
+pytestmark = pytest.mark.usefixtures("both_ways")
 
 MEASURES = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 
@@ -208,3 +211,35 @@ def test_bounds_that_may_be_wider_than_needed_are_labelled(options, outer):
     found = rb.evaluate(qrels, {"t": {"a": 1, "b": 1, "x": 0}}, measures, **options)
     assert [str(measure) for measure in found.outer] == outer
     assert rb.evaluate(qrels, {"t": {"a": 2, "b": 1, "x": 0}}, measures, **options).outer == []
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("order", ["trec", "docid", "line", "rank"])
+def test_rows_are_ranked_as_a_plain_sort_ranks_them(order, precision):
+    """Topics of like and of very different lengths, some in order already, scores that tie, and -0.0 beside 0.0."""
+    draw = random.Random(len(order))
+    breaks = {
+        "trec": lambda row: [-byte for byte in row[1].encode()] + [1],
+        "docid": lambda row: row[1].encode(),
+        "line": lambda row: row[4],
+        "rank": lambda row: (row[3], row[4]),
+    }
+    for lengths in ([5] * 4, [3, 5, 4, 5], [1, 40, 2], [1], [2, 1]):
+        rows = []
+        for topic, length in enumerate(lengths):
+            scores = [draw.choice([0.5, 1.0, 1.0 + 1e-12, 0.0, -0.0, -2.0, 3.0]) for _ in range(length)]
+            if topic % 3 == 1:
+                scores.sort(reverse=True)
+            docs = draw.sample([f"d{number:02}" for number in range(60)], length)
+            rows += [(topic, doc, score, draw.randrange(3), 0) for doc, score in zip(docs, scores, strict=True)]
+        rows = [(*row[:4], line) for line, row in enumerate(rows)]
+        run = rb.Run.from_columns(*zip(*(row[:4] for row in rows), strict=True))
+        compared = np.float32 if precision == "single" else float
+        expected = sorted(rows, key=lambda row: (row[0], -compared(row[2]), breaks[order](row)))
+        permutation, tied = ranking(run, order, precision)
+        found = range(len(rows)) if permutation is None else permutation.tolist()
+        assert [rows[row][4] for row in found] == [row[4] for row in expected]
+        pairs = itertools.pairwise(expected)
+        assert tied.tolist() == [False] + [
+            above[0] == below[0] and compared(above[2]) == compared(below[2]) for above, below in pairs
+        ]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import re
 import shlex
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -55,6 +58,7 @@ MEASURE = (
     "nDCG(gain=exp)",
     "RBP(p=0.999999999)", "RBP(p=", "RBP()", "nDCG(base=1)", "nDCG(base=nan)", "F(beta=inf)", "IPrec@0.5",
     "ERR(max_grade=2000)",
+    "infNDCG", "xinfAP", "infP@10", "Compatibility(p=0.9)", "alpha_nDCG@10", "GMAP", "all_trec",
     "P(rel=nan)@5", "x@y", "RBP(p=0.8,p=0.9)", "RBP(q=1)", "AP(rel=1e400)", "Success@1", "SetF(beta=0)", "nERR@20",
 )  # fmt: skip
 GATE = (
@@ -69,7 +73,19 @@ GATE = (
     "P@99999999999999999999 worse",
     "",
 )
-INPUTS = ("q", "r1", "r2", "q.json", "groups", "counts.csv", "key", "eval.out", "odd", "nested.json")
+INPUTS = (
+    "q", "r1", "r2", "q.json", "groups", "counts.csv", "key", "eval.out", "odd", "nested.json", "labels", "sample.csv",
+    "strata", "pairs", "again1", "scores.csv", "slices.csv", "web",
+)  # fmt: skip
+COLLECTIONS = ("web", "news")
+"""Folders, each with judgments and a folder of runs."""
+JUDGMENTS_OF = {
+    "sampling-errors": ("strata", "strata", "q"),
+    "sample": ("labels", "q"),
+    "audit": ("labels", "labels", "q"),
+}
+"""What commands read as judgments that is not what others read."""
+RUNS_OF = {"replicates": ("again1", "again2")}
 
 
 @cache
@@ -82,7 +98,7 @@ def commands(rng: Random) -> Case:
     """Any command with any options: a known exit code, no traceback, and no input changed."""
     name, parser = rng.choice(list(_parsers().items()))
     collection = random_collection(rng, topics=4, docs=8)
-    given, written = _words(rng, parser)
+    given, written = _words(rng, name, parser)
     words = [name, *given, *written]
     files = _inputs(rng, collection)
     read = _read_by(given, files)
@@ -111,13 +127,43 @@ def _content(path: Path) -> bytes | None:
 
 
 def _inputs(rng: Random, collection: Collection) -> dict[str, bytes]:
-    other = Collection(collection.grades, {topic: dict(docs) for topic, docs in collection.scores.items()})
-    for docs in other.scores.values():
-        docs.update({doc: rng.random() for doc in docs})
+    others = [
+        Collection(
+            {
+                topic: {doc: float(rng.choice((0, 1, 2, 3))) for doc in docs}
+                for topic, docs in collection.grades.items()
+            },
+            {topic: {doc: rng.random() for doc in docs} for topic, docs in collection.scores.items()},
+        )
+        for _ in range(2)
+    ]
+    first = RUNS["trec"](collection)
+    second, third = (RUNS["trec"](other).replace(b" tag\n", b" other\n") for other in others)
+    judged = JUDGMENTS["trec"](collection)
     return {
-        "q": JUDGMENTS["trec"](collection),
-        "r1": RUNS["trec"](collection),
-        "r2": RUNS["trec"](other).replace(b" tag\n", b" other\n"),
+        "q": judged,
+        "r1": first,
+        "r2": second,
+        "again1": first.replace(b" tag\n", b" tag#1\n"),
+        "again2": third.replace(b" other\n", b" tag#2\n"),
+        "labels": JUDGMENTS["trec"](others[0]),
+        "sample.csv": _sample(rng, others[0]),
+        "strata": _lines(
+            f"{topic} 0 {doc} {rng.randint(1, 2)} {rng.choice((-1, 0, 1, 1))}" for topic, doc in _pairs(collection)
+        ),
+        "pairs": _lines(
+            f"{topic} {doc} {rng.choice(list(collection.grades[topic]))}" for topic, doc in _pairs(collection)
+        ),
+        "scores.csv": _lines(
+            ["query_id,one,other", *(f"{topic},{rng.random()},{rng.random()}" for topic in collection.grades)]
+        ),
+        "slices.csv": _lines(f"{topic},{rng.choice('ab')}" for topic in collection.grades),
+        "web/qrels.txt": judged,
+        "web/runs/r1": first,
+        "web/runs/r2": second,
+        "news/qrels.txt": JUDGMENTS["trec"](others[0]),
+        "news/runs/r1": RUNS["trec"](others[1]),
+        "news/runs/r2": third,
         "q.json": JUDGMENTS["beir.json"](collection),
         "groups": b"tag one\nother two\n",
         "counts.csv": b"rank,count\n1,10\n2,5\n3,2\n",
@@ -128,24 +174,49 @@ def _inputs(rng: Random, collection: Collection) -> dict[str, bytes]:
     }
 
 
+def _pairs(collection: Collection) -> list[tuple[str, str]]:
+    return [(topic, doc) for topic, docs in collection.grades.items() for doc in docs]
+
+
+def _lines(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+
+
+def _sample(rng: Random, labels: Collection) -> bytes:
+    """Some documents of the labels, with the probability of being drawn and what people said; a few are not judged."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("query_id", "doc_id", "label", "probability", "relevance"))
+    for topic, doc in _pairs(labels):
+        if rng.random() < 0.6:
+            grade = labels.grades[topic][doc]
+            judged = rng.choice(("", f"{grade:.0f}", "0", "1", "2")) if rng.random() < 0.3 else f"{grade:.0f}"
+            writer.writerow((topic, doc, f"{grade:.0f}", rng.choice(("0.5", "1", "0.25", "0.9")), judged))
+    return out.getvalue().encode("utf-8", "surrogateescape")
+
+
 def _read_by(words: list[str], files: dict[str, bytes]) -> list[str]:
     """The files that these words name as inputs."""
     named = {word.rpartition("=")[2] for word in words}
     return [
         one
         for one in files
-        if one in named or "." in words or (one == "q" and "link" in named) or (one.startswith("r") and "r*" in named)
+        if one in named
+        or "." in words
+        or one.partition("/")[0] in named
+        or (one == "q" and "link" in named)
+        or (one.startswith("r") and "r*" in named)
     ]
 
 
-def _words(rng: Random, parser: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
+def _words(rng: Random, name: str, parser: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
     """What is read and how; then where something is written."""
     given, positional, written = [], [], []
     for action in parser._actions:
         if isinstance(action, argparse._HelpAction):
             continue
         if not action.option_strings:
-            positional += _positional(rng, action)
+            positional += _positional(rng, name, action)
         elif action.required or rng.random() < (0.5 if action.dest in ("measures", "output") else 0.15):
             (written if action.dest in WRITTEN else given).append(_option(rng, action))
     rng.shuffle(given)
@@ -175,6 +246,8 @@ def _value(rng: Random, action: argparse.Action) -> str:
         return rng.choice(
             ("out", "out", "out", "out.svg", "sub/out", "sub", "none/out", "loop", *INPUTS[:4], "link", "", "./q")
         )
+    if action.dest == "runs":  # of judges, which holds labels against each other without them
+        return rng.choice(("r1", "r2", "web/runs", "none"))
     if metavar in ("FILE", "QRELS", "FOLDER", "OUTPUT") or action.dest == "compare":
         return rng.choice((*INPUTS, *INPUTS, "sub", "none", "loop", "", "empty", "tag", "other"))
     kind: Any = action.type
@@ -186,21 +259,25 @@ def _value(rng: Random, action: argparse.Action) -> str:
     return rng.choice(known) if known and rng.random() < 0.5 else rng.choice((*TEXT, *REAL, *WILD_IDS[-5:-2]))
 
 
-def _positional(rng: Random, action: argparse.Action) -> list[str]:
+def _positional(rng: Random, name: str, action: argparse.Action) -> list[str]:
     if action.nargs in ("?", "*") and rng.random() < 0.3:
         return []
     odd = rng.random() < 0.1
-    if action.dest in ("qrels",):
-        return [
-            rng.choice(
-                ("none", "odd", "nested.json", "sub", "-", "r1", "loop", "link", ".") if odd else ("q", "q", "q.json")
-            )
-        ]
+    unfit = ("none", "odd", "nested.json", "sub", "-", "r1", "loop", "link", ".")
+    if action.dest == "qrels":
+        return [rng.choice(unfit if odd else JUDGMENTS_OF.get(name, ("q", "q", "q.json")))]
     if action.dest in ("runs", "run_file", "a", "b"):
-        one = [
-            rng.choice(("none", "odd", "nested.json", "empty", "-", "q", "loop", "r*", ".") if odd else ("r1", "r2"))
-        ]
-        return ["r1", "r2"] if action.nargs in ("+", "*") and not odd and rng.random() < 0.7 else one
+        known = RUNS_OF.get(name, ("r1", "r2"))
+        one = [rng.choice(("none", "odd", "nested.json", "empty", "-", "q", "loop", "r*", ".") if odd else known)]
+        return list(known) if action.nargs in ("+", "*") and not odd and rng.random() < 0.7 else one
+    if action.dest == "label_files":
+        return (
+            [rng.choice(unfit)] if odd else rng.choice((["labels"], ["labels", "q.json"], ["model=labels", "again=q"]))
+        )
+    if action.dest == "collections":
+        return [rng.choice(unfit)] if odd else rng.choice((list(COLLECTIONS), ["a=web", "b=news"], ["."], ["web"]))
+    if action.dest in ("sample", "preferences"):
+        return [rng.choice(unfit if odd else {"sample": ("sample.csv",), "preferences": ("pairs",)}[action.dest])]
     if action.dest == "trec_output":
         return [rng.choice(("odd", "q", "none") if odd else ("eval.out",))]
     if action.dest == "folder":

@@ -15,11 +15,12 @@ from rankbounds.collection.run import Run as Run
 from rankbounds.collection.run import read_predictions as read_predictions
 from rankbounds.collection.run import read_run as read_run
 from rankbounds.collection.run import read_runs as read_runs
+from rankbounds.columns.versions import show_versions as show_versions
+from rankbounds.comparison.collections_comparison import CollectionsComparison as CollectionsComparison
 from rankbounds.comparison.gate import Gate as Gate
 from rankbounds.comparison.gate import gate as gate
 from rankbounds.comparison.headroom import smallest_p_value as smallest_p_value
 from rankbounds.comparison.judges import judges as judges
-from rankbounds.comparison.many_collections import CollectionsComparison as CollectionsComparison
 from rankbounds.comparison.many_collections import compare_collections as compare_collections
 from rankbounds.comparison.power import topics_needed as topics_needed
 from rankbounds.comparison.replicates import replicates as replicates
@@ -120,6 +121,7 @@ from rankbounds.measures.retrieved_set import SetAP as SetAP
 from rankbounds.measures.retrieved_set import SetP as SetP
 from rankbounds.measures.scaled_discounted_gain import SDCG as SDCG
 from rankbounds.measures.smoothed_average_precision import YAAP as YAAP
+from rankbounds.measures.sources import bibtex as bibtex
 from rankbounds.measures.stratified_average_precision import xinfAP as xinfAP
 from rankbounds.measures.subtopic_recall import StRec as StRec
 from rankbounds.measures.success import Success as Success
@@ -154,6 +156,7 @@ from rankbounds.published.vectors import enumerate_vectors as enumerate_vectors
 from rankbounds.published.vectors import greedy_vectors as greedy_vectors
 from rankbounds.published.vectors import significant_ranks as significant_ranks
 from rankbounds.rankings.preparation import prepare as prepare
+from rankbounds.report.inline import report as report
 
 __all__: list[str]
 __version__: str

@@ -84,10 +84,11 @@ def build_parser(loaded: Collection[str] | None = None) -> Parser:
     Only those named in ``loaded`` (None: all) have their arguments; of others no more than the explanation is read,
     because help and version should not wait for everything that a command may import.
     """
+    from rankbounds.columns.native import described
     from rankbounds.version import __version__
 
     parser = Parser(prog="rankbounds", description=DESCRIPTION, epilog=EPILOGUE)
-    parser.add_argument("--version", action="version", version=f"rankbounds {__version__}")
+    parser.add_argument("--version", action="version", version=f"rankbounds {__version__} ({described()})")
     parser.add_argument(
         "--completion",
         metavar="SHELL",

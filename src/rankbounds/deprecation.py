@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from rankbounds.errors import UsageError
+from rankbounds.errors import UsageError, warn
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
@@ -15,9 +14,9 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 """Positional and named arguments."""
 
 
-def warn_of_old_call(what: str, *, stacklevel: int = 3) -> None:
+def warn_of_old_call(what: str) -> None:
     """Say that a call is of the old kind, and what to write instead."""
-    warnings.warn(f"{what} The old way goes away with the next release.", DeprecationWarning, stacklevel=stacklevel)
+    warn(f"{what} The old way goes away with the next release.", DeprecationWarning)
 
 
 def renamed_arguments(

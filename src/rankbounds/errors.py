@@ -6,9 +6,14 @@ than reads its sentence. All of them can be pickled: other processes find them.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 LONGEST_WORD, LONGEST_SENTENCE = 300, 900
@@ -195,6 +200,39 @@ class RankboundsWarning(_Told, UserWarning):
 
     def __init__(self, message: object = "") -> None:
         super().__init__(readable(message))
+
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_BETWEEN = ("contextlib", "functools", "threading", "concurrent.futures")
+"""Modules of Python's own that may stand between a caller and us."""
+
+
+def warn(message: str | Warning, category: type[Warning] = RankboundsWarning) -> None:
+    """Warn, and point at the line that called this package, however far down and in whichever thread it is noticed."""
+    frame = next(_callers(), None)
+    if frame is None:
+        warnings.warn(message, category, stacklevel=2)
+        return
+    name, registry = frame.f_globals.get("__name__", "<string>"), frame.f_globals.setdefault("__warningregistry__", {})
+    kind = category if isinstance(message, str) else type(message)
+    warnings.warn_explicit(message, kind, frame.f_code.co_filename, frame.f_lineno, name, registry)
+
+
+def _callers() -> Iterator[FrameType]:
+    """Frames that are not ours: of this thread, or of the one that waits for it, which is the main one if any."""
+    main, here = threading.main_thread().ident, threading.get_ident()
+    frames = sys._current_frames()
+    order = [here, *(thread for thread in (main, *frames) if thread is not None and thread != here)]
+    for thread in order:
+        frame, among_ours = frames.get(thread), False
+        while frame is not None:
+            is_ours = frame.f_code.co_filename.startswith(_PACKAGE)
+            between = str(frame.f_globals.get("__name__")).startswith(_BETWEEN)
+            if among_ours and not is_ours and not between:
+                yield frame
+                break
+            among_ours |= is_ours
+            frame = frame.f_back
 
 
 def did_you_mean(word: str, known: list[str]) -> str:

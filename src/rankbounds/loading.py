@@ -42,6 +42,8 @@ def load_when_used(
         value = None if module == package else getattr(import_module(module), own, None)
         if value is None:
             value = import_module(f"{module}.{own}")
+        # A room may have the name of its function; then it stands here since it was imported, and can be called.
+        value = vars(sys.modules[package]).get(name, value)
         setattr(sys.modules[package], name, value)
         return value
 

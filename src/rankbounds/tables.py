@@ -8,12 +8,13 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.notebook import Bar, html_table, shown
 from rankbounds.terminal import laid_out, look
 
 ROW_FORMATS = ("json", "jsonl", "csv", "tsv", "parquet")
@@ -54,6 +55,8 @@ class Table:
     """Columns in the order in which a narrow terminal makes room for them; those not named follow from the left."""
     strong: frozenset[tuple[int, int]] = frozenset()
     """Row and column of cells that stand out on a terminal."""
+    bars: Mapping[int, Sequence[Bar | None]] = field(default_factory=dict)
+    """By column, what notebooks draw beside each cell."""
 
     def render(self, kind: str) -> str:
         """The table as ``table`` (plain text), ``markdown``, ``latex`` or ``html``."""
@@ -68,7 +71,8 @@ class Table:
         """A pipe table."""
         rule = [":---" if column in self.left else "---:" for column in range(len(self.header))]
         lines = [
-            "| " + " | ".join(row) + " |" for row in (_in_markdown(self.header), rule, *map(_in_markdown, self.rows))
+            "| " + " | ".join(row) + " |"
+            for row in (map(in_markdown, self.header), rule, *(map(in_markdown, cells) for cells in self.rows))
         ]
         return "\n".join(lines) + "\n"
 
@@ -76,29 +80,27 @@ class Table:
         """A tabular with booktabs rules."""
         columns = "".join("l" if column in self.left else "r" for column in range(len(self.header)))
         header, *rows = (
-            _not_an_argument(" & ".join(_printable(cell).translate(_LATEX_SPECIAL) for cell in row)) + r" \\"
-            for row in (self.header, *self.rows)
+            _not_an_argument(" & ".join(in_latex(cell) for cell in row)) + r" \\" for row in (self.header, *self.rows)
         )
         body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *rows, r"\bottomrule"]
         return "\n".join([*body, r"\end{tabular}"]) + "\n"
 
-    def html(self) -> str:
-        """A table element; what the cells hold cannot become markup."""
+    def html(self, at_most: int | None = None) -> str:
+        """A table element; what the cells hold cannot become markup. Of more rows than ``at_most`` the first."""
+        return html_table(self.header, self.rows, self.left, self.bars, at_most, self.strong)
 
-        def row(cells: Sequence[str], tag: str) -> str:
-            side = ["left" if column in self.left else "right" for column in range(len(cells))]
-            inner = "".join(
-                f'<{tag} style="text-align:{align}">{html.escape(cell)}</{tag}>'
-                for cell, align in zip(cells, side, strict=True)
-            )
-            return f"<tr>{inner}</tr>"
-
-        body = "\n".join(row(cells, "td") for cells in self.rows)
-        return f"<table>\n<thead>{row(self.header, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n"
+    def _repr_html_(self) -> str:
+        return shown(self)
 
 
-def _in_markdown(cells: Sequence[str]) -> list[str]:
-    return [_MARKDOWN_SPECIAL.sub(r"\\\g<0>", html.escape(_printable(cell), quote=False)) for cell in cells]
+def in_markdown(cell: str) -> str:
+    """The text such that Markdown shows it as it stands."""
+    return _MARKDOWN_SPECIAL.sub(r"\\\g<0>", html.escape(_printable(cell), quote=False))
+
+
+def in_latex(cell: str) -> str:
+    """The text such that LaTeX shows it as it stands: no character commands, and hyphens stay hyphens."""
+    return _printable(cell).translate(_LATEX_SPECIAL).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def _not_an_argument(row: str) -> str:
@@ -121,6 +123,16 @@ def number(value: float | None, digits: int | None = None) -> str:
 def signed(value: float | None) -> str:
     """A difference for people, with its sign; a dash where there is none."""
     return "-" if value is None or math.isnan(value) else f"{value:+.{look().digits}f}"
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> Table:
+    """Rows as a table for people: columns of words stand on the left."""
+
+    def cell(value: Any) -> str:
+        return "-" if value is None else number(value) if isinstance(value, float) else str(value)
+
+    words = {column for column, name in enumerate(fields) if any(isinstance(row[name], str) for row in rows)}
+    return Table(fields, [[cell(row[name]) for name in fields] for row in rows], frozenset(words))
 
 
 def plain(value: Any) -> Any:

@@ -239,7 +239,9 @@ def _is_one_query(inner: Any) -> bool:
     """Is this what one query retrieved, ``{document: score}`` or ``[document, ...]``, rather than a whole run?"""
     if type(inner) is dict or isinstance(inner, Mapping):
         value = next(iter(inner.values()), None)
-        return type(value) in (int, float) or not isinstance(value, Mapping | list | tuple | set | frozenset | np.ndarray)
+        return type(value) in (int, float) or not isinstance(
+            value, Mapping | list | tuple | set | frozenset | np.ndarray
+        )
     if isinstance(inner, list | tuple | np.ndarray):
         return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic)
     return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -13,6 +12,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UnknownNameError, did_you_mean
 from rankbounds.frames import Column, arrow_table, pandas_frame, polars_frame
+from rankbounds.notebook import shown
 from rankbounds.tables import Table
 
 if TYPE_CHECKING:
@@ -212,9 +212,9 @@ class PairTable:
     def _repr_html_(self) -> str:
         first = self.pairs.take(slice(ROWS_SHOWN))
         rows = [[query, doc, f"{value:g}"] for query, doc, value in first.rows(self._value[:ROWS_SHOWN])]
-        more = [] if len(self) <= ROWS_SHOWN else [["…", "…", "…"]]
-        table = Table(["query_id", "doc_id", self.value_name], rows + more, frozenset({0, 1}))
-        return f"<p>{html.escape(repr(self))}</p>\n{table.html()}"
+        table = Table(["query_id", "doc_id", self.value_name], rows, frozenset({0, 1}))
+        more = f"and {len(self) - ROWS_SHOWN:,} more" if len(self) > ROWS_SHOWN else None
+        return shown(repr(self), table, more)
 
     @cached_property
     def _rows_of(self) -> dict[str, Ints]:

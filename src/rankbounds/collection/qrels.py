@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from rankbounds.collection.strata import Strata
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
 from rankbounds.collection.subtopics import Subtopics, by_document
 from rankbounds.columns.pairs import Pairs
-from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.files import formats, named_columns, pair_files
 from rankbounds.files.trec import QRELS_OF_STRATA, TrecLines, next_fields
 
@@ -370,10 +369,8 @@ class Words:
         """Say which words counted as 0."""
         if self.unknown:
             told = ", ".join(f"{word} ({count} times)" for word, count in self.unknown.most_common(5))
-            warnings.warn(
+            warn(
                 f"{self.source}: grades that the gain rule does not name count as not relevant: {told}.",
-                RankboundsWarning,
-                stacklevel=4,
             )
 
 

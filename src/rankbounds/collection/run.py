@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -15,7 +14,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.columns.pairs import Pairs
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.files import formats, named_columns, pair_files, svmrank, trec
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.frames import Column
@@ -348,12 +347,10 @@ def read_run(
 def of_lines(lines: trec.TrecLines, file: str, name: str | None = None) -> Run:
     """A run from the lines of a file."""
     if lines.layout is trec.RUN_OF_SCORES and _counts_up(lines):
-        warnings.warn(
+        warn(
             f"{file}: the third column holds whole numbers that rise from line to line in every topic, as ranks do. It "
             "is read as a score, so that the last document comes first; if it is a rank, write the run with six "
             "columns.",
-            RankboundsWarning,
-            stacklevel=2,
         )
     return Run(name or lines.tag or plain_name(file), lines.pairs, lines.value, lambda: trec.stated_ranks(lines))
 

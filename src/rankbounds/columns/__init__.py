@@ -1,1 +1,1 @@
-"""Columns of ids and numbers: the fast part, on NumPy alone."""
+"""Columns of ids and numbers: the fast part, on NumPy alone, with a compiled twin where a compiler was there."""

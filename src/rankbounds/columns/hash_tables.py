@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Ints, Words
+from rankbounds.columns.native.tables import fill_table
 
 
 def repeated_keys(keys: Words) -> Words:
@@ -56,6 +57,8 @@ class HashTable:
 
     def _take_in(self, topic: Ints) -> Ints:
         """Give every row a place, and return those that got none."""
+        if fill_table(self.keys[: topic.size], topic, self.begin, self.last, self.row):
+            return np.empty(0, dtype=np.int64)
         rows, keys, refused = np.arange(topic.size), self.keys[: topic.size], []
         begin, last = self.begin[topic], self.last[topic]
         place = keys.view(np.int64) & last

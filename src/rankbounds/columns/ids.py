@@ -270,8 +270,13 @@ class Ids(Sequence[str]):
 
     def codes(self, hashed: Words) -> tuple[list[bytes], Ints]:
         """The distinct ids in order of first appearance, and for every row the number of its id."""
+        first, codes = self.first_and_codes(hashed)
+        return first.raw_list(), codes
+
+    def first_and_codes(self, hashed: Words) -> tuple[Ids, Ints]:
+        """The same, the distinct ids as they first stand."""
         if not len(self):
-            return [], np.empty(0, dtype=np.int64)
+            return self, np.empty(0, dtype=np.int64)
         changes = np.flatnonzero(np.concatenate(([True], hashed[1:] != hashed[:-1])))
         _, first, inverse = np.unique(hashed[changes], return_index=True, return_inverse=True)
         appearance = np.argsort(first)
@@ -283,10 +288,10 @@ class Ids(Sequence[str]):
         # The hash of an id of at most eight bytes is one to one; that of a longer one is verified.
         if self.word_count() > 1 and not self.equals(self.take(representatives[codes])).all():
             return self._codes_one_by_one()
-        return self.take(representatives).raw_list(), codes
+        return self.take(representatives), codes
 
-    def _codes_one_by_one(self) -> tuple[list[bytes], Ints]:
-        """As ``codes``, for the case that two different ids share a hash."""
+    def _codes_one_by_one(self) -> tuple[Ids, Ints]:
+        """The same, for the case that two different ids share a hash."""
         seen: dict[bytes, int] = {}
-        codes = [seen.setdefault(self.raw(row), len(seen)) for row in range(len(self))]
-        return list(seen), np.array(codes, dtype=np.int64)
+        codes = np.array([seen.setdefault(self.raw(row), len(seen)) for row in range(len(self))], dtype=np.int64)
+        return self.take(np.unique(codes, return_index=True)[1]), codes

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rankbounds.arrays import Flags, Floats, Ints, Words
 from rankbounds.columns.hash_tables import HashTable, repeated_keys
 from rankbounds.columns.ids import Ids, mix
+from rankbounds.columns.native.tables import Table, none_repeated, topic_ends
 from rankbounds.errors import DataError, Place
 from rankbounds.threads import in_threads
 
@@ -107,12 +108,16 @@ class Pairs:
 
         A slice is at least ``SLICE_ROWS`` long where there are so many, so that its arrays stay in the cache.
         """
-        length = np.bincount(self.topic, minlength=len(self.topics))
-        end = np.cumsum(length)
-        cuts = np.unique(end[np.searchsorted(end, np.arange(SLICE_ROWS, len(self), SLICE_ROWS))])
+        end = topic_ends(self.topic)
+        in_order = end is not None
+        if end is None:
+            end = np.cumsum(np.bincount(self.topic, minlength=len(self.topics)))
+            in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
+        targets = np.arange(SLICE_ROWS, len(self), SLICE_ROWS)
+        cuts = np.unique(end[np.searchsorted(end, targets)]) if targets.size else targets
         edges = [0, *cuts.tolist()] + ([len(self)] if not cuts.size or cuts[-1] < len(self) else [])
         slices = [slice(first, last) for first, last in itertools.pairwise(edges)]
-        if (self.topic[1:] >= self.topic[:-1]).all():
+        if in_order:
             return list(slices)
         together = self.rows_by_topic()
         return [together[rows] for rows in slices]
@@ -129,9 +134,7 @@ class Pairs:
             again = np.ones(len(self), dtype=bool)
             again[np.unique(number, return_index=True)[1]] = False
             return np.flatnonzero(again)
-        shared = np.concatenate(
-            list(in_threads(lambda rows: repeated_keys(self.keys[rows]), self.topic_slices(), threads))
-        )
+        shared = np.concatenate(list(in_threads(self._repeated_keys, self.topic_slices(), threads)))
         if not shared.size:
             return np.empty(0, dtype=np.int64)
         suspects = self.rows_with(shared)
@@ -143,6 +146,11 @@ class Pairs:
                 later.append(row)
             seen.add(pair)
         return np.array(later, dtype=np.int64)
+
+    def _repeated_keys(self, rows: slice | Ints) -> Words:
+        """Keys that stand more than once in one of ``topic_slices``."""
+        keys = self.keys[rows]
+        return keys[:0] if none_repeated(keys, self.topic[rows]) else repeated_keys(keys)
 
     def rows_with(self, keys: Words) -> Ints:
         """The rows that have one of these keys."""
@@ -194,8 +202,18 @@ class PairIndex:
         self.same_key = {pairs.raw(row): row for row in self.table.refused[::-1].tolist()}
         """Rows that the table did not take: another pair has their key, by a rare chance or by somebody's choice."""
 
+    @cached_property
+    def native(self) -> Table | None:
+        """The same for the kernel; None where it must be left to NumPy."""
+        table, docs = self.table, self.pairs.docs
+        if table.crowded is not None or self.same_key or table.row.dtype != np.int32:
+            return None
+        return Table(docs.text, docs.start, docs.length, table.keys, table.begin, table.last, table.row)
+
     def topics_of(self, other: Pairs) -> Ints:
         """For each topic of the other table its number here, or -1."""
+        if other.topics == self.pairs.topics:
+            return np.arange(len(other.topics))
         return np.array([self.topic_number.get(name, -1) for name in other.topics], dtype=np.int64)
 
     def find(self, other: Pairs, topic_here: Ints) -> tuple[Ints, Ints]:

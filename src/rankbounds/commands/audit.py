@@ -15,6 +15,7 @@ import argparse
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, write_text
+from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import RUNS_HELP, add_labels, add_reading, collection_from, judgments_from
 from rankbounds.commands.sample import add_question, question_from
 from rankbounds.commands.scoring import add_gain, add_ties
@@ -73,6 +74,7 @@ def audited(options: argparse.Namespace) -> Audit:
     if not options.runs:
         raise UsageError("No run was given: an audit needs LABELS, SAMPLE and runs, in this order.")
     labels, runs = collection_from(options)
+    doing("calibrating labels, and correcting the scores")
     return audit(
         labels,
         options.sample,
@@ -97,6 +99,7 @@ def planned(options: argparse.Namespace) -> AuditPlan:
     if not options.runs:
         raise UsageError("No run was given.")
     labels, runs = collection_from(options)
+    doing("planning the audit")
     return plan_audit(
         labels,
         runs,

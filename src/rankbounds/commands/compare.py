@@ -13,8 +13,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rankbounds.commands.citing import add_citing, write_bibtex
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, progress_on_terminal, write_figure, write_text, wrote
+from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import (
     add_calibrate,
     add_inputs,
@@ -31,6 +33,7 @@ from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.judged import Judged
+from rankbounds.measures.sources import bibtex
 from rankbounds.tables import Table, json_of, number, plain, signed
 
 if TYPE_CHECKING:
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
     from rankbounds.probability.trusted_labels import TrustedFirst
 
 FORMATS = ("table", "json", "latex", "markdown", "html", "junit")
+FOR_PAPERS = ("latex", "markdown")
+"""Formats of one table of all measures, whose caption tells which tests p-values come from."""
 METHOD: dict[str, Callable[[str], str]] = {
     "table": "{}\n".format,
     "markdown": "{}\n".format,
@@ -112,6 +117,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="FILE", help="compare with scores saved before; they come first")
     add_assumptions(parser)
     add_calibrate(parser)
+    parser.add_argument(
+        "--style",
+        metavar="WHAT",
+        default="beats",
+        help="latex and markdown, raised beside a mean: beats (the numbers of the systems that it beats; default), "
+        "groups (letters, as on the leaderboard) or plain",
+    )
+    parser.add_argument(
+        "--small",
+        metavar="WHAT",
+        default="bounds",
+        help="latex and markdown, small beside a mean: bounds (default), interval (over topics) or none",
+    )
+    add_citing(parser)
     add_output(parser, FORMATS)
 
 
@@ -142,12 +161,14 @@ def run(options: argparse.Namespace) -> int:
     if options.baseline:
         scores = joined(Scores.load(options.baseline), scores)
         candidates = scores.runs[-len(candidates) :]
+    doing("testing differences")
     comparison = None
     if len(scores.runs) > 1 or not (options.save or conditions):
         comparison = compare_from(options, scores[compared], evidence)
     sliced = slices_from(options, comparison) if options.by or options.by_prefix else None
     answers = gate_from(options, comparison, scores, evidence, conditions, candidates) if conditions else None
     rests = [] if trusted is None or evidence is None else rests_on_labels(trusted, evidence, compared)
+    write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
     write_text(options, rendered(options, comparison, scores, answers, rests, sliced))
     if answers is None:
         return 0
@@ -316,14 +337,16 @@ def rendered(
     if comparison is None:
         parts.append(scores.render(options.format))
     else:
+        parts += summary_from(options, comparison)
         for place, measure in enumerate(comparison.measures):
             if len(comparison.runs) == 2 and options.format == "table":
                 parts.append(comparison.words(measure))
-            parts += [table.render(options.format) for table in comparison.tables(measure, options.top)]
+            tables = [] if options.format in FOR_PAPERS else comparison.tables(measure, options.top)
+            parts += [table.render(options.format) for table in tables[options.format == "html" :]]
             if options.per_topic:
                 parts.append(topic_table(comparison.scores, place).render(options.format))
         parts += [METHOD[options.format](sentence) for sentence in rests]
-        parts.append(METHOD[options.format](comparison.method()))
+        parts += [METHOD[options.format](comparison.method())] if options.format not in FOR_PAPERS else []
     if sliced is not None:
         parts += [table.render(options.format) for table in sliced.tables()]
         if options.format == "table" and len(sliced.runs) == 2:
@@ -332,6 +355,15 @@ def rendered(
     if gate is not None and options.format != "markdown":
         parts.append(gate.render(options.format))
     return "\n".join(parts)
+
+
+def summary_from(options: argparse.Namespace, comparison: Comparison) -> list[str]:
+    """The one table of all measures, where the format is for a paper or a page."""
+    if options.format == "latex":
+        return [comparison.to_latex(options.style, small=options.small, top=options.top, cite=bool(options.bibtex))]
+    if options.format == "markdown":
+        return [comparison.to_markdown(options.style, small=options.small, top=options.top)]
+    return [comparison.summary(options.style, options.small, options.top).html()] if options.format == "html" else []
 
 
 def _json_content(

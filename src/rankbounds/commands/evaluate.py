@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.collection.inputs import RunToRead
+from rankbounds.commands.citing import add_citing, write_bibtex
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, progress_on_terminal, write_text, wrote
+from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import add_inputs, preparation_from, reading_from
 from rankbounds.commands.run_names import name_and_path
 from rankbounds.commands.scoring import (
@@ -31,6 +33,7 @@ from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import expand
+from rankbounds.measures.sources import bibtex
 
 if TYPE_CHECKING:
     from rankbounds.evaluation.engines.spark import SparkScores
@@ -63,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="with --engine spark, or meaning it: the cluster, such as spark://host:7077 (default: this machine)",
     )
+    add_citing(parser)
     add_output(parser, FORMATS)
 
 
@@ -72,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
     if engine == "spark":
         distributed = _by_spark(options)
         if options.format == "parquet" and options.per_topic:
+            write_bibtex(options, bibtex(distributed.measures))
             distributed.write_parquet(options.output)
             wrote(options.output)
             return 0
@@ -83,6 +88,7 @@ def run(options: argparse.Namespace) -> int:
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         say(f"the bounds of {named} hold, but may be wider than what can happen.")
+    write_bibtex(options, bibtex(scores.measures))
     if options.format == "parquet":
         scores.write_parquet(options.output, per_topic=options.per_topic)
         wrote(options.output)
@@ -133,6 +139,7 @@ def _by_spark(options: argparse.Namespace) -> SparkScores:
 
     measures = options.measures or DEFAULT_MEASURES
     runs = _named_paths(options)
+    doing("scoring by Spark")
     scores = spark.evaluate(options.qrels, runs, measures, master=options.master, **_options_of_engines(options))
     _say_prepared(scores.mean())
     return scores
@@ -141,6 +148,7 @@ def _by_spark(options: argparse.Namespace) -> SparkScores:
 def _by_stream(options: argparse.Namespace) -> Scores:
     from rankbounds.evaluation.engines import streaming
 
+    doing("sorting files by topic")
     scores = streaming.evaluate(
         options.qrels,
         _named_paths(options),

@@ -19,11 +19,13 @@ import argparse
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, progress_on_terminal, seed, write_text
+from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, collection_from, read_runs, trusted_from
 from rankbounds.commands.scoring import add_order, order
 from rankbounds.commands.uncertainty import add_probability, probability_from
-from rankbounds.comparison import settling
-from rankbounds.comparison.settling import ALL, SettlingPlan, judge_next
+from rankbounds.comparison import settling_plan
+from rankbounds.comparison.settling import judge_next
+from rankbounds.comparison.settling_plan import ALL, SettlingPlan
 from rankbounds.errors import UsageError
 from rankbounds.judging.next_judgments import FIELDS, STRATEGIES, JudgingPlan
 from rankbounds.measures import parse_measure
@@ -69,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
         judgments, runs = collection_from(options)
     else:
         judgments, runs = trusted.qrels, read_runs(options)
+    doing("estimating what unjudged documents are")
     plan = judge_next(
         judgments,
         runs,
@@ -101,7 +104,7 @@ def _compared(names: list[str] | None) -> tuple[str, str] | str | None:
 
 def rendered(plan: JudgingPlan | SettlingPlan, kind: str, *, raw: bool = False) -> str:
     """The plan in any format of the command."""
-    fields = settling.FIELDS if isinstance(plan, SettlingPlan) else FIELDS
+    fields = settling_plan.FIELDS if isinstance(plan, SettlingPlan) else FIELDS
     if kind == "trec":
         return plan.pool().text() if len(plan) else ""
     if kind in ("json", "jsonl", "csv", "tsv"):
@@ -152,7 +155,7 @@ def _about_settling(plan: SettlingPlan, options: argparse.Namespace) -> list[str
     needed = plan.needed
     if needed is None or all(plan.settled):
         return sentences
-    until = "settled" if needed.until == settling.SETTLED else f"decided with probability {needed.until}"
+    until = "settled" if needed.until == settling_plan.SETTLED else f"decided with probability {needed.until}"
     drawn = f"{needed.simulations} simulated rounds, seed {options.seed}"
     if needed.median is None:
         sentences.append(

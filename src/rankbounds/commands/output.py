@@ -24,7 +24,7 @@ FILES_READ = (
     "preferences", "scores", "by", "collections",
 )  # fmt: skip
 """Under which names the options of commands hold files to read."""
-FILES_WRITTEN = ("output", "save", "figure")
+FILES_WRITTEN = ("output", "save", "figure", "bibtex")
 """Under which names they hold files to write."""
 
 

@@ -52,6 +52,8 @@ class _Line:
     def draw(self) -> None:
         """Write the line over the old one."""
         with self._lock:
+            if not self._what:
+                return
             shown = beginning(self.text(), screen_width() - 1)
             print(f"\r{shown}\x1b[K", end="", file=sys.stderr, flush=True)
             self._drawn = True
@@ -104,6 +106,12 @@ def doing(what: str) -> None:
     """Name what takes time from now on."""
     if _line is not None:
         _line.tell(what)
+
+
+def rest() -> None:
+    """Show nothing until something else is being done: now it is others who take their time."""
+    doing("")
+    erase()
 
 
 def progress_on_terminal(what: str) -> Callable[[int, int], None] | None:

@@ -11,6 +11,7 @@ import argparse
 from functools import partial
 
 from rankbounds.commands.messages import say
+from rankbounds.commands.progress import rest
 from rankbounds.commands.reading import add_inputs, runs_from
 from rankbounds.commands.report import add_choices, choices_from
 from rankbounds.errors import UsageError
@@ -52,5 +53,6 @@ def run(options: argparse.Namespace) -> int:
         if not is_local(options.host):
             say("warning: whoever has this address can read and judge: keep it.")
         say(f"open {address(live, options.host, port)}")
+        rest()
         listening.serve_forever()
     return 0

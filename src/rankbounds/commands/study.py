@@ -126,7 +126,7 @@ def do(
         say(f"{label}: failed: {error}")
         return error.exit_code
     say(f"{label}: {place} ({time.monotonic() - started:.1f} s)")
-    print(f"{study.name}: {result.answer}")
+    write_text(options, f"{study.name}: {result.answer}\n")
     return 0
 
 

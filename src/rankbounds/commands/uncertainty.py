@@ -16,6 +16,7 @@ import os
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, progress_on_terminal, seed, write_text
+from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, collection_from, read_runs, trusted_from
 from rankbounds.commands.scoring import add_ranking, add_sorting, order_of_runs
 from rankbounds.comparison.unjudged_differences import differences
@@ -88,6 +89,7 @@ def run(options: argparse.Namespace) -> int:
         judgments, runs = trusted.qrels, read_runs(options, repeated=True)
         assumed["q"] = trusted.model(options.otherwise)
         _tell([trusted.words()])
+    doing("estimating what unjudged documents are")
     if options.difference:
         compared = differences(
             judgments,

@@ -27,6 +27,8 @@ from rankbounds.comparison.significance import (
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import differences as score_differences
 from rankbounds.evaluation.scores import Scores
+from rankbounds.notebook import shown
+from rankbounds.tables import table_of
 
 FIELDS = ("measure", "test", "alpha", "discriminated", "pairs", "power", "required_difference")
 _PAIRS_AT_ONCE = 1 << 9
@@ -41,6 +43,9 @@ class DiscriminativePower:
     """For each measure, the pairs' significance levels in falling order: the curve that Sakai draws."""
     seed: int
     resamples: int
+
+    def _repr_html_(self) -> str:
+        return shown(table_of(self.rows, FIELDS), f"{self.resamples:,} resamples, seed {self.seed}.")
 
 
 def check_levels(alpha: Sequence[float]) -> None:

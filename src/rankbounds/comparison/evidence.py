@@ -6,7 +6,6 @@ open, what ties do, where another persistence turns the lead, which judgments wo
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +19,7 @@ from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedUnjudged
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.differences.bounds import topic_bounds
@@ -45,7 +44,7 @@ from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
     from rankbounds.comparison.result import Comparison
-    from rankbounds.comparison.settling import SettlingPlan
+    from rankbounds.comparison.settling_plan import SettlingPlan
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
@@ -186,7 +185,7 @@ class Evidence:
             *fractions_lost(self.facts.grade, chosen),
         ]
         for message in told:
-            warnings.warn(message, RankboundsWarning, stacklevel=2)
+            warn(message)
         return looked.scores
 
     def compare(self, measures: str | Measure | Iterable[str | Measure], **options: Any) -> Comparison:
@@ -417,7 +416,7 @@ class Evidence:
             return None
         if not follows_grades(measure):
             return None
-        from rankbounds.comparison.settling import Question
+        from rankbounds.comparison.settling_question import Question
 
         question = Question.about(
             [self.runs[a], self.runs[b]],

@@ -32,6 +32,7 @@ from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.verdict import compare
 from rankbounds.errors import UsageError, did_you_mean, readable
 from rankbounds.evaluation.scores import Scores
+from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, plain, signed
 
 EXIT_CODES = {PASS: 0, FAIL: 1, UNDECIDED: 4}
@@ -148,7 +149,7 @@ class Gate:
 
     def _repr_html_(self) -> str:
         reasons = Table(["gate", "why", "what would decide it"], self._reasons(), frozenset({0, 1, 2}))
-        return f"{self.table().html()}\n{reasons.html()}"
+        return shown(self.table(), reasons)
 
 
 def check_undecided(counts_as: str | None) -> None:

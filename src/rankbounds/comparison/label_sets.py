@@ -14,7 +14,7 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.comparison.label_agreement import grades_of, labelled
-from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import score_runs
 from rankbounds.measures import Measure
@@ -177,7 +177,7 @@ def scores_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[
         for message in (str(warning.message) for warning in told):
             if message not in heard and (place == 0 or scoring.name is not None):
                 subject = f"{scoring.name}: " if place else ""
-                warnings.warn(f"{subject}{message}", RankboundsWarning, stacklevel=3)
+                warn(f"{subject}{message}")
             heard.add(message)
         query_ids, names = query_ids or scores.query_ids, scores.runs
         order = [scores.query_ids.index(query) for query in query_ids]

@@ -8,9 +8,7 @@ order of systems reliable.
 
 from __future__ import annotations
 
-import html
 import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -29,11 +27,12 @@ from rankbounds.comparison.label_sets import Scoring, scores_by_labels
 from rankbounds.comparison.power import check_level
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite, p_values
 from rankbounds.comparison.variance_components import NAMES, Anova, Design, topics_for_reliability
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, mean_difference, merit
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, plain
 from rankbounds.threads import processors
 
@@ -201,10 +200,7 @@ class Replicates:
         return "\n".join([self.words(), *(f"{caption}\n{table.text()}" for caption, table in self.parts())])
 
     def _repr_html_(self) -> str:
-        paragraphs = [f"<p>{html.escape(part)}</p>" for part in self.words().strip().split("\n\n")]
-        return "\n".join(
-            [*paragraphs, *(f"<p>{html.escape(name)}</p>\n{table.html()}" for name, table in self.parts())]
-        )
+        return shown(self.words(), *(part for captioned in self.parts() for part in captioned))
 
 
 def _count(value: int | None) -> str:
@@ -372,10 +368,8 @@ def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qre
     if len(shared) < 2:
         raise DataError("The sets of judgments share fewer than two topics.")
     if left_out:
-        warnings.warn(
+        warn(
             f"{len(left_out)} topics are left out, since not all sets of judgments have them ({some(left_out)}).",
-            RankboundsWarning,
-            stacklevel=3,
         )
     return {name: labels.filter(shared) for name, labels in sets.items()}
 
@@ -469,9 +463,9 @@ def _flip_rows(
     totals = np.zeros(4)
     tested = _pairs_to_test(members, labels, resampling)
     leads, significant = _outcomes(by_run, [(members[a], members[b]) for a, b in tested], measure, alpha, resampling)
-    for (a, b), lead, shown in zip(tested, leads, significant, strict=True):
+    for (a, b), lead, is_shown in zip(tested, leads, significant, strict=True):
         shape = lead.shape
-        verdict = np.where(shown, lead, 0.0)
+        verdict = np.where(is_shown, lead, 0.0)
         repeated = _repeated(np.ones(shape))
         if not repeated:
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,11 +21,14 @@ from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
+from rankbounds.notebook import folded, shown
 from rankbounds.tables import Table, number, plain_rows, signed
 
 if TYPE_CHECKING:
     import pandas
     import polars
+
+    from rankbounds.comparison.summary import Summary
 
 
 SYSTEM_FIELDS = (
@@ -550,12 +552,130 @@ class Comparison:
         return "\n".join([*parts, f"{self.method()}\n"])
 
     def _repr_html_(self) -> str:
-        parts = [table.html() for measure in self.measures for table in self.tables(measure)]
-        return "\n".join([*parts, f"<p>{html.escape(self.method())}</p>"])
+        parts: list[object] = [self.summary()]
+        if len(self.runs) == 2:
+            of_measures = [(str(measure), self.words(measure)) for measure in self.measures]
+            parts += [folded(f"{name} in words", said, is_open=not at) for at, (name, said) in enumerate(of_measures)]
+        pairs = [part for measure in self.measures for part in self.tables(measure)[1:]]
+        parts += [folded("pairs, with p-values", *pairs, self.method())] if pairs else []
+        return shown(*parts)
 
-    def to_latex(self) -> str:
-        """The leaderboards as tables for a paper."""
-        return "\n".join(self.table(measure).latex() for measure in self.measures)
+    # ---- for a paper ----
+
+    def summary(self, style: str = "beats", small: str = "bounds", top: int | None = None) -> Summary:
+        """One table of all measures: the best in bold, raised what each system beats, small what is open.
+
+        Parameters
+        ----------
+        style : {"beats", "groups", "plain"}
+            What stands raised: the numbers of the systems that a system beats significantly, the letters of systems
+            that are not separable (as on the leaderboard), or nothing.
+        small : {"bounds", "interval", "none"}
+            What stands small: what unjudged documents (or ties) leave open, the interval over topics, or nothing.
+        top : int, optional
+            Only so many systems, the best by the first measure.
+
+        Returns
+        -------
+        Summary
+            With the methods ``latex``, ``markdown``, ``html`` and ``table``.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+        >>> print(rb.compare(rb.evaluate(qrels, runs, ["RR", "P@1"])).summary().table().text(), end="")
+           system  RR          P@1         judged@10
+        1  good    1.0000* >2  1.0000* >2       100%
+        2  bad     0.5000      0.0000           100%
+
+        """
+        from rankbounds.comparison.summary import summary
+
+        return summary(self, style, small, top)
+
+    def to_latex(
+        self,
+        style: str = "beats",
+        *,
+        small: str = "bounds",
+        top: int | None = None,
+        caption: bool = True,
+        label: str = "tab:comparison",
+        cite: bool = False,
+    ) -> str:
+        r"""One table for a paper, with a caption that says how it was made; it needs the package booktabs alone.
+
+        Parameters
+        ----------
+        style, small, top
+            As of ``summary``.
+        caption : bool
+            False: the tabular alone.
+        label : str
+            For ``\ref``.
+        cite : bool
+            The caption cites the measures; the entries are those of ``rankbounds.bibtex``.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+        >>> print(rb.compare(rb.evaluate(qrels, runs, "RR")).to_latex(caption=False), end="")
+        \begin{tabular}{@{}rllr@{}}
+        \toprule
+         & System & RR & judged@10 \\
+        \midrule
+        1 & good & \textbf{1.0000}\textsuperscript{2} & 100\% \\
+        2 & bad & 0.5000 & 100\% \\
+        \bottomrule
+        \end{tabular}
+
+        """
+        from rankbounds.comparison.summary import summary
+
+        return summary(self, style, small, top, cite=cite).latex(caption=caption, label=label)
+
+    def to_markdown(self, style: str = "beats", *, small: str = "bounds", top: int | None = None) -> str:
+        """The table of ``to_latex`` for a README or a wiki, its caption below.
+
+        Parameters
+        ----------
+        style, small, top
+            As of ``summary``.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+        >>> print(rb.compare(rb.evaluate(qrels, runs, "RR")).to_markdown().splitlines()[2])
+        | 1 | good | **1.0000**<sup>2</sup> | 100% |
+
+        """
+        return self.summary(style, small, top).markdown()
+
+    def to_bibtex(self) -> str:
+        """The sources of the measures and of the tests, as BibTeX.
+
+        Returns
+        -------
+        str
+
+        """
+        from rankbounds.measures.sources import bibtex
+
+        return bibtex(self.measures, wording.sources_of_tests(self.settings))
 
 
 def _standing(row: dict[str, Any]) -> list[str]:

@@ -14,8 +14,6 @@ Everything is over the topics that all runs compared have.
 
 from __future__ import annotations
 
-import html
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -36,10 +34,11 @@ from rankbounds.comparison.rank_biased_overlap import (
     overlaps,
 )
 from rankbounds.comparison.significance import pairs_of
-from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.notebook import shown
 from rankbounds.rankings.order import Order, Precision, ranked_rows
 from rankbounds.tables import Table, number, plain_rows
 from rankbounds.threads import in_threads, processors
@@ -245,7 +244,7 @@ class Similarity:
         return f"{self.table(10).text()}\n{self.words()}"
 
     def _repr_html_(self) -> str:
-        return f"{self.table(10).html()}<p>{html.escape(self.words())}</p>"
+        return shown(self.table(10), self.words())
 
 
 def similarity(
@@ -382,10 +381,8 @@ def shared_topics(runs: Sequence[Run]) -> list[str]:
         raise DataError("The runs have no topic in common: their rankings cannot be compared.")
     others = len(set().union(*(run.query_ids for run in runs)) - shared)
     if others:
-        warnings.warn(
+        warn(
             f"{others} of {others + len(topics)} topics are left out, since not every run has them.",
-            RankboundsWarning,
-            stacklevel=3,
         )
     return topics
 

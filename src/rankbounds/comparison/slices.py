@@ -7,7 +7,6 @@ Whether the difference depends on the slice is a question of its own, and has a 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,12 +33,13 @@ from rankbounds.comparison.significance import (
 )
 from rankbounds.comparison.verdict import over_shared_topics
 from rankbounds.comparison.wording import POWER, measure_words
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, mean_difference, merit, zeroed
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.query_labels import labels_of
 from rankbounds.measures import Measure
+from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, plain_rows, signed
 
 SLICE_FIELDS = (
@@ -230,6 +230,9 @@ class Slices:
         parts = [table.text() for table in self.tables()]
         return "\n".join([*parts, *([self.words()] if len(self.runs) == 2 else []), f"{self.method()}\n"])
 
+    def _repr_html_(self) -> str:
+        return shown(*self.tables(), self.words() if len(self.runs) == 2 else None, self.method())
+
     def forest_rows(
         self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None
     ) -> list[dict[str, Any]]:
@@ -363,11 +366,9 @@ def _places(
             raise DataError(f'By "{by}" every slice has a single topic: group the labels, so that slices have several.')
         left_out[by] = [query for query, label in zip(queries, found, strict=True) if label is None]
         if left_out[by]:
-            warnings.warn(
+            warn(
                 f'{len(left_out[by])} of {len(queries)} topics have no label by "{by}" and are in no slice '
                 f"({some(left_out[by])}).",
-                RankboundsWarning,
-                stacklevel=4,
             )
     if not places:
         raise UsageError("No labels of topics were given.")

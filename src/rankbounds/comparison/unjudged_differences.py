@@ -30,6 +30,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures import Measure, RankWeighted
+from rankbounds.notebook import Bar, shown
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
@@ -145,7 +146,15 @@ class Differences:
             ]
             for pair in self.pairs
         ]  # fmt: skip
-        return Table(header, rows, frozenset({0, 1, 2, 9}), importance=[1, 3, 5, 9, 8, 6, 7])
+        ends = [abs(end) for pair in self.pairs for end in (pair.certain_low, pair.certain_high, pair.difference)]
+        most = max((end for end in ends if math.isfinite(end)), default=0.0)
+        bars = [
+            Bar(pair.difference, pair.certain_low, pair.certain_high, pair.ci_low, pair.ci_high, -most, most)
+            if math.isfinite(pair.difference)
+            else None
+            for pair in self.pairs
+        ]
+        return Table(header, rows, frozenset({0, 1, 2, 9}), importance=[1, 3, 5, 9, 8, 6, 7], bars={3: bars})
 
     def render(self, kind: str, *, raw: bool = False) -> str:
         """In any text format of the command line."""
@@ -171,7 +180,7 @@ class Differences:
         return self.table().text() + "".join(f"{remark}\n" for remark in self.remarks)
 
     def _repr_html_(self) -> str:
-        return self.table().html()
+        return shown(self.table(), *self.remarks)
 
 
 def differences(

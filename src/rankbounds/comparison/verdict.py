@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
@@ -45,7 +44,7 @@ from rankbounds.comparison.significance import (
     pairs_of,
     standardised_effect,
 )
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import differences as score_differences
 from rankbounds.evaluation.score_differences import equal, levelled, mean_difference, merit, merit_of_range
@@ -320,7 +319,7 @@ def over_shared_topics(scores: Scores) -> Scores:
     if not has.any():
         raise DataError(_nothing_shared(scores))
     left_out = [query for query, kept in zip(scores.query_ids, has.tolist(), strict=True) if not kept]
-    warnings.warn(left_out_words(left_out, has.size, judged=scores.has_judged), RankboundsWarning, stacklevel=3)
+    warn(left_out_words(left_out, has.size, judged=scores.has_judged))
     return replace(
         scores,
         query_ids=[query for query, kept in zip(scores.query_ids, has.tolist(), strict=True) if kept],

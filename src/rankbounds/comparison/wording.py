@@ -17,9 +17,10 @@ from rankbounds.comparison.corrections import BY_SHUFFLES
 from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.significance import EXACT_TOPICS, RESAMPLING_TESTS
 from rankbounds.evaluation.score_differences import TOLERANCE, equal
+from rankbounds.evaluation.score_table import UNJUDGED as UNJUDGED
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.settling import SettlingPlan
+    from rankbounds.comparison.settling_plan import SettlingPlan
 
 POWER = 0.8
 """How often a difference should be found that the words call one that is found."""
@@ -28,8 +29,6 @@ SHOWN = 0.00005
 SHOWN_CHANGES = 4
 """So many places where the lead changes are told one by one."""
 
-UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
-"""What bounds cover, in words."""
 _SPAN = "hatever they turn out to be, the difference lies between {certain_low:+.4f} and {certain_high:+.4f}"
 _OVER_ORDERS = "ver all orders of tied documents the difference lies between {ties_low:+.4f} and {ties_high:+.4f}."
 _FOUND = (
@@ -195,6 +194,47 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
     alone += f" of each pair alone ({', '.join(of_pair)})" if of_pair else " of each pair alone"
     tests = f"p: {alone}; p corrected: {used} ({', '.join([*of_family, topics])})."
     return tests if settings.get("baseline") else f"{tests} {_method_of_ranks(settings)}"
+
+
+def tested_words(settings: Mapping[str, Any], runs: int) -> str:
+    """The test, how it was corrected, and the level, in brackets of a caption."""
+    used, _ = test_names(settings, runs)
+    resampled = settings["correction"] in BY_SHUFFLES or settings["test"] in RESAMPLING_TESTS
+    all_flips = settings["test"] == "randomization" and settings["topics"] <= EXACT_TOPICS
+    drawn = f"{settings['resamples']:,} resamples, seed {settings['seed']}"
+    parts = [
+        used,
+        *(["all sign flips"] if all_flips and settings["correction"] not in BY_SHUFFLES else [drawn] * resampled),
+        *(["one-sided"] if settings["alternative"] != "two-sided" else []),
+        *(["one pair" if runs == 2 else "not corrected"] if settings["correction"] == "none" else []),
+        f"level {settings['alpha']:g}",
+    ]
+    return ", ".join(parts)
+
+
+SOURCES = {
+    "randomization": "smucker2007comparison",
+    "wilcoxon": "wilcoxon1945individual",
+    "bootstrap": "sakai2006evaluating",
+    TOST: "schuirmann1987comparison",
+    "tukey": "carterette2012multiple",
+    "dunnett": "dunnett1955multiple",
+    "holm": "holm1979simple",
+    "bh": "benjamini1995controlling",
+}
+"""What to cite for tests and corrections, by the keys of ``measures/sources.py``."""
+
+
+def sources_of_tests(settings: Mapping[str, Any]) -> list[str]:
+    """The keys of what to cite for the test and the correction."""
+    return [SOURCES[name] for name in (settings["test"], settings["correction"]) if name in SOURCES]
+
+
+def small_print_words(shown: Sequence[str]) -> str:
+    """How to read small print: as what is added at most, or as bounds in brackets."""
+    added = any(text.startswith("+") for text in shown)
+    bracketed = any(text.startswith("[") for text in shown)
+    return "; ".join([*["+: so much more at most"] * added, *["[low, high]: bounds"] * bracketed])
 
 
 def _method_of_ranks(settings: Mapping[str, Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from threading import Thread
@@ -15,7 +14,7 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.run import unique_names
-from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
+from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.score_sheet import RunResult, score_run
 from rankbounds.evaluation.scores import Scores
@@ -298,7 +297,7 @@ def score_runs(
         [job.name is not None for job in jobs],
     )
     for message in [*scores.warnings(), *assumptions.more_known(facts), *fractions_lost(facts.grade, measures)]:
-        warnings.warn(message, RankboundsWarning, stacklevel=2)
+        warn(message)
     return scores
 
 

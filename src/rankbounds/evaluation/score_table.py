@@ -11,6 +11,7 @@ from rankbounds.arrays import Floats
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.measures.parser import trec_name
 from rankbounds.measures.topics_scored import NumQ
+from rankbounds.notebook import Bar
 from rankbounds.tables import Table, number, render_rows
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 ALL = "all"
 """What the mean over topics has for a query id."""
+UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
+"""Which unjudged documents bounds cover, in words."""
 
 
 def rendered(scores: TidyScores, kind: str, *, per_topic: bool, raw: bool) -> str:
@@ -61,7 +64,52 @@ def table(scores: TidyScores) -> Table:
     if any(notes):
         header.append("notes")
         left.add(len(header) - 1)
-    return Table(header, rows, frozenset(left), strong=_best(scores) if not by_topic else frozenset())
+    if by_topic:
+        return Table(header, rows, frozenset(left))
+    return Table(header, rows, frozenset(left), strong=_best(scores), bars=_bars(scores))
+
+
+def open_words(scores: TidyScores) -> str:
+    """What the bounds of scores cover."""
+    unjudged = UNJUDGED[scores.open].rstrip(",")
+    return {
+        "none": "nothing that is left open",
+        "unjudged": f"what {unjudged} leave open",
+        "ties": "what orders of tied documents leave open",
+        "both": f"what {unjudged} and orders of tied documents leave open",
+    }[scores.bounds]
+
+
+def note(scores: TidyScores) -> str:
+    """What the reader of a table of means must know."""
+    topics = len(scores.query_ids)
+    band = "" if scores.bounds == "none" else f" Bars: the mean, and as a band {open_words(scores)}."
+    return f"Means over {topics} topic{'s'[: topics != 1]}.{band}"
+
+
+def _bars(scores: TidyScores) -> dict[int, list[Bar | None]]:
+    """For each measure a bar for every run, all on one scale; none for counts and where nothing is open."""
+    drawn: dict[int, list[Bar | None]] = {}
+    known = ~np.isnan(scores.value[:, 0]).all(axis=-1)
+    for place, measure in enumerate(scores.measures):
+        numbers = np.stack([column[known, 0, place] for column in (scores.value, scores.low, scores.high)], axis=-1)
+        finite = numbers[np.isfinite(numbers)]
+        if measure.total == "sum" or not np.isfinite(numbers[:, 1:]).any():
+            continue
+        least, most = min(0.0, float(finite.min())), max(0.0, float(finite.max()))
+        most = 1.0 if least == 0 and most <= 1 else most
+        drawn[1 + place] = [
+            Bar(value, low, high, least=least, most=most) if np.isfinite(value) else None
+            for value, low, high in numbers.tolist()
+        ]
+    return drawn
+
+
+def numbers_and_bounds(scores: TidyScores, place: int) -> list[list[tuple[str, str]]]:
+    """A measure's column, by run and topic: the number, and what is open of it (nothing where that is not known)."""
+    counts = scores.measures[place].total == "sum"
+    column = _cells(scores.value[..., place], scores.low[..., place], scores.high[..., place], counts)
+    return [[(value, bounds) for value, _, bounds in (cell.partition(" ") for cell in row)] for row in column]
 
 
 def _best(scores: TidyScores) -> frozenset[tuple[int, int]]:

@@ -18,6 +18,7 @@ from rankbounds.evaluation.score_selection import MeasureName, Measures, Names, 
 from rankbounds.evaluation.score_table import ALL
 from rankbounds.evaluation.tidy_scores import FIELDS, TidyScores
 from rankbounds.measures import Measure
+from rankbounds.notebook import shown
 from rankbounds.tables import Table
 
 
@@ -351,7 +352,7 @@ class Scores(TidyScores):
         return self.mean().table().text()
 
     def _repr_html_(self) -> str:
-        return self.mean().table().html()
+        return shown(self.mean().table(), score_table.note(self))
 
 
 def joined(first: Scores, second: Scores) -> Scores:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rankbounds.collection.run import unique_names
-from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation import saved_scores
 from rankbounds.evaluation.run_notes import RunNotes, some
 from rankbounds.evaluation.scores import Scores
@@ -209,9 +209,7 @@ def _check_means(table: ScoreTable, measure_of: Mapping[str, Measure]) -> None:
             )
     if wrong:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        warnings.warn(
+        warn(
             f"{table.file}: a mean that is stated is not that of the topics ({wrong[0]}{more}). Topics may be lacking "
             "that the mean counts, as with trec_eval -c; here only those in the table count.",
-            RankboundsWarning,
-            stacklevel=4,
         )

@@ -16,8 +16,13 @@ def id_column(column: Any) -> Any:
     if package == "polars":
         import polars
 
-        if not column.null_count() and (column.dtype == polars.String or column.dtype.is_integer()):
+        kinds = (polars.String, polars.Categorical, polars.Enum)
+        if not column.null_count() and (column.dtype in kinds or column.dtype.is_integer()):
             return ids_of_series(column.cast(polars.String))
+    if package == "pandas":
+        found = _ids_of_pandas(column)
+        if found is not None:
+            return found
     if package == "pyarrow":
         found = _ids_of_arrow(column)
         if found is not None:
@@ -37,6 +42,24 @@ def ids_of_series(series: Any) -> Ids:
             return of_arrow
     length = series.str.len_bytes().to_numpy().astype(np.int64)
     return Ids.of_bytes(series.str.join("")[0].encode("utf-8"), length)
+
+
+def _ids_of_pandas(column: Any) -> Ids | None:
+    """The ids in a pandas column that is categorical, of whole numbers, or of text that Arrow holds."""
+    kind = column.dtype
+    if kind.kind in "iu" and isinstance(kind, np.dtype):
+        import polars
+
+        return ids_of_series(polars.Series(column.to_numpy()).cast(polars.String))
+    if hasattr(column, "cat"):
+        categories, code = list(column.cat.categories), column.cat.codes.to_numpy()
+        plain = set(map(type, categories)) == {str} and not (code < 0).any()
+        return Ids.of(categories).take(code) if plain else None
+    if getattr(kind, "storage", "") == "pyarrow" or hasattr(kind, "pyarrow_dtype"):
+        import pyarrow
+
+        return _ids_of_arrow(pyarrow.array(column, from_pandas=True))
+    return None
 
 
 def _ids_of_arrow(column: Any) -> Ids | None:
@@ -69,6 +92,8 @@ def number_column(column: Any) -> Any:
         kinds, kind = pyarrow.types, column.type
         if not column.null_count and (kinds.is_floating(kind) or kinds.is_integer(kind)):
             return column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
+    if package == "pandas" and isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu":
+        return column.to_numpy()
     return listed_values(column)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rankbounds.errors import DataError, Place, RankboundsWarning
+from rankbounds.errors import DataError, Place, RankboundsWarning, warn
 
 REPEATED = "repeated documents left out"
 
@@ -63,7 +62,7 @@ class Problems:
     def warn(self, file: str) -> None:
         """One warning for the file, if anything was counted."""
         if self.left_out:
-            warnings.warn(LeftOutWarning(file, self.left_out), stacklevel=2)
+            warn(LeftOutWarning(file, self.left_out))
 
 
 def told_once(said: Iterable[RankboundsWarning]) -> list[RankboundsWarning]:

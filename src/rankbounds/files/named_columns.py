@@ -226,7 +226,7 @@ def _id_in(column: str | None, what: str) -> str:
 
 def _shown(value: Any) -> str:
     try:
-        return repr(value)
+        return repr(value.item() if isinstance(value, np.generic) else value)
     except ValueError:  # a whole number of thousands of digits
         return "a number of thousands of digits"
 

@@ -18,10 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints, Words
+from rankbounds.columns import native
 from rankbounds.columns.blanks import past
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix
+from rankbounds.columns.native.lines import Lines, count_lines, merged_topics
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems
@@ -96,12 +98,7 @@ def read_lines(
     problems = Problems(lenient)
     first_fields, place = first_line(text)
     layout = choose_layout(first_fields, place)
-    blocks = _blocks(text)
-
-    def parse(block: tuple[int, int]) -> _Block:
-        return _parse_block(text, block, layout, problems, words)
-
-    pairs, value = _joined(text, list(in_threads(parse, blocks, threads)), threads)
+    pairs, value = _parsed(text, layout, problems, words, threads)
     subtopic = second_fields(pairs) if subtopics and layout is QRELS_LAYOUT and _second_fields_differ(pairs) else None
     repeated = subtopic is not None and repeated_keys(pairs.keys).size > 0
     if lenient:
@@ -247,14 +244,49 @@ def _blocks(text: Text) -> list[tuple[int, int]]:
     return list(itertools.pairwise(cuts))
 
 
+def _parsed(
+    text: Text, layout: Layout, problems: Problems, words: Callable[[str], float] | None, threads: int
+) -> tuple[Pairs, Floats]:
+    """The table of all lines."""
+    blocks = _blocks(text)
+    whole = Lines(0)
+    ends = [0] * len(blocks)
+    if native.in_use():
+        counts = list(in_threads(lambda block: count_lines(text.buffer, *block) or 0, blocks, threads))
+        ends = np.cumsum(counts).tolist()
+        whole = Lines(ends[-1])
+
+    def parse(number: int) -> _Block:
+        lines = whole[slice(ends[number - 1] if number else 0, ends[number])]
+        block = _parse_block_natively(text, blocks[number], layout, lines)
+        return block or _parse_block(text, blocks[number], layout, problems, words)
+
+    parsed = list(in_threads(parse, range(len(blocks)), threads))
+    return _joined(text, parsed, threads, whole)
+
+
 @dataclass(frozen=True)
 class _Block:
-    topics: list[bytes]
+    topics: Ids
     topic: Ints
     start: Ints
     length: Ints
     keys: Words
     value: Floats
+    in_place: bool = False
+    """Are its columns those of the whole table already, where it stands in it?"""
+
+
+def _parse_block_natively(text: Text, block: tuple[int, int], layout: Layout, lines: Lines) -> _Block | None:
+    """As ``_parse_block``, into columns that have a row for each line; None where Python must look."""
+    read = lines.parse(text.buffer, block, layout.fields, layout.query, layout.doc, layout.value)
+    if read is None:
+        return None
+    rows, start, length = read
+    in_place = rows == lines.topic.size
+    lines = lines if in_place else lines[:rows]
+    topics = Ids(text.buffer, start, length)
+    return _Block(topics, lines.topic, lines.start, lines.length, lines.keys, lines.value, in_place)
 
 
 def _parse_block(
@@ -293,7 +325,7 @@ def _parse_block(
     queries = Ids(buffer, query_start, query_end - query_start)
     docs = Ids(buffer, doc_start, doc_end - doc_start)
     hashed = queries.hashes()
-    topics, topic = queries.codes(hashed)
+    topics, topic = queries.first_and_codes(hashed)
     keys = mix(docs.hashes(), hashed)
     return _Block(topics, topic, docs.start, docs.length.astype(np.int32), keys, value)
 
@@ -352,24 +384,39 @@ def _fields_of_uneven_lines(
     return starts[tokens], ends[tokens]
 
 
-def _joined(text: Text, blocks: list[_Block], threads: int = 1) -> tuple[Pairs, Floats]:
-    """One table from all blocks; a topic may go on in any later block."""
-    numbers: dict[bytes, int] = {}
-    topic_numbers = [
-        np.array([numbers.setdefault(name, len(numbers)) for name in block.topics], dtype=np.int32) for block in blocks
-    ]
-    names = tuple(name.decode("utf-8", "surrogateescape") for name in numbers)
+def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tuple[Pairs, Floats]:
+    """One table from all blocks; a topic may go on in any later block.
+
+    Blocks that were read into their place in the ``whole`` table stay there, if all were.
+    """
+    names, numbers = _numbered([block.topics for block in blocks])
     ends = np.cumsum([block.value.size for block in blocks]).tolist()
-    topic, start, length, keys, value = (
-        np.empty(ends[-1], dtype=kind) for kind in (np.int32, np.int64, np.int32, np.uint64, np.float64)
-    )
+    in_place = all(block.in_place for block in blocks)
+    table = whole if in_place else Lines(ends[-1])
 
     def fill(number: int) -> None:
-        block, end = blocks[number], ends[number]
+        block, end, own = blocks[number], ends[number], numbers[number]
         rows = slice(end - block.value.size, end)
-        topic[rows] = topic_numbers[number][block.topic]
-        start[rows], length[rows], keys[rows], value[rows] = block.start, block.length, block.keys, block.value
+        if not in_place:
+            table.start[rows], table.length[rows] = block.start, block.length
+            table.keys[rows], table.value[rows] = block.keys, block.value
+        if not in_place or number:  # the first block has the numbers that its topics keep
+            table.topic[rows] = own[block.topic]
 
     for _ in in_threads(fill, range(len(blocks)), threads):
         pass
-    return Pairs(names, topic, Ids(text.buffer, start, length), keys, Source(text.name, "line", text.before)), value
+    docs = Ids(text.buffer, table.start, table.length)
+    return Pairs(tuple(names), table.topic, docs, table.keys, Source(text.name, "line", text.before)), table.value
+
+
+def _numbered(topics: list[Ids]) -> tuple[list[str], list[Ints]]:
+    """The names of all topics in the order in which they are first met, and the numbers of each block's."""
+    cuts = np.cumsum([len(block) for block in topics])[:-1]
+    start, length = (np.concatenate([getattr(block, name) for block in topics]) for name in ("start", "length"))
+    merged = merged_topics(topics[0].text, start, length)
+    if merged is None:
+        every = Ids(topics[0].text, start, length)
+        numbers: dict[bytes, int] = {}
+        number = np.array([numbers.setdefault(name, len(numbers)) for name in every.raw_list()], dtype=np.int32)
+        merged = [name.decode("utf-8", "surrogateescape") for name in numbers], number
+    return merged[0], np.split(merged[1], cuts)

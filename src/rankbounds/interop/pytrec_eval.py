@@ -142,8 +142,10 @@ def _named(given: str | Measure) -> list[tuple[str, Measure]]:
     """Measures by the names under which their values are given back."""
     if isinstance(given, Measure):
         return [(trec_name(given), given)]
+    if given in _NO_NUMBERS:
+        return []
     if given in NICKNAMES:
-        names = (name for name in NICKNAMES[given] if name in supported_measures and name not in _NO_NUMBERS)
+        names = (name for name in NICKNAMES[given] if name in supported_measures)
         return [measure for name in names for measure in _named(name)]
     family, dot, values = given.partition(".")
     if family in FAMILIES and (dot or given == family):

@@ -6,7 +6,6 @@ options set for all measures, what a topic counts that the run lacks, and lines 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import nan
@@ -17,7 +16,7 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule, gain_rule
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
-from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
+from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.run_notes import some
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.averaged_discounted_gain import RnDCG
@@ -137,11 +136,9 @@ def lines(
     asked = _asked(measures or ["official"])
     scored = evaluation(qrels, run, asked, options)
     if scored.missing and not options.complete_rel_info:
-        warnings.warn(
+        warn(
             f"{run.name} lacks {len(scored.missing)} of the judged topics ({some(scored.missing)}): they are left out. "
             "trec_eval 10 ends with an error here; with -c they count as 0.",
-            RankboundsWarning,
-            stacklevel=2,
         )
     if per_topic:
         shown = [base for base in PRINTED if base in asked and base not in OF_ALL_TOPICS]

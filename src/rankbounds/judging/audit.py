@@ -33,6 +33,7 @@ from rankbounds.judging.label_calibration import crossfitted, simulated
 from rankbounds.judging.labelled_pool import LabelledPool
 from rankbounds.judging.sample import SURE
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.notebook import shown
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.tables import Table, number, render_rows
 
@@ -189,7 +190,7 @@ class Audit:
         return self.table().text()
 
     def _repr_html_(self) -> str:
-        return self.table().html()
+        return shown(self.table())
 
 
 def audit(

@@ -23,6 +23,7 @@ from rankbounds.judging.judged_sample import JudgedSample
 from rankbounds.judging.labelled_pool import LabelledPool
 from rankbounds.judging.sample import asked, inclusion_probabilities, prior_steps, runs_of_question, sizes_of_question
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, render_rows
 
 FIELDS = ("question", "measure", "half_width", "judgments", "pool", "basis")
@@ -123,7 +124,7 @@ class AuditPlan:
         return self.table().text()
 
     def _repr_html_(self) -> str:
-        return self.table().html()
+        return shown(self.table())
 
 
 def plan_audit(

@@ -20,9 +20,11 @@ from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.judging.candidates import Candidates, collect
 from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.notebook import shown
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.tables import table_of
 
 STRATEGIES = ("A", "B", "C")
 FIELDS = ("query_id", "doc_id", "weight", "residual_after")
@@ -53,6 +55,10 @@ class JudgingPlan:
         """A dict for each document: ``query_id, doc_id, weight, residual_after``."""
         columns = (self.query_ids, self.doc_ids, self.weight.tolist(), self.residual_after.tolist())
         return [dict(zip(FIELDS, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def _repr_html_(self) -> str:
+        words = f"{len(self):,} of {self.number_unjudged:,} unjudged documents, those first whose judgment closes most."
+        return shown(table_of(self.rows(), FIELDS), words)
 
     def pool(self) -> Qrels:
         """The documents as a pool: judgments of grade -1, to be filled in."""

@@ -18,6 +18,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.judging.expected_scores import Steps, check_measure, expected_scores, is_weighted_sum
 from rankbounds.judging.labelled_pool import LabelledPool
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.notebook import shown
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.tables import Table, number
 
@@ -84,7 +85,7 @@ class Sample:
         return self.table().text()
 
     def _repr_html_(self) -> str:
-        return self.table().html()
+        return shown(self.table())
 
 
 def draw_sample(

@@ -63,6 +63,7 @@ class CWLA(Measure):
         "CWLA(aggregate=end,T=2)",
         "CWLA(aggregate=peak-end,p=0.9,graded=true)",
     )
+    sources: ClassVar[tuple[str, ...]] = ("moffat2022flexible",)
     always_shown: ClassVar[tuple[str, ...]] = ("aggregate",)
     monotone: ClassVar[bool] = True
     list_only: ClassVar[bool] = True

@@ -51,6 +51,7 @@ class AP(Measure):
     name: ClassVar[str] = "AP"
     aliases: ClassVar[tuple[str, ...]] = ("MAP",)
     examples: ClassVar[tuple[str, ...]] = ("AP", "AP@3", "AP(rel=2)")
+    sources: ClassVar[tuple[str, ...]] = ("buckley2000evaluating",)
     collection_exactness: ClassVar[Exactness] = "exact"
     vanishes: ClassVar[bool] = True
     trec_names: ClassVar[tuple[str, ...]] = ("map", "map_cut_{cutoff}")

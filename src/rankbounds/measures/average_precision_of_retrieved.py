@@ -43,6 +43,7 @@ class APRetrieved(Measure):
 
     name: ClassVar[str] = "AP*"
     examples: ClassVar[tuple[str, ...]] = ("AP*", "AP*@3")
+    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
     list_only: ClassVar[bool] = True
 
     @property

@@ -55,6 +55,7 @@ class BPM(StoppingByGain):
 
     name: ClassVar[str] = "BPM"
     examples: ClassVar[tuple[str, ...]] = ("BPM(T=2,K=4)", "BPM(T=1,K=3,hb=1,hc=1)", "BPM(T=2,K=5,hb=0.5)")
+    sources: ClassVar[tuple[str, ...]] = ("zhang2017evaluating",)
     always_shown: ClassVar[tuple[str, ...]] = ("T", "K")
 
     def check(self) -> None:

@@ -180,6 +180,7 @@ class Bpref(LimitedPenalty):
 
     name: ClassVar[str] = "Bpref"
     examples: ClassVar[tuple[str, ...]] = ("Bpref", "Bpref(k=10)", "Bpref(k=1)", "Bpref(rel=2)")
+    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
     trec_names: ClassVar[tuple[str, ...]] = ("bpref",)
 
     def check(self) -> None:
@@ -210,6 +211,7 @@ class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
 
     name: ClassVar[str] = "Bpref_R"
     examples: ClassVar[tuple[str, ...]] = ("Bpref_R",)
+    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         return relevant, relevant
@@ -236,6 +238,7 @@ class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
 
     name: ClassVar[str] = "Bpref_N"
     examples: ClassVar[tuple[str, ...]] = ("Bpref_N",)
+    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         return nonrelevant, nonrelevant
@@ -262,6 +265,7 @@ class Bpref_old(LimitedPenalty):  # noqa: N801 (the paper's name)
 
     name: ClassVar[str] = "Bpref_old"
     examples: ClassVar[tuple[str, ...]] = ("Bpref_old",)
+    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         return relevant, np.minimum(relevant, nonrelevant_retrieved)

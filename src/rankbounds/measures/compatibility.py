@@ -65,6 +65,7 @@ class Compatibility(Measure):
     name: ClassVar[str] = "Compatibility"
     aliases: ClassVar[tuple[str, ...]] = ("Compat",)
     examples: ClassVar[tuple[str, ...]] = ("Compatibility(p=0.95)", "Compatibility(p=0.6)")
+    sources: ClassVar[tuple[str, ...]] = ("clarke2021assessing",)
     always_shown: ClassVar[tuple[str, ...]] = ("p",)
     exactness: ClassVar[Exactness] = "outer"
     graded = True

@@ -50,6 +50,7 @@ class DCG(RankWeighted):
 
     name: ClassVar[str] = "DCG"
     examples: ClassVar[tuple[str, ...]] = ("DCG", "DCG@3", "DCG(base=2)", "DCG(base=3,gain=exp)@4")
+    sources: ClassVar[tuple[str, ...]] = ("jarvelin2002cumulated",)
     graded = True
 
     def check(self) -> None:

@@ -43,6 +43,7 @@ class ERR(Measure):
 
     name: ClassVar[str] = "ERR"
     examples: ClassVar[tuple[str, ...]] = ("ERR", "ERR@3", "ERR(max_grade=4)@3")
+    sources: ClassVar[tuple[str, ...]] = ("chapelle2009expected",)
     graded = True
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True

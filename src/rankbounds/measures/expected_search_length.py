@@ -50,6 +50,7 @@ class ESL(Measure):
 
     name: ClassVar[str] = "ESL"
     examples: ClassVar[tuple[str, ...]] = ("ESL(n=1)", "ESL(n=2)", "ESL(n=2,collection=40)", "ESL(n=4,collection=40)")
+    sources: ClassVar[tuple[str, ...]] = ("cooper1968expected",)
     always_shown: ClassVar[tuple[str, ...]] = ("n",)
     monotone: ClassVar[bool] = True
     collection_exactness: ClassVar[Exactness] = "exact"

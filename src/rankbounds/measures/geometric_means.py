@@ -74,6 +74,7 @@ class GMAP(Logarithm):
 
     name: ClassVar[str] = "GMAP"
     examples: ClassVar[tuple[str, ...]] = ("GMAP", "GMAP(rel=2)")
+    sources: ClassVar[tuple[str, ...]] = ("robertson2006gmap",)
     collection_exactness: ClassVar[Exactness] = "exact"
     trec_names: ClassVar[tuple[str, ...]] = ("gm_map",)
 

@@ -56,6 +56,7 @@ class IFT(Goal, Rate, StoppingByGain):
     name: ClassVar[str] = "IFT"
     aliases: ClassVar[tuple[str, ...]] = ("IFT_C1_C2", "IFT-C1-C2")
     examples: ClassVar[tuple[str, ...]] = ("IFT(T=1.5,R2=3)",)
+    sources: ClassVar[tuple[str, ...]] = ("azzopardi2018measuring",)
     always_shown: ClassVar[tuple[str, ...]] = ("T", "b1", "R1", "A", "b2", "R2")
 
     def check(self) -> None:

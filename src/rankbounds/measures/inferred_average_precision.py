@@ -47,6 +47,7 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
 
     name: ClassVar[str] = "infAP"
     examples: ClassVar[tuple[str, ...]] = ("infAP", "infAP(rel=2)")
+    sources: ClassVar[tuple[str, ...]] = ("yilmaz2006estimating",)
     trec_names: ClassVar[tuple[str, ...]] = ("infAP",)
     promotable: ClassVar[bool] = False
     exactness: ClassVar[Exactness] = "unknown"

@@ -48,6 +48,7 @@ class infNDCG(Sampled):  # noqa: N801 (the name everybody knows it by)
     name: ClassVar[str] = "infNDCG"
     aliases: ClassVar[tuple[str, ...]] = ("inf_nDCG",)
     examples: ClassVar[tuple[str, ...]] = ("infNDCG", "infNDCG@3")
+    sources: ClassVar[tuple[str, ...]] = ("yilmaz2008simple",)
     graded = True
 
     def estimate(self, lists: StratifiedLists) -> Floats:

@@ -48,6 +48,7 @@ class IFT_C1(Goal, StoppingByGain):  # noqa: N801 (the name everybody knows it b
     name: ClassVar[str] = "IFT_C1"
     aliases: ClassVar[tuple[str, ...]] = ("IFT-C1",)
     examples: ClassVar[tuple[str, ...]] = ("IFT_C1(T=1.5)",)
+    sources: ClassVar[tuple[str, ...]] = ("azzopardi2018measuring",)
     always_shown: ClassVar[tuple[str, ...]] = ("T", "b1", "R1")
 
     def check(self) -> None:
@@ -100,6 +101,7 @@ class IFT_C2(Rate, StoppingByGain):  # noqa: N801 (the name everybody knows it b
     name: ClassVar[str] = "IFT_C2"
     aliases: ClassVar[tuple[str, ...]] = ("IFT-C2",)
     examples: ClassVar[tuple[str, ...]] = ("IFT_C2(A=0.4,R2=3)",)
+    sources: ClassVar[tuple[str, ...]] = ("azzopardi2018measuring",)
     always_shown: ClassVar[tuple[str, ...]] = ("A", "b2", "R2")
 
     def check(self) -> None:

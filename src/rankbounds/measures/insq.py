@@ -42,6 +42,7 @@ class INSQ(Continuing):
 
     name: ClassVar[str] = "INSQ"
     examples: ClassVar[tuple[str, ...]] = ("INSQ(T=1)", "INSQ(T=2.5)")
+    sources: ClassVar[tuple[str, ...]] = ("moffat2012models",)
     always_shown: ClassVar[tuple[str, ...]] = ("T",)
 
     def check(self) -> None:

@@ -46,6 +46,7 @@ class INST(ContinuingByRelevance):
 
     name: ClassVar[str] = "INST"
     examples: ClassVar[tuple[str, ...]] = ("INST(T=1)", "INST(T=2.5)")
+    sources: ClassVar[tuple[str, ...]] = ("moffat2015inst",)
     always_shown: ClassVar[tuple[str, ...]] = ("T",)
     monotone: ClassVar[bool] = True
     list_only: ClassVar[bool] = True

@@ -39,6 +39,7 @@ class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     name: ClassVar[str] = "P_IA"
     aliases: ClassVar[tuple[str, ...]] = ("P-IA",)
     examples: ClassVar[tuple[str, ...]] = ("P_IA@3",)
+    sources: ClassVar[tuple[str, ...]] = ("agrawal2009diversifying",)
     needs_cutoff: ClassVar[bool] = True
 
     def of_subtopic(self) -> Measure:
@@ -72,6 +73,7 @@ class AP_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     name: ClassVar[str] = "AP_IA"
     aliases: ClassVar[tuple[str, ...]] = ("AP-IA", "MAP-IA", "MAP_IA")
     examples: ClassVar[tuple[str, ...]] = ("AP_IA", "AP_IA@3")
+    sources: ClassVar[tuple[str, ...]] = ("agrawal2009diversifying",)
 
     def of_subtopic(self) -> Measure:
         return AP(rel=self.rel, cutoff=self.cutoff)

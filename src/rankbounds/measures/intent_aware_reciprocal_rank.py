@@ -46,6 +46,7 @@ class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
     name: ClassVar[str] = "ERR_IA"
     aliases: ClassVar[tuple[str, ...]] = ("ERR-IA",)
     examples: ClassVar[tuple[str, ...]] = ("ERR_IA@3", "ERR_IA(alpha=0.3)")
+    sources: ClassVar[tuple[str, ...]] = ("chapelle2009expected",)
 
     def weights(self, n: int) -> Floats:
         return 1 / np.arange(1, n + 1)
@@ -85,6 +86,7 @@ class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     name: ClassVar[str] = "nERR_IA"
     aliases: ClassVar[tuple[str, ...]] = ("nERR-IA",)
     examples: ClassVar[tuple[str, ...]] = ("nERR_IA@3", "nERR_IA(alpha=0.3)")
+    sources: ClassVar[tuple[str, ...]] = ("chapelle2009expected",)
 
     def plain(self) -> Novel:
         return ERR_IA(alpha=self.alpha, rel=self.rel, cutoff=self.cutoff)

@@ -51,6 +51,7 @@ class IPrec(Measure):
 
     name: ClassVar[str] = "IPrec"
     examples: ClassVar[tuple[str, ...]] = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
+    sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
     collection_exactness: ClassVar[Exactness] = "exact"
     always_shown: ClassVar[tuple[str, ...]] = ("recall",)
     trec_names: ClassVar[tuple[str, ...]] = ("iprec_at_recall_{recall:.2f}",)
@@ -99,6 +100,7 @@ class IPrecMean(Measure):
 
     name: ClassVar[str] = "IPrecMean"
     examples: ClassVar[tuple[str, ...]] = ("IPrecMean(points=11)", "IPrecMean(points=3)")
+    sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
     collection_exactness: ClassVar[Exactness] = "exact"
     always_shown: ClassVar[tuple[str, ...]] = ("points",)
     trec_names: ClassVar[tuple[str, ...]] = ("11pt_avg",)

@@ -50,6 +50,7 @@ class RRn(Measure):
 
     name: ClassVar[str] = "RRn"
     examples: ClassVar[tuple[str, ...]] = ("RRn(n=2)", "RRn(n=1,damping=2)", "RRn(n=3,damping=0.5)@4", "RRn(n=2)@3")
+    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
     always_shown: ClassVar[tuple[str, ...]] = ("n",)
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True

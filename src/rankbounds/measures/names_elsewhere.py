@@ -79,6 +79,7 @@ WITH_PARAMETER = {("SetP", "relative"): "RelP", ("NumRet", "rel"): "NumRelRet"}
 DIFFERENT: tuple[tuple[str, str, str, str], ...] = (
     ("RBP", "trec_eval", "rbp", "p = 0.9, and grades divided by the topic's largest; written in small letters"),
     ("RBP", "ir_measures", "RBP(graded=true)", "without rel= it takes grades, divided by the collection's largest"),
+    ("RBP", "ranx", "", "takes grades as they are, not divided by the largest, so that it can be above 1"),
     ("ERR", "ir_measures", "ERR(max_grade=4)", "takes 4 for the largest grade, whatever the judgments hold"),
     ("IPrec", "trec_eval 9, ir_measures", "", "recall r of R documents is reached with floor(r R + 0.9) of them"),
     ("Judged", "ir_measures", "Judged", "counts documents with grade -1 (pooled, not judged) as judged"),

@@ -53,6 +53,7 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
 
     name: ClassVar[str] = "nDCG"
     examples: ClassVar[tuple[str, ...]] = ("nDCG", "nDCG@3", "nDCG(base=2)@4", "nDCG(gain=exp)")
+    sources: ClassVar[tuple[str, ...]] = ("jarvelin2002cumulated",)
     trec_names: ClassVar[tuple[str, ...]] = ("ndcg", "ndcg_cut_{cutoff}")
     collection_exactness: ClassVar[Exactness] = "exact"
     graded = True

@@ -48,6 +48,7 @@ class NRBP(Novel):
     name: ClassVar[str] = "NRBP"
     aliases: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[str, ...]] = ("NRBP", "NRBP(alpha=0,beta=0.8)")
+    sources: ClassVar[tuple[str, ...]] = ("clarke2009effectiveness",)
 
     def check(self) -> None:
         if not 0 <= self.beta < 1:
@@ -91,6 +92,7 @@ class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     name: ClassVar[str] = "nNRBP"
     aliases: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[str, ...]] = ("nNRBP", "nNRBP(beta=0.8)")
+    sources: ClassVar[tuple[str, ...]] = ("clarke2009effectiveness",)
 
     def plain(self) -> Novel:
         return NRBP(alpha=self.alpha, beta=self.beta, rel=self.rel)

@@ -46,6 +46,7 @@ class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
     name: ClassVar[str] = "alpha_DCG"
     aliases: ClassVar[tuple[str, ...]] = ("alpha-DCG",)
     examples: ClassVar[tuple[str, ...]] = ("alpha_DCG@3", "alpha_DCG(alpha=0.3)")
+    sources: ClassVar[tuple[str, ...]] = ("clarke2008novelty",)
 
     def weights(self, n: int) -> Floats:
         return 1 / np.log2(np.arange(2, n + 2))
@@ -86,6 +87,7 @@ class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by
     name: ClassVar[str] = "alpha_nDCG"
     aliases: ClassVar[tuple[str, ...]] = ("alpha-nDCG",)
     examples: ClassVar[tuple[str, ...]] = ("alpha_nDCG@3", "alpha_nDCG(alpha=0.3)")
+    sources: ClassVar[tuple[str, ...]] = ("clarke2008novelty",)
 
     def plain(self) -> Novel:
         return alpha_DCG(alpha=self.alpha, rel=self.rel, cutoff=self.cutoff)

@@ -54,6 +54,7 @@ class NuggetRecall(Measure):
 
     name: ClassVar[str] = "NuggetRecall"
     examples: ClassVar[tuple[str, ...]] = ("NuggetRecall@2", "NuggetRecall(okay=0)")
+    sources: ClassVar[tuple[str, ...]] = ("voorhees2003overview",)
     promotable: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable
 from dataclasses import fields
 from functools import cache, lru_cache
 from math import sqrt
 from typing import Any, TypeAlias, get_type_hints
 
-from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean
+from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.names import REGISTRY, class_named, folded, is_name, label_elsewhere
 from rankbounds.measures.names_elsewhere import ABSENT, AT_SIGN, FAMILIES, NICKNAMES, WITH_PARAMETER
@@ -127,10 +126,8 @@ def _of_nickname(nickname: str) -> list[Measure]:
     """trec_eval's names for several measures; what is no number is left out, and said."""
     left_out = [name for name in NICKNAMES[nickname] if name in ABSENT and name != "runid"]
     if left_out:
-        warnings.warn(
+        warn(
             f'"{nickname}": left out are {", ".join(left_out)}; the command trec_eval prints them.',
-            RankboundsWarning,
-            stacklevel=4,
         )
     return [measure for name in NICKNAMES[nickname] if name not in ABSENT for measure in _read(_trec_text(name))]
 

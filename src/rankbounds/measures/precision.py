@@ -44,6 +44,7 @@ class P(RankWeighted):
     name: ClassVar[str] = "P"
     aliases: ClassVar[tuple[str, ...]] = ("Precision",)
     examples: ClassVar[tuple[str, ...]] = ("P@1", "P@3", "P(rel=2)@3", "P@10")
+    sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
     trec_names: ClassVar[tuple[str, ...]] = ("P_{cutoff}",)
     needs_cutoff: ClassVar[bool] = True
 

@@ -54,6 +54,7 @@ class F(Share):
 
     name: ClassVar[str] = "F"
     examples: ClassVar[tuple[str, ...]] = ("F@3", "F(beta=2)@2", "F", "F@10")
+    sources: ClassVar[tuple[str, ...]] = ("vanrijsbergen1979information",)
     trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
     collection_exactness: ClassVar[Exactness] = "exact"
     vanishes: ClassVar[bool] = True
@@ -108,6 +109,7 @@ class Shaw(Measure):
 
     name: ClassVar[str] = "Shaw"
     examples: ClassVar[tuple[str, ...]] = ("Shaw@3", "Shaw@10", "Shaw")
+    sources: ClassVar[tuple[str, ...]] = ("shaw1986foundation",)
     collection_exactness: ClassVar[Exactness] = "exact"
     vanishes: ClassVar[bool] = True
 

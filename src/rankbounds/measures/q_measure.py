@@ -49,6 +49,7 @@ class Q(Measure):
     name: ClassVar[str] = "Q"
     aliases: ClassVar[tuple[str, ...]] = ("QMeasure",)
     examples: ClassVar[tuple[str, ...]] = ("Q", "Q(beta=10)", "Q(beta=0)")
+    sources: ClassVar[tuple[str, ...]] = ("sakai2007alternatives",)
     graded = True
     exactness: ClassVar[Exactness] = "outer"
     collection_exactness: ClassVar[Exactness] = "outer"

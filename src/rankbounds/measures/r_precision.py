@@ -47,6 +47,7 @@ class RPrec(Measure):
 
     name: ClassVar[str] = "RPrec"
     examples: ClassVar[tuple[str, ...]] = ("RPrec", "RPrec(rel=2)", "RPrec(times=0.4)", "RPrec(times=2)")
+    sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
     trec_names: ClassVar[tuple[str, ...]] = ("Rprec", "Rprec_mult_{times:.2f}")
     collection_exactness: ClassVar[Exactness] = "exact"
     vanishes: ClassVar[bool] = True

@@ -69,6 +69,7 @@ class RBP(RankWeighted):
         "RBP(p=0.9,graded=true,by_topic=true)",
         "RBP(p=0)",
     )
+    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
     always_shown: ClassVar[tuple[str, ...]] = ("p",)
     trec_names: ClassVar[tuple[str, ...]] = ("rbp", "rbp_{p:.2f}")
     trec_defaults: ClassVar[dict[str, str]] = {"p": "0.9", "graded": "true", "by_topic": "true"}

@@ -52,6 +52,7 @@ class RBP2(ContinuingByRelevance):
         "RBP2(p_relevant=0.9,p_nonrelevant=0.6)",
         "RBP2(p_relevant=0,p_nonrelevant=0.9)",
     )
+    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
     always_shown: ClassVar[tuple[str, ...]] = ("p_relevant", "p_nonrelevant")
     monotone: ClassVar[bool] = True
     list_only: ClassVar[bool] = True

@@ -21,7 +21,8 @@ class RankPower(Measure):
     At best it is a little above one half; without a relevant document it is infinite, and so is a mean over topics
     that holds such a one. Finding one more relevant document far down the list can make it worse.
 
-    Source: Meng and Chen, Performance Evaluation of Web Search Engines, 2004; see Moffat and Zobel 2008, section 3.3.
+    Source: Meng and Chen, On User-Oriented Measurements of Effectiveness of Web Information Retrieval Systems,
+    2004; see Moffat and Zobel 2008, section 3.3.
 
     Parameters
     ----------
@@ -43,6 +44,7 @@ class RankPower(Measure):
 
     name: ClassVar[str] = "RankPower"
     examples: ClassVar[tuple[str, ...]] = ("RankPower", "RankPower@3")
+    sources: ClassVar[tuple[str, ...]] = ("meng2004user",)
     lower_is_better: ClassVar[bool] = True
     list_only: ClassVar[bool] = True
 

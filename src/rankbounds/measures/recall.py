@@ -45,6 +45,7 @@ class Recall(Share):
     name: ClassVar[str] = "Recall"
     aliases: ClassVar[tuple[str, ...]] = ("R",)
     examples: ClassVar[tuple[str, ...]] = ("Recall", "Recall@3", "Recall(rel=2)@2")
+    sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
     collection_exactness: ClassVar[Exactness] = "exact"
     vanishes: ClassVar[bool] = True
     trec_names: ClassVar[tuple[str, ...]] = ("recall_{cutoff}", "set_recall")

@@ -42,6 +42,7 @@ class RR(Measure):
     name: ClassVar[str] = "RR"
     aliases: ClassVar[tuple[str, ...]] = ("MRR",)
     examples: ClassVar[tuple[str, ...]] = ("RR", "RR@2", "RR(rel=2)")
+    sources: ClassVar[tuple[str, ...]] = ("voorhees1999trec8",)
     trec_names: ClassVar[tuple[str, ...]] = ("recip_rank",)
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True

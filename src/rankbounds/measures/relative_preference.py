@@ -119,6 +119,7 @@ class Bpref_relative(Binary):  # noqa: N801 (the paper's name)
 
     name: ClassVar[str] = "Bpref_relative"
     examples: ClassVar[tuple[str, ...]] = ("Bpref_relative", "Bpref_relative(rel=2)")
+    sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         return _by_ranks_above(condensed)
@@ -149,6 +150,7 @@ class Bpref_relative2(Binary):  # noqa: N801 (the paper's name)
 
     name: ClassVar[str] = "Bpref_relative2"
     examples: ClassVar[tuple[str, ...]] = ("Bpref_relative2",)
+    sources: ClassVar[tuple[str, ...]] = ("sakai2007alternatives", "yilmaz2006estimating")
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         return _by_rank(condensed)
@@ -176,6 +178,7 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
 
     name: ClassVar[str] = "Rpref_N"
     examples: ClassVar[tuple[str, ...]] = ("Rpref_N",)
+    sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
     graded = True
     exactness: ClassVar[Exactness] = "unknown"
 
@@ -203,6 +206,7 @@ class Rpref_relative(Preference):  # noqa: N801 (the paper's name)
 
     name: ClassVar[str] = "Rpref_relative"
     examples: ClassVar[tuple[str, ...]] = ("Rpref_relative",)
+    sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
     graded = True
     exactness: ClassVar[Exactness] = "unknown"
 
@@ -226,6 +230,7 @@ class Rpref_relative2(Preference):  # noqa: N801 (the paper's name)
 
     name: ClassVar[str] = "Rpref_relative2"
     examples: ClassVar[tuple[str, ...]] = ("Rpref_relative2",)
+    sources: ClassVar[tuple[str, ...]] = ("sakai2007alternatives",)
     graded = True
     exactness: ClassVar[Exactness] = "unknown"
 

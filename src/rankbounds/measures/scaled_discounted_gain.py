@@ -46,6 +46,7 @@ class SDCG(Continuing):
 
     name: ClassVar[str] = "SDCG"
     examples: ClassVar[tuple[str, ...]] = ("SDCG@3", "SDCG@10", "SDCG(base=2)@8")
+    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank", "jarvelin2002cumulated")
     needs_cutoff: ClassVar[bool] = True
 
     def check(self) -> None:

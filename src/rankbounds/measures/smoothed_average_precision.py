@@ -40,6 +40,7 @@ class YAAP(Measure):
 
     name: ClassVar[str] = "YAAP"
     examples: ClassVar[tuple[str, ...]] = ("YAAP", "YAAP(rel=2)")
+    sources: ClassVar[tuple[str, ...]] = ("robertson2012smoothing",)
     collection_exactness: ClassVar[Exactness] = "exact"
     trec_names: ClassVar[tuple[str, ...]] = ("yaap",)
 

@@ -48,6 +48,7 @@ class xinfAP(Sampled):  # noqa: N801 (the name everybody knows it by)
 
     name: ClassVar[str] = "xinfAP"
     examples: ClassVar[tuple[str, ...]] = ("xinfAP", "xinfAP(rel=2)")
+    sources: ClassVar[tuple[str, ...]] = ("yilmaz2008simple",)
 
     def estimate(self, lists: StratifiedLists) -> Floats:
         rank = np.arange(1, lists.stratum.shape[1] + 1)

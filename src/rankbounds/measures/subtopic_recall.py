@@ -44,6 +44,7 @@ class StRec(IntentAware):
     name: ClassVar[str] = "StRec"
     aliases: ClassVar[tuple[str, ...]] = ("S-Recall", "I-rec")
     examples: ClassVar[tuple[str, ...]] = ("StRec@2", "StRec(rel=2)")
+    sources: ClassVar[tuple[str, ...]] = ("zhai2003beyond",)
 
     def of_subtopic(self) -> Measure:
         return Success(rel=self.rel, cutoff=self.cutoff or ALL_RANKS)

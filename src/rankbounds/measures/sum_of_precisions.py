@@ -42,6 +42,7 @@ class SP(Measure):
 
     name: ClassVar[str] = "SP"
     examples: ClassVar[tuple[str, ...]] = ("SP", "SP@3")
+    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
     list_only: ClassVar[bool] = True

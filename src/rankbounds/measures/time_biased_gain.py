@@ -55,6 +55,7 @@ class TBG(ContinuingByRelevance):
 
     name: ClassVar[str] = "TBG"
     examples: ClassVar[tuple[str, ...]] = ("TBG(halflife=20)", "TBG(halflife=5,seconds=2,seconds_relevant=1)")
+    sources: ClassVar[tuple[str, ...]] = ("smucker2012time",)
     always_shown: ClassVar[tuple[str, ...]] = ("halflife",)
     monotone: ClassVar[bool] = True
 

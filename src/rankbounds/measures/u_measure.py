@@ -48,6 +48,7 @@ class UMeasure(Continuing):
     name: ClassVar[str] = "UMeasure"
     aliases: ClassVar[tuple[str, ...]] = ("U-measure", "U")
     examples: ClassVar[tuple[str, ...]] = ("UMeasure(L=4)", "UMeasure(L=1000,cost=300)")
+    sources: ClassVar[tuple[str, ...]] = ("sakai2013summaries",)
     always_shown: ClassVar[tuple[str, ...]] = ("L",)
 
     def check(self) -> None:

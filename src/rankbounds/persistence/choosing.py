@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice, check_share
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.rank_correlation import kendall_tau
 from rankbounds.evaluation.score_differences import merit
@@ -205,10 +204,8 @@ def best_agreement(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             last += 1
         chosen = table[(ties[0] + last) // 2]
         if chosen is table[-1]:
-            warnings.warn(
+            warn(
                 f"{name} agrees best at {chosen['p']:g}, the largest p that was tried; a larger one may agree better.",
-                RankboundsWarning,
-                stacklevel=2,
             )
         best.append({**chosen, "p_from": table[ties[0]]["p"], "p_to": table[last]["p"], "tau": most})
     return best

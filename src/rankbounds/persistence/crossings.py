@@ -148,7 +148,7 @@ def crossings(
 
     """
     if _looks_like_gains(qrels) and _looks_like_gains(runs):
-        warn_of_old_call("crossings of bare gains is now called as crossings_of_gains(a, b).", stacklevel=4)
+        warn_of_old_call("crossings of bare gains is now called as crossings_of_gains(a, b).")
         return crossings_of_gains(qrels, runs, measure=measure, per_topic=per_topic)
     return crossings_of(
         regions(

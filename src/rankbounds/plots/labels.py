@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.comparison.judges import Judges
+from rankbounds.comparison.judges_result import Judges
 from rankbounds.errors import UsageError
-from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.plots.style import COLOURS, fresh_axes, fresh_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,13 +164,8 @@ def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
     2
 
     """
-    first = fresh_axes(None, figsize=(11.0, 4.2) if judges.systems else (5.4, 3.4))
     if not judges.systems:
-        return agreement_by_grade(judges, first)
-    figure: Any = first.get_figure()
-    first.remove()
-    left, right = figure.subplots(1, 2, width_ratios=(1, 2))
-    for axes in (left, right):
-        axes.spines[["top", "right"]].set_visible(False)
+        return agreement_by_grade(judges)
+    left, right = fresh_panels(1, 2, figsize=(11.0, 4.2), width_ratios=(1, 2))[0]
     bias_by_run(judges, measure, right)
     return agreement_by_grade(judges, left)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
-from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.plots.style import COLOURS, fresh_axes, fresh_panels
 from rankbounds.published.score import BINARY, Published
 from rankbounds.published.transfer import transferred
 from rankbounds.published.vectors import greedy_vectors
@@ -203,9 +203,8 @@ def range_panel(
 
     """
     if axes is None:
-        figure: Any = fresh_axes(None, figsize=(2.3 * len(persistences), 2.1 * len(scores))).get_figure()
-        figure.clear()
-        axes = figure.subplots(len(scores), len(persistences), sharex=True, sharey=True, squeeze=False)
+        size = (2.3 * len(persistences), 2.1 * len(scores))
+        axes = fresh_panels(len(scores), len(persistences), figsize=size, sharex=True, sharey=True)
     for row, score in enumerate(sorted(scores, reverse=True)):
         for column, p in enumerate(persistences):
             ax = axes[row, column]

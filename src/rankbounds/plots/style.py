@@ -17,14 +17,21 @@ def fresh_axes(ax: Axes | None, **size: Any) -> Axes:
     """The axes given, or new ones of a size that fits a column."""
     if ax is not None:
         return ax
+    axes: Axes = fresh_panels(1, 1, **size)[0, 0]
+    return axes
+
+
+def fresh_panels(rows: int, columns: int, figsize: tuple[float, float] = (5.0, 3.4), **arranged: Any) -> Any:
+    """An array of new axes on one figure; ``arranged`` as matplotlib's ``Figure.subplots`` takes it."""
     try:
-        from matplotlib.figure import Figure
+        from rankbounds.plots.shown import Panels, ShownAxes, ShownFigure
     except ImportError:
         raise UsageError('Figures need matplotlib: install "rankbounds[report]".') from None
-    figure = Figure(figsize=size.get("figsize", (5.0, 3.4)), layout="constrained")
-    axes = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    return axes
+    figure = ShownFigure(figsize=figsize, layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, subplot_kw={"axes_class": ShownAxes}, **arranged)
+    for panel in axes.flat:
+        panel.spines[["top", "right"]].set_visible(False)
+    return axes.view(Panels)
 
 
 def save(axes: Axes, path: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,11 +11,12 @@ import numpy as np
 
 from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.inputs import all_runs, judgments_from
-from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import RankWeighted, parse_measure
+from rankbounds.notebook import shown
 from rankbounds.probability.model_choice import ChosenModels
 from rankbounds.probability.uncertain_score import UncertainScore, drawn_score, exact_score
 from rankbounds.probability.unjudged_documents import find_unjudged, open_measures, warn_of_topics
@@ -145,7 +145,7 @@ class Uncertainty:
         return self.table().text()
 
     def _repr_html_(self) -> str:
-        return self.table().html()
+        return shown(self.table())
 
 
 def uncertainty(
@@ -257,10 +257,8 @@ def _warn_of_few_topics(result: Uncertainty) -> None:
         off = [score.distance_from_normal() for score in few[:SHOWN_DISTRIBUTIONS]]
         known = [distance for distance in off if distance is not None]
         how_far = f": its probabilities are off by up to {max(known):.3f} here" if known else ""
-        warnings.warn(
+        warn(
             f"{few[0].topics} topic{'s are' if few[0].topics != 1 else ' is'} few for a normal interval (at least "
             f"{ENOUGH_TOPICS} are wanted){how_far}. The interval of the distribution (--interval distribution) is free "
             "of that.",
-            RankboundsWarning,
-            stacklevel=3,
         )

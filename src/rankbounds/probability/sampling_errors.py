@@ -32,6 +32,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import MeasureLike, parse_measures
 from rankbounds.measures.sampled import Sampled
+from rankbounds.notebook import shown
 from rankbounds.rankings.join import join
 from rankbounds.rankings.strata import StratifiedLists
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -106,7 +107,7 @@ class SamplingErrors:
         return self.table().text()
 
     def _repr_html_(self) -> str:
-        return self.table().html()
+        return shown(self.table())
 
 
 def sampling_errors(

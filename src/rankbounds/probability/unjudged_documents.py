@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +12,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import Pairs
-from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scores import RunNotes, topic_warnings
 from rankbounds.measures import Measure, RankWeighted, parse_measures
@@ -138,7 +137,7 @@ def warn_of_topics(runs: Sequence[Run], facts: TopicFacts, topics: str) -> None:
     joined = [join(run, facts) for run in runs]
     notes = [RunNotes(missing=part.missing, unknown=part.unknown) for part in joined]
     for message in topic_warnings([run.name for run in runs], notes, topics):
-        warnings.warn(message, RankboundsWarning, stacklevel=3)
+        warn(message)
 
 
 def find_unjudged(

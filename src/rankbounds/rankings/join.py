@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
+from rankbounds.columns.native import in_use
+from rankbounds.columns.native.lists import ORDERS, RunRows, block_of
+from rankbounds.columns.native.tables import topic_ends
 from rankbounds.columns.pairs import row_numbers
 from rankbounds.errors import DataError
-from rankbounds.rankings.order import Order, Precision, ranking
+from rankbounds.rankings.order import Order, Precision, compared_scores, ranking
 from rankbounds.rankings.rankings import BEYOND, NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -82,7 +85,10 @@ def join(
     missing = [facts.query_ids[number] for number in absent.tolist()]
     slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
     # A list that the run has and that holds nothing is a list; one that it lacks counts as such if that is wanted.
-    empty = topic_in_qrels[known & (np.bincount(pairs.topic, minlength=known.size) == 0)]
+    holds_nothing = np.ones(known.size, dtype=bool)
+    ends = topic_ends(pairs.topic)
+    holds_nothing[pairs.topic if ends is None else pairs.topic[ends - 1]] = False
+    empty = topic_in_qrels[known & holds_nothing]
     if topics == "judged":
         empty = np.concatenate((empty, absent))
     if empty.size:
@@ -102,12 +108,31 @@ def slices_of(
 ) -> list[Callable[[], list[Rankings]]]:
     """The rankings of the run's judged topics, to be computed slice by slice."""
     keep_judgments |= facts.some_only_pooled
-    return [
-        partial(
-            _rankings_of_slice, run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
-        )
-        for rows in run.pairs.topic_slices()
-    ]
+    kernel = _native_rows(run, facts, topic_in_qrels, order, precision)
+
+    def compute(rows: slice | Ints) -> list[Rankings]:
+        lists = None if kernel is None else kernel.ranked(rows, keep_rows, keep_judgments)
+        if lists is None:
+            return _rankings_of_slice(
+                run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
+            )
+        start = np.cumsum(lists.length) - lists.length
+        columns = lists.grade, lists.tied, lists.row, lists.judgment
+        return list(_batches(*columns, start, lists.length, lists.topic, facts))
+
+    return [partial(compute, rows) for rows in run.pairs.topic_slices()]
+
+
+def _native_rows(
+    run: Run, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
+) -> RunRows | None:
+    """The run ready for the kernel; None where it must be left to NumPy."""
+    table = facts.qrels.pairs.index.native if in_use() and order in ORDERS else None
+    if table is None:
+        return None
+    docs, score = run.pairs.docs, compared_scores(run, precision)
+    columns = docs.text, docs.start, docs.length, run.pairs.keys, run.pairs.topic, score
+    return RunRows(*columns, topic_in_qrels, table, facts.grade, ORDERS[order])
 
 
 def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, keep_judgments: bool = False) -> Rankings:
@@ -223,6 +248,9 @@ def _block(column: NDArray[Any], beyond: float, start: Ints, length: Ints) -> ND
     total = int(length.sum())
     if total == width * length.size and start[-1] + length[-1] - start[0] == total:
         return column[int(start[0]) : int(start[0]) + total].reshape(-1, width)
+    filled = block_of(column, beyond, start, length, width)
+    if filled is not None:
+        return filled
     rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
     row = np.repeat(np.arange(length.size), length)
     block = np.full((length.size, width), beyond, dtype=column.dtype)

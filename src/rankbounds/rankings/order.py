@@ -34,18 +34,25 @@ def ranked_rows(
     return (together if permutation is None else together[permutation]), tied
 
 
+def compared_scores(run: Run, precision: Precision) -> Floats:
+    """The scores in the precision in which they are compared; those too large for it are equal."""
+    with np.errstate(over="ignore"):
+        scores: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
+    return scores
+
+
 def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:
     """The permutation that ranks the rows within their topics (None: they are ranked), and which are then tied."""
     topic = run.pairs.topic
-    line_score: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
+    line_score = compared_scores(run, precision)
     score: Floats = line_score
     permutation: Ints | None = None
     same_topic = topic[1:] == topic[:-1]
     if order != "run":
         rising = same_topic & (score[1:] > score[:-1])
         if rising.any():
-            rows = np.flatnonzero(np.isin(topic, topic[1:][rising]))
-            permutation = _reordered(permutation, len(run), rows, np.lexsort((-score[rows], topic[rows])))
+            # Where a tie-break tells all documents of a group apart, their order before it does not matter.
+            permutation = _by_falling_score(score, topic, topic[1:][rising], stable=order in ("line", "rank"))
             score = line_score[permutation]
     tied = np.zeros(len(run), dtype=bool)
     tied[1:] = same_topic & (score[1:] == score[:-1])
@@ -58,6 +65,40 @@ def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None
         if within is not None:
             permutation = _reordered(permutation, len(run), rows, within)
     return permutation, tied
+
+
+def _by_falling_score(score: Floats, topic: Ints, chosen: Ints, *, stable: bool) -> Ints:
+    """The order in which rows that stand topic by topic have falling scores, if only these topics lack it.
+
+    Unless ``stable``, equal scores may change places.
+    """
+    unsorted = np.zeros(int(topic.max()) + 1, dtype=bool)
+    unsorted[chosen] = True
+    concerned = unsorted[topic]
+    if concerned.all():
+        return _sorted_lists(score, topic, stable)
+    rows = np.flatnonzero(concerned)
+    permutation = np.arange(topic.size)
+    permutation[rows] = rows[_sorted_lists(score[rows], topic[rows], stable)]
+    return permutation
+
+
+def _sorted_lists(score: Floats, topic: Ints, stable: bool) -> Ints:
+    """The order by falling score within topics. Lists of like length are sorted side by side, which is much faster."""
+    start = np.flatnonzero(np.diff(topic, prepend=-1))
+    length = np.diff(start, append=topic.size)
+    width = int(length.max())
+    if width * length.size > 2 * topic.size or np.isinf(score).any():  # in single precision large ones are infinite
+        return np.lexsort((-score, topic))
+    inside = np.arange(width) < length[:, None]
+    if width * length.size == topic.size:
+        lists = -score.reshape(-1, width)
+    else:
+        lists = np.full(inside.shape, np.inf, dtype=score.dtype)
+        lists[inside] = -score
+    place = np.argsort(lists, axis=-1, kind="stable" if stable else None)
+    place += start[:, None]
+    return place.ravel() if lists.size == topic.size else place[inside]
 
 
 def ranked(run: Run, order: Order = "trec", precision: Precision = "double") -> Run:

@@ -1,11 +1,25 @@
 """The report: one page that shows what scores of runs say, and how sure one can be of it.
 
-``gather`` computes everything with the functions that the command line uses, ``page`` makes one file of it.
+``rankbounds.report(qrels, runs)`` makes one, from files or from memory, and a notebook shows it. Behind it, ``gather``
+computes everything with the functions that the command line uses, and ``page`` makes one file of it.
 """
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 from rankbounds.report.content import Choices, gather
+from rankbounds.report.inline import Report, report
 from rankbounds.report.page import page
 
-__all__ = ["Choices", "gather", "page"]
+
+class _RoomAndFunction(ModuleType):
+    """A room with the name of what it makes: it can be called."""
+
+    __call__ = staticmethod(report)
+
+
+sys.modules[__name__].__class__ = _RoomAndFunction
+
+__all__ = ["Choices", "Report", "gather", "page", "report"]

@@ -20,7 +20,7 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.comparison import Comparison, Evidence, compare, wording
 from rankbounds.comparison.agreement import agreement
 from rankbounds.comparison.significance import RESAMPLES
-from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import levelled, merit
@@ -153,7 +153,7 @@ def gather(
             )
     told = list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, RankboundsWarning)))
     for message in told:
-        warnings.warn(message, RankboundsWarning, stacklevel=2)
+        warn(message)
     thinning = thinned(scores, len(measures))
     compared = _compared(scores, choices, evidence)
     leaderboard, p_adjusted = _leaderboard(scores, compared, thinning)

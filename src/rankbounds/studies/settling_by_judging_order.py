@@ -20,7 +20,8 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
-from rankbounds.comparison.settling import Question, SimulatedJudging
+from rankbounds.comparison.settling_question import Question
+from rankbounds.comparison.simulated_judging import SimulatedJudging
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.judged_runs import Progress

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences.completions import CompletedFacts, completed, subtracted, value_ends
+from rankbounds.evaluation.differences.completions import EnumeratedFacts, completed, subtracted, value_ends
 from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Documents
 from rankbounds.measures import Measure
@@ -100,7 +100,7 @@ def _greatest_of_ends(
         of_sides = []
         for cells, turned in zip(filled, (0, 1), strict=True):
             worth = turned * (np.arange(int(either.max(initial=0))) < either[:, None]).astype(np.float64)
-            facts = CompletedFacts(rankings.facts, int(rankings.topic[0]), worth, graded=False)
+            facts = EnumeratedFacts(rankings.facts, int(rankings.topic[0]), worth, graded=False)
             lists = completed(rankings, cells[lines], lines, facts, np.arange(lines.size))
             of_sides.append(value_ends(measure, lists, assumptions))
         return of_sides

@@ -20,7 +20,7 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
 
-class CompletedFacts(TopicFacts):
+class EnumeratedFacts(TopicFacts):
     """What the judgments say of one topic under each of several completions, which are its topics here.
 
     ``worth`` has a line for each completion and a column for each unjudged document: its gain, or, for a measure that

@@ -12,7 +12,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.completions import (
-    CompletedFacts,
+    EnumeratedFacts,
     cells_to_fill,
     completed,
     ends_are_attained,
@@ -67,7 +67,7 @@ def greatest_of_all(
             if number
             else (np.zeros((1, 0)))
         )
-        facts = CompletedFacts(rankings.facts, int(rankings.topic[0]), ways, graded=measure.graded)
+        facts = EnumeratedFacts(rankings.facts, int(rankings.topic[0]), ways, graded=measure.graded)
         result = np.empty(a.size)
         for start in range(0, a.size, size := max(1, CELLS // (len(ways) * cells.shape[-1]))):
             part = slice(start, start + size)
@@ -76,7 +76,7 @@ def greatest_of_all(
             result[part] = subtracted(high, low).max(axis=-1)
         return result
 
-    def ends(lines: Ints, ranks: Ints, ways: Floats, facts: CompletedFacts) -> tuple[Floats, Floats]:
+    def ends(lines: Ints, ranks: Ints, ways: Floats, facts: EnumeratedFacts) -> tuple[Floats, Floats]:
         filled = np.repeat(cells[lines][:, None], len(ways), axis=1)
         for column, rank in enumerate(ranks.T):
             inside = np.flatnonzero((rank > 0) & (rank <= cells.shape[-1]))

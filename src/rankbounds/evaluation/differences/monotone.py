@@ -19,7 +19,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.completions import (
-    CompletedFacts,
+    EnumeratedFacts,
     cells_to_fill,
     completed,
     subtracted,
@@ -53,7 +53,7 @@ def greatest_when_monotone(
     while tried < AT_MOST and choices.size ** (tried + 1) * width <= WORK:
         tried += 1
     listed, ranks = documents.tables
-    facts = CompletedFacts(rankings.facts, int(rankings.topic[0]), np.zeros((1, 0)), graded=measure.graded)
+    facts = EnumeratedFacts(rankings.facts, int(rankings.topic[0]), np.zeros((1, 0)), graded=measure.graded)
 
     def greatest(a: Ints, b: Ints) -> Found:
         result, exact = np.empty(a.size), np.empty(a.size, dtype=bool)

@@ -19,7 +19,7 @@ from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.run import Run, of_lines
 from rankbounds.columns.ids import Ids
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, fractions_lost, gathered
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
@@ -111,7 +111,7 @@ def evaluate(
         *decided.more_known_words([scores.query_ids[topic] for topic in sorted(stream.knowing_more)]),
         *fractions_lost(stream.grades, chosen, stream.distinct),
     ]:
-        warnings.warn(message, RankboundsWarning, stacklevel=2)
+        warn(message)
     return scores
 
 
@@ -168,7 +168,7 @@ def _warnings_of(files: Sequence[LargeFile]) -> Iterator[None]:
             left_out = file.left_out(repeats=any(REPEATED in warning.left_out for warning in of_pieces.values()))
             told[str(left_out)] = left_out
     for message in told.values():
-        warnings.warn(message, stacklevel=4)
+        warn(message)
 
 
 def memory_bytes(given: int | str | None) -> int:

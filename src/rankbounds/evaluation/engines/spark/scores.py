@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp
@@ -15,7 +14,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import as_qrels
 from rankbounds.columns.ids import Ids
-from rankbounds.errors import DataError, RankboundsWarning, UnknownNameError, UsageError, did_you_mean
+from rankbounds.errors import DataError, RankboundsWarning, UnknownNameError, UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.engines.spark.arrow_columns import column_of, texts
 from rankbounds.evaluation.engines.spark.lists import Lists, Sums, some_lists
@@ -282,7 +281,7 @@ class SparkScores:
             *fractions_lost(self.grades[~np.isnan(self.grades)], self.measures, self.distinct),
         ]
         for warning in [*told_once(said), *map(RankboundsWarning, messages)]:
-            warnings.warn(warning, stacklevel=4)
+            warn(warning)
 
     def collect(self) -> Scores:
         """The scores of all topics on the driver, for other tests and tables.

@@ -1,0 +1,63 @@
+"""The compiled twin of the columns: the same work on the same arrays, in C and without the interpreter's lock.
+
+It is built when the package is installed, where there is a compiler; everything works without it, on NumPy.
+``RANKBOUNDS_NATIVE=0`` turns it off. Functions of the modules here return None (or say no) where the kernel is not in
+use, or where it met something that it leaves to Python: a broken line, an id of hundreds of bytes, keys that crowd. So
+whatever there is to tell, one place tells it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+TYPE_CHECKING = False  # the version is told without waiting for the module typing
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Literal
+
+SWITCH = "RANKBOUNDS_NATIVE"
+
+
+def _loaded() -> Any:
+    try:
+        from rankbounds.columns.native import _kernel  # type: ignore[attr-defined, unused-ignore]
+    except ImportError:
+        return None
+    return _kernel
+
+
+built = _loaded()
+kernel = None if os.environ.get(SWITCH) == "0" else built
+"""The functions in C; None: NumPy does the work."""
+
+
+def in_use() -> bool:
+    """Is the kernel at work?"""
+    return kernel is not None
+
+
+def described() -> str:
+    """Which of the two is at work, in words."""
+    if kernel is not None:
+        return "compiled kernel"
+    return f"NumPy alone, {f'{SWITCH}=0' if built is not None else 'no compiled kernel'}"
+
+
+@contextlib.contextmanager
+def switched(to: Literal["kernel", "NumPy"]) -> Iterator[None]:
+    """Meanwhile, one of the two does the work; for tests, which hold them against each other."""
+    global kernel
+    before = kernel
+    if to == "kernel" and built is None:
+        raise RuntimeError("the kernel was not built")
+    kernel = built if to == "kernel" else None
+    try:
+        yield
+    finally:
+        kernel = before
+
+
+def seconds_outside_the_lock() -> float:
+    """Processor time that the kernel has spent so far, in all threads, while others could hold the interpreter."""
+    return 0.0 if kernel is None else float(kernel.seconds_outside_the_lock())

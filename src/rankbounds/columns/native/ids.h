@@ -1,0 +1,43 @@
+/* Ids as words of eight bytes: their hash, and their order (columns/ids.py). */
+
+#ifndef RANKBOUNDS_IDS_H
+#define RANKBOUNDS_IDS_H
+
+#include "kernel.h"
+
+/* Longer ids, which are rare, have another hash, which Python computes. */
+enum { LONG_ID = 256 };
+
+static inline uint64_t first_bytes(uint64_t word, int64_t count) {
+    return count < 8 ? word & (((uint64_t)1 << (8 * count)) - 1) : word;
+}
+
+static inline uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ (hash >> 32);
+}
+
+static inline uint64_t hash_id(const uint8_t *id, int64_t length) {
+    uint64_t hash = (uint64_t)length;
+    for (; length > 0; id += 8, length -= 8) hash = mix(hash, first_bytes(word_at(id), length));
+    return hash;
+}
+
+static inline int same_id(const uint8_t *one, const uint8_t *other, int64_t length) {
+    for (; length > 0; one += 8, other += 8, length -= 8)
+        if (first_bytes(word_at(one) ^ word_at(other), length)) return 0;
+    return 1;
+}
+
+/* -1, 0 or 1 as the bytes of one come before those of the other, zeros following both. */
+static inline int compare_ids(const uint8_t *one, int64_t length, const uint8_t *other, int64_t other_length) {
+    while (length > 0 || other_length > 0) {
+        uint64_t word = length > 0 ? byteswapped(first_bytes(word_at(one), length)) : 0;
+        uint64_t other_word = other_length > 0 ? byteswapped(first_bytes(word_at(other), other_length)) : 0;
+        if (word != other_word) return word < other_word ? -1 : 1;
+        one += 8, other += 8, length -= 8, other_length -= 8;
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* What the parts of the kernel share: integers of known width, and words of eight bytes read from anywhere.
+
+   Every file here is the twin of a Python one and does exactly what that does, on the same arrays: decimals.h of
+   columns/decimals.py, ids.h of columns/ids.py, hash_tables.c of columns/hash_tables.py, trec_lines.c of files/trec.py,
+   order.c of rankings/order.py, join.c of rankings/join.py. Nothing here touches a Python object or knows a message:
+   whatever is odd is handed back (HANDED_BACK), and Python looks at it again in its own way. */
+
+#ifndef RANKBOUNDS_KERNEL_H
+#define RANKBOUNDS_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "The kernel reads text as little-endian words. Without it rankbounds works on NumPy."
+#endif
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+#include <stdlib.h>
+#define RESTRICT __restrict
+static __inline int trailing_zeros(uint64_t word) {
+    unsigned long place;
+    _BitScanForward64(&place, word);
+    return (int)place;
+}
+static __inline int leading_zeros(uint64_t word) {
+    unsigned long place;
+    _BitScanReverse64(&place, word);
+    return 63 - (int)place;
+}
+#define byteswapped(word) _byteswap_uint64(word)
+#define soon(place) ((void)0)
+#else
+#define RESTRICT restrict
+#define trailing_zeros(word) __builtin_ctzll(word)
+#define leading_zeros(word) __builtin_clzll(word)
+#define byteswapped(word) __builtin_bswap64(word)
+#define soon(place) __builtin_prefetch(place)
+#endif
+
+enum { HANDED_BACK = -1 };
+
+/* A text always has so many bytes of padding behind it (ids.PADDING): a word may be read across its end. */
+enum { PADDING = 64 };
+
+static inline uint64_t word_at(const uint8_t *place) {
+    uint64_t word;
+    memcpy(&word, place, 8);
+    return word;
+}
+
+/* hash_tables.c */
+int any_repeated(const uint64_t *keys, const int32_t *topic, int64_t rows);
+int64_t topic_ends(const int32_t *topic, int64_t rows, int64_t *ends);
+int64_t fill_table(const uint64_t *keys, const int64_t *topic, int64_t rows, const int64_t *begin, const int64_t *last,
+                   int32_t *row);
+
+/* trec_lines.c */
+typedef struct {
+    int fields, query, doc, value;
+} Layout;
+
+typedef struct {
+    int32_t *topic;
+    int64_t *start;
+    int32_t *length;
+    uint64_t *keys;
+    double *value;
+    int64_t *topic_start; /* of each topic, in the order in which they are first met */
+    int32_t *topic_length;
+    int64_t capacity, topics;
+} Lines;
+
+int64_t count_lines(const uint8_t *text, int64_t begin, int64_t stop);
+int64_t parse_lines(const uint8_t *text, int64_t begin, int64_t stop, const Layout *layout, Lines *lines);
+
+int64_t merge_topics(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t count, int32_t *number,
+                     int64_t *first_start, int32_t *first_length);
+int64_t write_ids(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t count, uint8_t *out);
+
+/* order.c */
+typedef enum { AS_GIVEN, BY_LINE, BY_DOCUMENT_DOWN, BY_DOCUMENT_UP } Order;
+
+typedef struct {
+    const uint8_t *text;
+    const int64_t *start;
+    const int32_t *length;
+    const double *score;
+} Documents;
+
+int rank_list(const Documents *documents, Order order, int64_t *rows, int64_t count, int64_t *scratch, uint8_t *tied);
+
+/* join.c */
+typedef struct {
+    const uint8_t *text;
+    const int64_t *start;
+    const int32_t *length;
+    const uint64_t *keys;
+    const double *grade;
+    const int64_t *begin; /* of each topic's stretch of the table */
+    const int64_t *last;
+    const int32_t *row; /* the table */
+} Judgments;
+
+typedef struct {
+    Documents documents;
+    const uint64_t *keys;
+    const int32_t *topic;
+    const int64_t *rows; /* NULL: first, first + 1, ... */
+    int64_t first, count;
+    const int64_t *judged_topic; /* for each topic of the run its number among the judged ones, or -1 */
+} RunRows;
+
+typedef struct {
+    double *grade;
+    uint8_t *tied;
+    int64_t *row;      /* NULL: nobody asks */
+    int32_t *judgment; /* NULL: nobody asks */
+    int64_t *list_length, *list_topic;
+} RankedRows;
+
+int64_t rank_lists(const RunRows *run, const Judgments *judgments, Order order, RankedRows *out);
+void fill_block(const uint8_t *column, size_t item, const int64_t *start, const int64_t *length, int64_t lists,
+                int64_t width, const uint8_t *beyond, uint8_t *block);
+
+#endif

@@ -1,0 +1,151 @@
+/* The functions as Python calls them. Arrays come as addresses: the Python beside this file checks what lies there. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <time.h>
+
+#include "kernel.h"
+
+static double seconds_outside; /* changed under the interpreter's lock alone */
+
+static double processor_seconds(void) {
+    struct timespec now = {0, 0};
+#if defined(CLOCK_THREAD_CPUTIME_ID)
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+#else
+    timespec_get(&now, TIME_UTC);
+#endif
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#define OUTSIDE_THE_LOCK(work)                                \
+    {                                                         \
+        double spent;                                         \
+        Py_BEGIN_ALLOW_THREADS;                               \
+        spent = processor_seconds();                          \
+        work;                                                 \
+        spent = processor_seconds() - spent;                  \
+        Py_END_ALLOW_THREADS;                                 \
+        seconds_outside += spent;                             \
+    }
+
+/* So many whole numbers as a function has arguments; 0 and an exception where there are not. */
+static int numbers_of(PyObject *const *arguments, Py_ssize_t given, int expected, int64_t *numbers) {
+    if (given != expected) {
+        PyErr_Format(PyExc_TypeError, "%d arguments expected, not %zd", expected, given);
+        return 0;
+    }
+    for (int i = 0; i < expected; i++) {
+        numbers[i] = PyLong_AsLongLong(arguments[i]);
+        if (numbers[i] == -1 && PyErr_Occurred()) return 0;
+    }
+    return 1;
+}
+
+#define ADDRESS(number) ((void *)(intptr_t)(number))
+#define FUNCTION(name) static PyObject *name(PyObject *Py_UNUSED(self), PyObject *const *arguments, Py_ssize_t given)
+
+FUNCTION(py_count_lines) {
+    int64_t n[3], lines = 0;
+    if (!numbers_of(arguments, given, 3, n)) return NULL;
+    OUTSIDE_THE_LOCK(lines = count_lines(ADDRESS(n[0]), n[1], n[2]));
+    return PyLong_FromLongLong(lines);
+}
+
+FUNCTION(py_parse_lines) {
+    int64_t n[15], rows = 0;
+    if (!numbers_of(arguments, given, 15, n)) return NULL;
+    Layout layout = {(int)n[3], (int)n[4], (int)n[5], (int)n[6]};
+    Lines lines = {ADDRESS(n[8]),  ADDRESS(n[9]),  ADDRESS(n[10]), ADDRESS(n[11]), ADDRESS(n[12]),
+                   ADDRESS(n[13]), ADDRESS(n[14]), n[7],           0};
+    OUTSIDE_THE_LOCK(rows = parse_lines(ADDRESS(n[0]), n[1], n[2], &layout, &lines));
+    return Py_BuildValue("LL", (long long)rows, (long long)lines.topics);
+}
+
+FUNCTION(py_merge_topics) {
+    int64_t n[7], topics = 0;
+    if (!numbers_of(arguments, given, 7, n)) return NULL;
+    OUTSIDE_THE_LOCK(topics = merge_topics(ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), n[3], ADDRESS(n[4]),
+                                           ADDRESS(n[5]), ADDRESS(n[6])));
+    return PyLong_FromLongLong(topics);
+}
+
+FUNCTION(py_write_ids) {
+    int64_t n[5], size = 0;
+    if (!numbers_of(arguments, given, 5, n)) return NULL;
+    OUTSIDE_THE_LOCK(size = write_ids(ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), n[3], ADDRESS(n[4])));
+    return PyLong_FromLongLong(size);
+}
+
+FUNCTION(py_any_repeated) {
+    int64_t n[3];
+    int repeated = 0;
+    if (!numbers_of(arguments, given, 3, n)) return NULL;
+    OUTSIDE_THE_LOCK(repeated = any_repeated(ADDRESS(n[0]), ADDRESS(n[1]), n[2]));
+    return PyLong_FromLong(repeated);
+}
+
+FUNCTION(py_topic_ends) {
+    int64_t n[3], topics = 0;
+    if (!numbers_of(arguments, given, 3, n)) return NULL;
+    OUTSIDE_THE_LOCK(topics = topic_ends(ADDRESS(n[0]), n[1], ADDRESS(n[2])));
+    return PyLong_FromLongLong(topics);
+}
+
+FUNCTION(py_fill_table) {
+    int64_t n[6], status = 0;
+    if (!numbers_of(arguments, given, 6, n)) return NULL;
+    OUTSIDE_THE_LOCK(status = fill_table(ADDRESS(n[0]), ADDRESS(n[1]), n[2], ADDRESS(n[3]), ADDRESS(n[4]),
+                                         ADDRESS(n[5])));
+    return PyLong_FromLongLong(status);
+}
+
+FUNCTION(py_rank_lists) {
+    int64_t n[25], lists = 0;
+    if (!numbers_of(arguments, given, 25, n)) return NULL;
+    RunRows run = {{ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), ADDRESS(n[3])},
+                   ADDRESS(n[4]),
+                   ADDRESS(n[5]),
+                   ADDRESS(n[6]),
+                   n[7],
+                   n[8],
+                   ADDRESS(n[9])};
+    Judgments judgments = {ADDRESS(n[10]), ADDRESS(n[11]), ADDRESS(n[12]), ADDRESS(n[13]),
+                           ADDRESS(n[14]), ADDRESS(n[15]), ADDRESS(n[16]), ADDRESS(n[17])};
+    RankedRows out = {ADDRESS(n[19]), ADDRESS(n[20]), ADDRESS(n[21]), ADDRESS(n[22]), ADDRESS(n[23]), ADDRESS(n[24])};
+    OUTSIDE_THE_LOCK(lists = rank_lists(&run, &judgments, (Order)n[18], &out));
+    return PyLong_FromLongLong(lists);
+}
+
+FUNCTION(py_fill_block) {
+    int64_t n[8];
+    if (!numbers_of(arguments, given, 8, n)) return NULL;
+    OUTSIDE_THE_LOCK(fill_block(ADDRESS(n[0]), (size_t)n[1], ADDRESS(n[2]), ADDRESS(n[3]), n[4], n[5], ADDRESS(n[6]),
+                                ADDRESS(n[7])));
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_seconds_outside(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
+    return PyFloat_FromDouble(seconds_outside);
+}
+
+#define METHOD(name) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, NULL}
+
+static PyMethodDef methods[] = {
+    METHOD(count_lines),
+    METHOD(parse_lines),
+    METHOD(merge_topics),
+    METHOD(write_ids),
+    METHOD(any_repeated),
+    METHOD(topic_ends),
+    METHOD(fill_table),
+    METHOD(rank_lists),
+    METHOD(fill_block),
+    {"seconds_outside_the_lock", py_seconds_outside, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_kernel", "The compiled twin of the columns.", -1, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__kernel(void) { return PyModule_Create(&definition); }

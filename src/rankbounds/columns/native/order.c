@@ -1,0 +1,75 @@
+/* The order in which a run ranks the documents of a topic: by score, and tied ones by a rule (rankings/order.py). */
+
+#include "ids.h"
+
+/* Does the second of two rows stand before the first? */
+typedef int (*Before)(const Documents *, int64_t first, int64_t second);
+
+static int higher_score(const Documents *documents, int64_t first, int64_t second) {
+    return documents->score[second] > documents->score[first];
+}
+
+static int document_order(const Documents *documents, int64_t first, int64_t second) {
+    return compare_ids(documents->text + documents->start[first], documents->length[first],
+                       documents->text + documents->start[second], documents->length[second]);
+}
+
+static int later_document(const Documents *documents, int64_t first, int64_t second) {
+    return document_order(documents, first, second) < 0;
+}
+
+static int earlier_document(const Documents *documents, int64_t first, int64_t second) {
+    return document_order(documents, first, second) > 0;
+}
+
+/* Rows that neither stands before the other keep their order: short stretches by insertion, then merged in pairs. */
+static inline void sort_rows(const Documents *documents, Before before, int64_t *rows, int64_t count,
+                             int64_t *scratch) {
+    enum { SHORT = 12 };
+    for (int64_t begin = 0; begin < count; begin += SHORT) {
+        int64_t end = count - begin > SHORT ? begin + SHORT : count;
+        for (int64_t next = begin + 1; next < end; next++) {
+            int64_t row = rows[next], place = next;
+            for (; place > begin && before(documents, rows[place - 1], row); place--) rows[place] = rows[place - 1];
+            rows[place] = row;
+        }
+    }
+    for (int64_t width = SHORT; width < count; width *= 2) {
+        for (int64_t begin = 0; begin + width < count; begin += 2 * width) {
+            int64_t middle = begin + width, end = count - middle > width ? middle + width : count;
+            if (!before(documents, rows[middle - 1], rows[middle])) continue;
+            memcpy(scratch, rows + begin, (size_t)width * sizeof *rows);
+            int64_t left = 0, right = middle, place = begin;
+            while (left < width && right < end)
+                rows[place++] = before(documents, scratch[left], rows[right]) ? rows[right++] : scratch[left++];
+            while (left < width) rows[place++] = scratch[left++];
+        }
+    }
+}
+
+/* Put the rows of one topic into the order of rank, and mark those that have the score of the one before.
+   ``scratch`` holds as many rows as there are. */
+int rank_list(const Documents *documents, Order order, int64_t *rows, int64_t count, int64_t *scratch, uint8_t *tied) {
+    const double *score = documents->score;
+    int rises = 0, ties = 0;
+    if (order != AS_GIVEN) {
+        for (int64_t rank = 1; rank < count; rank++) rises |= score[rows[rank]] > score[rows[rank - 1]];
+        if (rises) {
+            for (int64_t rank = 0; rank < count; rank++)
+                if (score[rows[rank]] != score[rows[rank]]) return HANDED_BACK; /* not a number, so of no order */
+            sort_rows(documents, higher_score, rows, count, scratch);
+        }
+    }
+    tied[0] = 0;
+    for (int64_t rank = 1; rank < count; rank++) ties |= tied[rank] = score[rows[rank]] == score[rows[rank - 1]];
+    if (!ties || order == AS_GIVEN || order == BY_LINE) return 0;
+    Before before = order == BY_DOCUMENT_DOWN ? later_document : earlier_document;
+    for (int64_t first = 0, last; first < count; first = last) {
+        for (last = first + 1; last < count && tied[last];) {
+            if (documents->length[rows[last]] > LONG_ID || documents->length[rows[first]] > LONG_ID) return HANDED_BACK;
+            last++;
+        }
+        if (last - first > 1) sort_rows(documents, before, rows + first, last - first, scratch);
+    }
+    return 0;
+}

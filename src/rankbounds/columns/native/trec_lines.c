@@ -1,0 +1,168 @@
+/* Lines of fields with blanks between them (files/trec.py): where the documents stand, their keys and their values. */
+
+#include <stdlib.h>
+
+#include "decimals.h"
+#include "ids.h"
+
+enum { MOST_FIELDS = 16 };
+
+int64_t count_lines(const uint8_t *text, int64_t begin, int64_t stop) {
+    int64_t lines = 0;
+    while (begin < stop) { /* in stretches that a byte can count, which compilers make wide instructions of */
+        int64_t end = stop - begin > 255 ? begin + 255 : stop;
+        uint8_t counted = 0;
+        for (; begin < end; begin++) counted += text[begin] == '\n';
+        lines += counted;
+    }
+    return lines;
+}
+
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The first byte from here on that is a blank or a control character; there is one, at the latest the last newline. */
+static inline const uint8_t *end_of_field(const uint8_t *at) {
+    for (;; at += 8) {
+        uint64_t word = word_at(at);
+        uint64_t blanks = (word - EACH_BYTE(33)) & ~word & EACH_BYTE(128);
+        if (blanks) return at + trailing_zeros(blanks) / 8;
+    }
+}
+
+/* The topics that were met, found by their hashes. */
+typedef struct {
+    int32_t *number; /* -1: none */
+    uint64_t *hash;  /* of each topic */
+    int64_t size, room;
+} Topics;
+
+static int grow(Topics *topics, int64_t met) {
+    int64_t size = topics->size ? 4 * topics->size : 256;
+    int32_t *number = malloc((size_t)size * sizeof *number);
+    uint64_t *hash = realloc(topics->hash, (size_t)(size / 2) * sizeof *hash);
+    if (hash) topics->hash = hash;
+    if (!number || !hash) {
+        free(number);
+        return 0;
+    }
+    memset(number, -1, (size_t)size * sizeof *number);
+    for (int64_t topic = 0; topic < met; topic++) {
+        int64_t place = (int64_t)(hash[topic] & (uint64_t)(size - 1));
+        while (number[place] >= 0) place = (place + 1) & (size - 1);
+        number[place] = (int32_t)topic;
+    }
+    free(topics->number);
+    topics->number = number;
+    topics->size = size;
+    topics->room = size / 2;
+    return 1;
+}
+
+/* So many steps in one search are chance no more: somebody chose the topics so. */
+enum { MOST_STEPS = 256 };
+
+/* The number of a topic, a new one where it was not met; HANDED_BACK where it cannot be told. */
+static int64_t number_of(Topics *topics, Lines *lines, const uint8_t *text, int64_t start, int64_t length,
+                         uint64_t hash) {
+    if (lines->topics >= topics->room && !grow(topics, lines->topics)) return HANDED_BACK;
+    int64_t place = (int64_t)(hash & (uint64_t)(topics->size - 1));
+    for (int steps = 0; steps < MOST_STEPS; steps++) {
+        int64_t topic = topics->number[place];
+        if (topic < 0) {
+            topics->number[place] = (int32_t)lines->topics;
+            topics->hash[lines->topics] = hash;
+            lines->topic_start[lines->topics] = start;
+            lines->topic_length[lines->topics] = (int32_t)length;
+            return lines->topics++;
+        }
+        if (topics->hash[topic] == hash && lines->topic_length[topic] == length &&
+            same_id(text + lines->topic_start[topic], text + start, length))
+            return topic;
+        place = (place + 1) & (topics->size - 1);
+    }
+    return HANDED_BACK;
+}
+
+/* Number the topics of several blocks: the same one has one number, whichever blocks it stands in. */
+int64_t merge_topics(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t count, int32_t *number,
+                     int64_t *first_start, int32_t *first_length) {
+    Topics topics = {NULL, NULL, 0, 0};
+    Lines merged = {.topic_start = first_start, .topic_length = first_length};
+    for (int64_t i = 0; i < count; i++) {
+        int64_t topic = number_of(&topics, &merged, text, start[i], length[i], hash_id(text + start[i], length[i]));
+        if (topic < 0) {
+            merged.topics = HANDED_BACK;
+            break;
+        }
+        number[i] = (int32_t)topic;
+    }
+    free(topics.number);
+    free(topics.hash);
+    return merged.topics;
+}
+
+/* Write ids one behind the other, a newline behind each; return how many bytes that are. */
+int64_t write_ids(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t count, uint8_t *out) {
+    uint8_t *at = out;
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(at, text + start[i], (size_t)length[i]);
+        at += length[i];
+        *at++ = '\n';
+    }
+    return at - out;
+}
+
+static int64_t parse(const uint8_t *text, int64_t begin, int64_t stop, const Layout *layout, Lines *lines,
+                     Topics *topics) {
+    const uint8_t *at = text + begin, *end = text + stop;
+    const uint8_t *field[MOST_FIELDS], *field_end[MOST_FIELDS];
+    const int fields = layout->fields;
+    int64_t row = 0, topic = -1, topic_length = -1;
+    const uint8_t *topic_at = at;
+    uint64_t topic_hash = 0;
+    while (at < end) {
+        int met = 0;
+        for (;; met++) {
+            while (*at <= 32 && *at != '\n') at++;
+            if (*at == '\n') break;
+            if (met == fields) return HANDED_BACK;
+            field[met] = at;
+            if (met == 0 && *at == '#') { /* a comment */
+                at = memchr(at, '\n', (size_t)(end - at));
+                met = 0;
+                break;
+            }
+            field_end[met] = at = end_of_field(at);
+        }
+        at++;
+        if (!met) continue;
+        if (met < fields || row == lines->capacity) return HANDED_BACK;
+        const uint8_t *doc = field[layout->doc], *query = field[layout->query];
+        int64_t length = field_end[layout->doc] - doc, query_length = field_end[layout->query] - query;
+        if (length > LONG_ID || query_length > LONG_ID) return HANDED_BACK;
+        if (query_length != topic_length || !same_id(query, topic_at, query_length)) {
+            topic_at = query;
+            topic_length = query_length;
+            topic_hash = hash_id(query, query_length);
+            topic = number_of(topics, lines, text, query - text, query_length, topic_hash);
+            if (topic < 0) return HANDED_BACK;
+        }
+        if (!parse_decimal(field[layout->value], field_end[layout->value], &lines->value[row])) return HANDED_BACK;
+        lines->topic[row] = (int32_t)topic;
+        lines->start[row] = doc - text;
+        lines->length[row] = (int32_t)length;
+        lines->keys[row] = mix(hash_id(doc, length), topic_hash);
+        row++;
+    }
+    return row;
+}
+
+int64_t parse_lines(const uint8_t *text, int64_t begin, int64_t stop, const Layout *layout, Lines *lines) {
+    if (begin >= stop || text[stop - 1] != '\n' || layout->fields > MOST_FIELDS) return HANDED_BACK;
+    Topics topics = {NULL, NULL, 0, 0};
+    lines->topics = 0;
+    int64_t rows = parse(text, begin, stop, layout, lines, &topics);
+    free(topics.number);
+    free(topics.hash);
+    return rows;
+}

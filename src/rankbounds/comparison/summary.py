@@ -1,0 +1,364 @@
+"""One table of a comparison for a paper: all measures, the best in bold, what each system beats, how much is open.
+
+Systems are numbered from the best by the first measure on, and a raised number says which of them a system beats
+significantly: numbers go on where letters end, and several in a row are written as a range. The letters of
+``style="groups"`` are those of the leaderboard on a terminal. The same cells are written as LaTeX (which needs booktabs
+and nothing else), as Markdown, as HTML and as plain text, so that all of them say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rankbounds.choices import check_choice
+from rankbounds.comparison import wording
+from rankbounds.comparison.equivalence import TOST
+from rankbounds.comparison.result import VERDICTS, Comparison
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.score_table import numbers_and_bounds, open_words
+from rankbounds.measures.sources import sources_of
+from rankbounds.notebook import Bar, Markup, html_table, note
+from rankbounds.tables import Table, in_latex, in_markdown, number
+from rankbounds.version import __version__
+
+STYLES = ("beats", "groups", "plain")
+"""What stands raised beside a mean: the systems that it beats, the letters of systems not separable, or nothing."""
+SMALL_PRINT = ("bounds", "interval", "none")
+"""What stands small beside a mean."""
+LONG = 12
+"""Small print of more characters stands below the means, not beside them."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A mean as it is shown, and what stands raised and small beside it."""
+
+    mean: str
+    best: bool = False
+    raised: str = ""
+    small: str = ""
+    bar: Bar | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A table for a paper, ready to be written.
+
+    Attributes
+    ----------
+    measures : list of str
+        The heads of the columns.
+    numbers, runs : list
+        The systems' numbers and names, the best by the first measure first.
+    cells : list of list of Cell
+        For each system its means.
+    judged : list of str
+        For each system the share of its first ten documents that is judged; empty where that is not known.
+    caption : str
+        What one must know to read it: the test, the correction, the level, the topics, the version of this program.
+    """
+
+    measures: list[str]
+    numbers: list[int]
+    runs: list[str]
+    cells: list[list[Cell]]
+    judged: list[str]
+    caption: str
+    caption_of_bars: str = ""
+    """The caption where bars stand in the place of small print."""
+    cited: str = ""
+    """For LaTeX, the sentence that cites the measures."""
+
+    @property
+    def _stacked(self) -> bool:
+        return any(len(cell.small) > LONG for row in self.cells for cell in row)
+
+    def latex(self, *, caption: bool = True, label: str = "tab:comparison") -> str:
+        r"""A table for LaTeX with ``\usepackage{booktabs}``; without ``caption`` the tabular alone."""
+        heads = ["", "System", *map(_latex_words, self.measures), *(["judged@10"] if self.judged else [])]
+        widths = [_whole_digits(column) for column in zip(*self.cells, strict=True)]
+        columns = "rl" + "l" * len(self.measures) + "r" * bool(self.judged)
+        lines = [rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"\toprule", " & ".join(heads) + r" \\", r"\midrule"]
+        for place, (run, row) in enumerate(zip(self.runs, self.cells, strict=True)):
+            means = [
+                _latex_mean(cell, width, beside=not self._stacked) for cell, width in zip(row, widths, strict=True)
+            ]
+            judged = [in_latex(self.judged[place])] if self.judged else []
+            below = self._stacked and any(cell.small for cell in row)
+            end = r" \\[-.5ex]" if below else r" \\"
+            lines.append(" & ".join([str(self.numbers[place]), in_latex(run), *means, *judged]) + end)
+            if below:
+                smalls = [_latex_small(cell) for cell in row]
+                last = place == len(self.runs) - 1
+                gap = "" if last else r" \addlinespace[.4ex]"
+                lines.append(" & ".join(["", "", *smalls, *[""] * len(judged)]) + r" \\" + gap)
+        lines += [r"\bottomrule", r"\end{tabular}"]
+        if not caption:
+            return "\n".join(lines) + "\n"
+        said = " ".join([_latex_words(self.caption), *([self.cited] if self.cited else [])])
+        head = [r"% needs \usepackage{booktabs}", r"\begin{table}", rf"\caption{{{said}}}"]
+        return "\n".join([*head, rf"\label{{{label}}}", r"\smallskip", r"\centering", *lines, r"\end{table}"]) + "\n"
+
+    def markdown(self, *, caption: bool = True) -> str:
+        """A pipe table, the caption below it."""
+        heads = ["", "system", *self.measures, *(["judged@10"] if self.judged else [])]
+        rule = ["---:", ":---", *[":---"] * len(self.measures), *["---:"] * bool(self.judged)]
+        rows = [heads, rule]
+        for place, (run, row) in enumerate(zip(self.runs, self.cells, strict=True)):
+            judged = [self.judged[place]] if self.judged else []
+            rows.append([str(self.numbers[place]), in_markdown(run), *map(_markdown_cell, row), *judged])
+        rows[0] = [in_markdown(head) for head in heads]
+        table = "".join("| " + " | ".join(row) + " |\n" for row in rows)
+        return f"{table}\n{in_markdown(self.caption)}\n" if caption else table
+
+    def table(self) -> Table:
+        """Plain cells: the best has a star, the numbers of what a system beats stand behind ``>``."""
+        header = ["", "system", *self.measures, *(["judged@10"] if self.judged else [])]
+        rows = [
+            [str(order), run, *map(_plain_cell, row), *judged]
+            for order, run, row, judged in zip(self.numbers, self.runs, self.cells, self._judged_cells(), strict=True)
+        ]
+        return Table(header, rows, frozenset(range(1, 2 + len(self.measures))))
+
+    def html(self, at_most: int | None = None) -> str:
+        """A table for notebooks, means with bars for what is open, the caption below it."""
+        header = ["", "system", *self.measures, *(["judged@10"] if self.judged else [])]
+        rows = [
+            [str(order), run, *map(_html_cell, row), *judged]
+            for order, run, row, judged in zip(self.numbers, self.runs, self.cells, self._judged_cells(), strict=True)
+        ]
+        bars = {
+            column: [row[column - 2].bar for row in self.cells]
+            for column in range(2, 2 + len(self.measures))
+        }  # fmt: skip
+        left = frozenset(range(1, 2 + len(self.measures)))
+        return html_table(header, rows, left, bars, at_most) + note(self.caption_of_bars)
+
+    def _judged_cells(self) -> Iterator[list[str]]:
+        for place in range(len(self.runs)):
+            yield [self.judged[place]] if self.judged else []
+
+    def __repr__(self) -> str:
+        return f"{self.table().text()}\n{self.caption}\n"
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+def summary(
+    comparison: Comparison,
+    style: str = "beats",
+    small: str = "bounds",
+    top: int | None = None,
+    *,
+    cite: bool = False,
+) -> Summary:
+    """The table of a comparison; see ``Comparison.summary``."""
+    check_choice("style", style, STYLES)
+    check_choice("small", small, SMALL_PRINT)
+    if top is not None and top < 1:
+        raise UsageError(f"top is how many systems are shown, at least 1, not {top}.")
+    if style == "groups" and comparison.systems[0]["group"] is None:
+        raise UsageError('Letters are for tests of all pairs: take style="beats", or compare without a baseline.')
+    order = _order(comparison)
+    place_of = {run: place for place, run in enumerate(order, 1)}
+    kept = order[:top]
+    columns = []
+    for at, measure in enumerate(comparison.measures):
+        rows = _rows_by_run(comparison, at)
+        means = merit(np.array([_known(row["mean"]) for row in rows]), measure)
+        level = levelled(means)
+        best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
+        shown = numbers_and_bounds(comparison.scores.mean(), at)
+        raised = _raised(comparison, at, style, place_of)
+        bars = _bars(rows, measure.total == "sum")
+        columns.append(
+            [
+                Cell(
+                    shown[run][0][0],
+                    bool(best[run]),
+                    raised[run],
+                    _small(small, rows[run], shown[run][0][1]),
+                    bars[run] if small != "none" else None,
+                )
+                for run in kept
+            ]
+        )
+    judged = (
+        [f"{row['judged_at_10']:.0%}" for row in _rows_by_run(comparison, 0)] if comparison.scores.has_judged else []
+    )
+    made = Summary(
+        [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in comparison.measures],
+        [place_of[run] for run in kept],
+        [comparison.runs[run] for run in kept],
+        [list(row) for row in zip(*columns, strict=True)],
+        [judged[run] for run in kept] if judged else [],
+        "",
+    )
+    cited = _cited(comparison) if cite else ""
+    caption, of_bars = (" ".join(_sentences(comparison, made, style, how)) for how in (small, "bars"))
+    return replace(made, caption=caption, caption_of_bars=caption if small == "none" else of_bars, cited=cited)
+
+
+def _order(comparison: Comparison) -> list[int]:
+    """The runs by their number in the scores, the best by the first measure first."""
+    name_of = {run: place for place, run in enumerate(comparison.runs)}
+    return [name_of[row["run"]] for row in comparison.leaderboard(comparison.measures[0])]
+
+
+def _rows_by_run(comparison: Comparison, at: int) -> list[dict[str, float]]:
+    """The rows of one measure in the order of the runs."""
+    count = len(comparison.runs)
+    return comparison.systems[at * count : (at + 1) * count]
+
+
+def _known(value: float | None) -> float:
+    return np.nan if value is None else value
+
+
+def _raised(comparison: Comparison, at: int, style: str, place_of: dict[int, int]) -> list[str]:
+    """For each run what stands raised beside its mean."""
+    if style == "plain":
+        return [""] * len(comparison.runs)
+    if style == "groups":
+        return [str(row["group"]) for row in _rows_by_run(comparison, at)]
+    beaten: list[list[int]] = [[] for _ in comparison.runs]
+    for first, second, code in zip(
+        comparison.first.tolist(), comparison.second.tolist(), comparison.verdicts[at].tolist(), strict=True
+    ):
+        verdict = VERDICTS[code]
+        if verdict.startswith("a better") or verdict == "equivalent":
+            beaten[first].append(place_of[second])
+        if verdict.startswith("b better") or verdict == "equivalent":
+            beaten[second].append(place_of[first])
+    return [ranges(sorted(places)) for places in beaten]
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Rising numbers with commas, three or more in a row as a range: ``1,2,4-7``."""
+    parts: list[list[int]] = []
+    for value in numbers:
+        if parts and value == parts[-1][-1] + 1:
+            parts[-1].append(value)
+        else:
+            parts.append([value])
+    return ",".join(
+        f"{part[0]}-{part[-1]}" if len(part) > 2 else ",".join(map(str, part)) for part in parts
+    )  # fmt: skip
+
+
+def _small(small: str, row: dict[str, float], bounds: str) -> str:
+    if small == "bounds":
+        return bounds
+    if small == "none" or row["ci_low"] is None:
+        return ""
+    return f"[{number(row['ci_low'])}, {number(row['ci_high'])}]"
+
+
+def _bars(rows: Sequence[dict[str, float]], counts: bool) -> list[Bar | None]:
+    """A bar for each mean, all of one measure on one scale; none for counts."""
+    names = ("mean", "low", "high", "ci_low", "ci_high")
+    numbers = np.array([[_known(row[name]) for name in names] for row in rows])
+    finite = numbers[np.isfinite(numbers)]
+    if counts or not finite.size:
+        return [None] * len(rows)
+    least, most = min(0.0, float(finite.min())), max(float(finite.max()), 0.0)
+    most = 1.0 if least == 0 and most <= 1 else most
+    return [
+        Bar(mean, low, high, ci_low, ci_high, least, most) if np.isfinite(mean) else None
+        for mean, low, high, ci_low, ci_high in numbers.tolist()
+    ]
+
+
+# ---- the caption ----
+
+
+def _sentences(comparison: Comparison, made: Summary, style: str, small: str) -> Iterator[str]:
+    """What the reader of the table must know."""
+    settings = comparison.settings
+    count = len(comparison.runs)
+    shown = f"{count} systems" if len(made.runs) == count else f"the best {len(made.runs)} of {count} systems"
+    by = f", best first by {comparison.measures[0]}" if len(made.runs) > 1 else ""
+    yield f"Means over {settings['topics']} topics of {shown}{by}."
+    yield "Bold: the best by each measure" + ("; ↓: lower is better." if "↓" in "".join(made.measures) else ".")
+    tested = wording.tested_words(settings, count) + (", each measure by itself" if len(made.measures) > 1 else "")
+    if style == "groups":
+        yield f"Systems that share a letter are not separable ({tested})."
+    elif style == "beats" and settings["test"] == TOST:
+        yield f"Raised: the numbers of the systems that it is shown to be equivalent to ({tested})."
+    elif style == "beats":
+        yield f"Raised: the numbers of the systems that it beats significantly ({tested})."
+    if small == "bars" and any(cell.bar for row in made.cells for cell in row):
+        with_bounds = any(cell.bar and cell.bar.low == cell.bar.low for row in made.cells for cell in row)
+        band = f"; band: {open_words(comparison.scores)}" if with_bounds else ""
+        yield f"Bars: the mean; line: {settings['confidence']:.0%} t interval over topics{band}."
+    elif small == "interval":
+        yield f"Small: {settings['confidence']:.0%} t intervals over topics."
+    elif small == "bounds" and any(cell.small for row in made.cells for cell in row):
+        shown_small = [cell.small for row in made.cells for cell in row]
+        how = wording.small_print_words(shown_small)
+        yield f"Small: {open_words(comparison.scores)} ({how})."
+    if made.judged:
+        yield "judged@10: the share of the first 10 documents that is judged."
+    yield f"Computed with rankbounds {__version__}."
+
+
+def _cited(comparison: Comparison) -> str:
+    """The measures with their sources, for LaTeX."""
+    cited = [
+        in_latex(str(measure)) + rf"~\cite{{{','.join(keys)}}}"
+        for measure in comparison.measures
+        if (keys := sources_of(measure))
+    ]
+    return f"Sources: {', '.join(cited)}." if cited else ""
+
+
+# ---- cells ----
+
+
+def _latex_words(text: str) -> str:
+    return in_latex(text).replace("↓", r"$\downarrow$")
+
+
+def _whole_digits(column: Sequence[Cell]) -> int:
+    return max((len(cell.mean.partition(".")[0]) for cell in column if cell.mean[:1].isdigit()), default=0)
+
+
+def _latex_mean(cell: Cell, width: int, *, beside: bool) -> str:
+    if cell.mean in ("inf", "-inf"):
+        mean = r"$\infty$" if cell.mean == "inf" else r"$-\infty$"
+    else:
+        mean = "--" if cell.mean == "-" else in_latex(cell.mean)
+    padding = width - len(cell.mean.partition(".")[0]) if cell.mean[:1].isdigit() else 0
+    mean = rf"\phantom{{{'0' * padding}}}" * (padding > 0) + (rf"\textbf{{{mean}}}" if cell.best else mean)
+    raised = rf"\textsuperscript{{{cell.raised.replace('-', '--')}}}" if cell.raised else ""
+    small = rf" {_latex_small(cell)}" if beside and cell.small else ""
+    return mean + raised + small
+
+
+def _latex_small(cell: Cell) -> str:
+    return rf"{{\scriptsize {in_latex(cell.small)}}}" if cell.small else ""
+
+
+def _markdown_cell(cell: Cell) -> str:
+    mean = f"**{in_markdown(cell.mean)}**" if cell.best else in_markdown(cell.mean)
+    raised = f"<sup>{cell.raised}</sup>" if cell.raised else ""
+    small = f" <small>{in_markdown(cell.small)}</small>" if cell.small else ""
+    return mean + raised + small
+
+
+def _plain_cell(cell: Cell) -> str:
+    raised = f" >{cell.raised}" if cell.raised[:1].isdigit() else f" {cell.raised}" if cell.raised else ""
+    small = f" {cell.small}" if cell.small else ""
+    return f"{cell.mean}{'*' if cell.best else ''}{raised}{small}"
+
+
+def _html_cell(cell: Cell) -> Markup:
+    mean = f"<b>{cell.mean}</b>" if cell.best else cell.mean
+    raised = f'<sup style="line-height:0">{cell.raised}</sup>' if cell.raised else ""
+    small = f' <small style="opacity:.75">{cell.small}</small>' if cell.small and cell.bar is None else ""
+    return Markup(mean + raised + small)

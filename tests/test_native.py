@@ -1,0 +1,192 @@
+"""The compiled kernel gives the arrays that NumPy gives, takes nothing that it cannot hold, and can be done without."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankbounds as rb
+from rankbounds.collection.qrels import as_qrels
+from rankbounds.columns import native
+from rankbounds.columns.ids import Ids
+from rankbounds.columns.native.addresses import address_of, text_address
+from rankbounds.columns.native.lines import Lines, count_lines
+from rankbounds.columns.native.lists import block_of
+from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
+from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.files.opening import text_of
+from rankbounds.rankings.join import join
+from rankbounds.rankings.topic_facts import TopicFacts
+
+needs_kernel = pytest.mark.skipif(native.built is None, reason="no compiler built the kernel")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kernel():
+    with native.switched("kernel" if native.built is not None else "NumPy"):
+        yield
+
+
+def parsed(content: bytes) -> Lines | None:
+    """Lines of three fields as the kernel reads them; None where it hands them back."""
+    text = text_of("text", content)
+    lines = Lines(count_lines(text.buffer, text.begin, text.end))
+    read = lines.parse(text.buffer, (text.begin, text.end), 3, 0, 1, 2)
+    return None if read is None else lines[: read[0]]
+
+
+decimals = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(1e-5, 1e15).map(lambda value: f"{value:.17f}"),
+    st.decimals(allow_nan=False, allow_infinity=False).map(str),
+    st.from_regex(r"[+-]?[0-9]{0,25}\.?[0-9]{0,30}([eE][+-]?[0-9]{1,3})?", fullmatch=True),
+)
+
+
+@needs_kernel
+@given(st.lists(decimals.filter(bool), min_size=1, max_size=20))
+def test_a_decimal_is_what_python_reads_or_is_handed_back(tokens):
+    for token in tokens:
+        lines = parsed(b"q d " + token.encode() + b"\n")
+        if lines is not None:
+            assert lines.value.tobytes() == np.array([float(token)]).tobytes(), token
+
+
+@needs_kernel
+def test_scores_as_programs_write_them_are_read_by_the_kernel():
+    rng = np.random.default_rng(1)
+    formats = (repr, "{:.6f}".format, "{:.17g}".format, "{:.15f}".format, "{:.4e}".format, "{:.9g}".format)
+    for values in (rng.random(2000) + 1e-4, rng.normal(size=2000) * 20, rng.random(2000) * 1e3):
+        for write in formats:
+            tokens = [write(value) for value in values.tolist()]
+            lines = parsed("".join(f"q d{row} {token}\n" for row, token in enumerate(tokens)).encode())
+            assert lines is not None, f"handed back: {tokens[:3]}"
+            assert lines.value.tolist() == [float(token) for token in tokens]
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    "content",
+    [b"q d\n", b"q d 1 2\n", b"q d x\n", b"q d 1_0\n", b"q d nan\n", b"q d 1e999\n", b"q %s 1\n" % (b"d" * 257)],
+    ids=["too few fields", "too many", "a word", "underscore", "not a number", "infinite", "a long id"],
+)
+def test_what_is_odd_is_handed_back(content):
+    assert parsed(b"q a 1\n" + content) is None
+    assert parsed(b"q a 1\n# q d\n\n  \t\r\n q\tb  2 \r\n").value.tolist() == [1, 2]
+
+
+def test_a_text_that_ends_at_the_end_of_its_buffer_is_not_read_beyond():
+    text = text_of("text", b"q d 1")  # without a newline
+    with pytest.raises(TypeError, match="contiguous uint8"):
+        text_address(text.buffer[: text.end], text.end)
+
+
+def test_arrays_of_another_kind_or_size_are_refused():
+    for array in (np.zeros(3), np.zeros(9, np.int32)[::3], np.zeros(2, np.int32)):
+        with pytest.raises(TypeError, match="3 contiguous int32"):
+            address_of(array, np.int32, 3)
+
+
+@needs_kernel
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 40)), max_size=60), st.booleans())
+def test_repeats_are_those_of_a_set(rows, crowded):
+    rows = sorted(rows, key=lambda row: row[0])
+    topic = np.array([row[0] for row in rows], dtype=np.int32)
+    keys = np.array([row[1] << 40 if crowded else row[1] * 0x9E3779B97F4A7C15 % 2**64 for row in rows], dtype=np.uint64)
+    distinct = len(set(rows)) == len(rows)
+    # Crowded keys may be handed to NumPy; what is said to be without repeats is.
+    assert none_repeated(keys, topic) == distinct or (crowded and distinct)
+    present = np.flatnonzero(np.bincount(topic, minlength=4))
+    assert topic_ends(topic).tolist() == np.searchsorted(topic, present, side="right").tolist()
+    assert (topic_ends(topic[::-1].copy()) is None) == (present.size > 1)
+
+
+@needs_kernel
+def test_keys_that_crowd_are_left_to_numpy():
+    topic, begin, last = np.zeros(40, dtype=np.int64), np.zeros(2, dtype=np.int64), np.array([255, 0])
+    table = np.full(257, -1, dtype=np.int32)
+    assert not fill_table(np.arange(40, dtype=np.uint64) << np.uint64(32), topic, begin, last, table)
+    assert (table == -1).all()
+    assert fill_table(np.arange(40, dtype=np.uint64), topic, begin, last, table)
+    assert table[:40].tolist() == list(range(40))
+
+
+@needs_kernel
+def test_lists_beyond_the_end_of_a_column_are_refused():
+    column = np.arange(5.0)
+    assert block_of(column, -1.0, np.array([3, 0]), np.array([2, 3]), 3).tolist() == [[3, 4, -1], [0, 1, 2]]
+    for start, length in (([4], [2]), ([-1], [2]), ([0], [4])):
+        with pytest.raises(IndexError):
+            block_of(column, 0.0, np.array(start), np.array(length), 3)
+
+
+ids = st.text("ab\0é", min_size=1, max_size=12)
+
+
+@needs_kernel
+@given(
+    st.dictionaries(ids, st.dictionaries(ids, st.sampled_from([0.0, 0.5, 0.1, 1e300]), max_size=30), min_size=1),
+    st.dictionaries(ids, st.dictionaries(ids, st.integers(-1, 3), min_size=1, max_size=30), min_size=1),
+    st.sampled_from(["trec", "docid", "line", "run"]),
+    st.sampled_from(["double", "single"]),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_rankings_of_any_table_are_those_of_numpy(scores, grades, order, precision, keep, shuffled):
+    rows = [(query, doc, score) for query, docs in scores.items() for doc, score in docs.items()]
+    if not rows or not {row[0] for row in rows} & set(grades):
+        return
+    shuffled.shuffle(rows)
+    run, qrels = rb.Run.from_columns(*zip(*rows, strict=True)), as_qrels(grades)
+    batches = []
+    for way in ("kernel", "NumPy"):
+        with native.switched(way):
+            joined = join(run, TopicFacts(qrels), order=order, precision=precision, keep_rows=keep, keep_judgments=keep)
+            batches.append(list(joined.batches))
+    for ours, theirs in zip(*batches, strict=True):
+        for name in ("grade", "length", "topic", "tied", "row", "judgment"):
+            own, other = getattr(ours, name), getattr(theirs, name)
+            assert (own is None) == (other is None), name
+            if own is not None:
+                assert own.dtype == other.dtype, name
+                np.testing.assert_array_equal(own, other, err_msg=name)
+
+
+@needs_kernel
+def test_a_judgment_whose_key_another_has_is_found():
+    docs = Ids.of(["a", "b"])
+    pairs = Pairs.numbered(["q"], np.zeros(2, dtype=np.int64), docs, Source("judgments"))
+    same_key = Pairs(pairs.topics, pairs.topic, docs, np.full(2, 7, dtype=np.uint64), pairs.source)
+    assert same_key.index.native is None
+    rows, here = same_key.index.find(same_key, np.zeros(1, dtype=np.int64))
+    assert rows.tolist() == here.tolist() == [0, 1]
+
+
+def test_the_time_outside_the_lock_is_counted(tmp_path):
+    path = tmp_path / "run"
+    path.write_text("".join(f"q Q0 d{row} 1 {row} t\n" for row in range(20_000)))
+    before = native.seconds_outside_the_lock()
+    rb.read_run(path)
+    assert (native.seconds_outside_the_lock() > before) == native.in_use()
+
+
+@pytest.mark.parametrize(("switch", "words"), [("0", "NumPy alone"), ("1", native.described())])
+def test_the_version_says_what_is_in_use(switch, words):
+    environment = {**os.environ, native.SWITCH: switch}
+    told = subprocess.run(
+        [sys.executable, "-m", "rankbounds", "--version"], env=environment, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.startswith(f"rankbounds {rb.__version__} ({words}")
+
+
+def test_versions_are_shown(capsys):
+    rb.show_versions()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split(maxsplit=1) == ["rankbounds", f"{rb.__version__} ({native.described()})"]
+    assert {line.split()[0] for line in lines} >= {"Python", "numpy", "scipy", "polars"}
