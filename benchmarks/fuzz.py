@@ -27,7 +27,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -122,12 +121,16 @@ def spark_engine() -> Any:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
-    from rankbounds.evaluation.engines import spark
+    import rankbounds as rb
 
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    return partial(spark.evaluate_files, spark=session)
+
+    def evaluate(*given: Any, **options: Any) -> Any:
+        return rb.evaluate(*given, engine="spark", **options).collect()
+
+    return evaluate
 
 
 class Watched:

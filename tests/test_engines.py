@@ -6,7 +6,6 @@ random small topics with ties, holes and grades under every choice of assumption
 
 from __future__ import annotations
 
-import os
 import random
 
 import numpy as np
@@ -15,8 +14,6 @@ import pytest
 import rankbounds as rb
 import test_golden
 import test_laws
-from rankbounds.evaluation.engines import streaming
-from rankbounds.files.opening import expand
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors
 trec8 = test_golden.trec8
@@ -41,29 +38,24 @@ def as_a_stream(folder):
 
     def evaluate(qrels, runs, measures, **options):
         if not isinstance(qrels, dict):
-            return streaming.evaluate(qrels, runs, measures, memory="1M", **options)
+            return LOCAL(qrels, runs, measures, engine="stream", memory="1M", **options)
         (folder / "qrels").write_text("".join(f"{t} 0 {d} {g}\n" for t, docs in qrels.items() for d, g in docs.items()))
         lines = [f"{t} Q0 {d} 0 {s} run\n" for t, docs in runs.items() for d, s in docs.items()]
         (folder / "run").write_text("".join(lines))
-        return streaming.evaluate(folder / "qrels", folder / "run", measures, memory=1 << 16, **options)
+        return LOCAL(folder / "qrels", folder / "run", measures, engine="stream", memory=1 << 16, **options)
 
     return evaluate
 
 
 def on_spark(session):
     """Dicts as frames with their rows in any order, files as files."""
-    from rankbounds.evaluation.engines import spark
 
     def evaluate(qrels, runs, measures, **options):
-        if not isinstance(qrels, dict):
-            paths = expand([runs] if isinstance(runs, str | os.PathLike) else runs)
-            return spark.evaluate_files(os.fspath(qrels), paths, measures, spark=session, **options)
-        found = spark.evaluate(
-            frame(qrels, "relevance"), frame(runs, "score"), measures, names=["run"], partitions=2, **options
-        )
-        scores = found.collect()
-        found.lists.unpersist()
-        return scores
+        frames = (frame(qrels, "relevance"), frame(runs, "score")) if isinstance(qrels, dict) else (qrels, runs)
+        scores = LOCAL(*frames, measures, engine="spark", **options)
+        collected = scores.collect()
+        scores.unpersist()
+        return collected
 
     def frame(nested, value):
         rows = [(topic, doc, float(one)) for topic, docs in nested.items() for doc, one in docs.items()]

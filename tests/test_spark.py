@@ -1,12 +1,19 @@
-"""Spark: frames and files, skewed and mixed topics, sums that are merged, and bad rows in one sentence each.
+"""Spark: what tasks and the driver do, tried without it where possible, and a few jobs that give local numbers.
 
-That its scores are those of the plain definitions is in ``test_engines``.
+That its scores are those of evaluation in memory under every assumption is in ``test_engines``.
 """
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import itertools
+import json
+import lzma
+import os
 import random
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -17,277 +24,212 @@ import pytest
 pytest.importorskip("pyspark", reason='PySpark is not installed: pip install "rankbounds[spark]"')
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
+import pyarrow
+
 import rankbounds as rb
 from rankbounds.errors import OutOfMemoryError, Place
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.engines import spark
-from rankbounds.evaluation.engines.spark import files as files_on_spark
-from rankbounds.evaluation.engines.spark import local_files, task_errors
+from rankbounds.evaluation.engines.spark import evaluation, file_parts, sources, task_errors, whole_lists
+from rankbounds.evaluation.engines.spark.lists import Edges, Lists, Sums, some_lists
+from rankbounds.evaluation.engines.spark.packed_rows import by_run, by_topic, pairs_of
+from rankbounds.evaluation.engines.spark.row_pieces import pieces_of_rows
+from rankbounds.evaluation.engines.spark.scoring import Scorer, SharedJudgments
+from rankbounds.measures import parse_measures
+from rankbounds.rankings.preparation import Preparation
 from same_outcome import assert_same_outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors
 
-
-def parquet_of(folder, runs):
-    """Many runs as Parquet, a file for each, with a column that names the run."""
-    folder.mkdir()
-    for number, run in enumerate(runs):
-        topics = [run.query_ids[at] for at in run.pairs.topic.tolist()]
-        columns = {"run": [run.name] * len(run), "qid": topics, "docno": run.pairs.docs.to_list(), "score": run.score}
-        polars.DataFrame(columns).write_parquet(folder / f"{number}.parquet")
-    return str(folder)
+MEASURES = ["Q", "RBP(p=0.8)", "AP", "nDCG@10", "P@5", "NumRel"]
+NUMBERS = ("difference", "ci_low", "ci_high", "effect")
+RUN_SCHEMA = "query_id string, doc_id string, score double, run string"
+QRELS_SCHEMA = "query_id string, doc_id string, relevance double"
 
 
-def collection(seed, topics=30, runs=("a", "b", "c")):
+def collection(seed, topics=12, runs=("a", "b", "c")):
+    """Judgments, and rows of runs topic by topic; runs lack some topics, and one has a topic that nobody judged."""
     draw = random.Random(seed)
     qrels, rows = [], []
     for topic in range(topics):
-        docs = [f"d{number}" for number in draw.sample(range(100), 40)]
-        qrels += [(f"q{topic}", doc, float(draw.choice([-1, 0, 0, 1, 2]))) for doc in draw.sample(docs, 20)]
+        docs = [f"d{number}" for number in draw.sample(range(60), 25)]
+        qrels += [(f"q{topic}", doc, float(draw.choice([-1, 0, 0, 1, 2]))) for doc in draw.sample(docs, 12)]
         for run in runs:
-            if draw.random() < 0.9:
+            if draw.random() < 0.9 or topic == 0:
                 rows += [(f"q{topic}", doc, round(draw.random(), 1), run) for doc in docs]
-    rows += [("nobody judged", "d1", 1.0, runs[0])]
-    draw.shuffle(rows)
-    return qrels, rows
+    return qrels, [*rows, ("nobody-judged", "d1", 1.0, runs[0])]
 
 
-def nested(rows, run):
-    found = {}
-    for query, doc, score, name in rows:
-        if name == run:
-            found.setdefault(query, {})[doc] = score
-    return found
+def by_name(rows):
+    runs = {}
+    for query, doc, score, run in rows:
+        runs.setdefault(run, {}).setdefault(query, {})[doc] = score
+    return runs
 
 
-MEASURES = ["Q", "RBP(p=0.8)", "AP", "nDCG@10", "P@5", "NumRel"]
-
-
-@pytest.fixture(scope="module")
-def both(spark_session):
-    """Scores of three runs from Spark and from memory."""
-    qrels, rows = collection(1)
-    table = spark_session.createDataFrame(rows, "query_id string, doc_id string, score double, run string").repartition(
-        5
-    )
-    judgments = spark_session.createDataFrame(qrels, "query_id string, doc_id string, relevance double").repartition(3)
-    local = rb.evaluate(qrels, {run: nested(rows, run) for run in "abc"}, MEASURES)
-    return spark.evaluate(judgments, table, MEASURES), local
-
-
-def aligned(scores, local):
+def assert_same(scores, local):
+    assert scores.runs == local.runs
     order = [scores.query_ids.index(query) for query in local.query_ids]
-    return {name: getattr(scores, name)[:, order] for name in ("value", "low", "high", "judged")}
-
-
-def test_several_runs_ties_across_partitions_and_missing_topics(both):
-    distributed, local = both
-    scores = distributed.collect()
-    assert scores.runs == local.runs == ["a", "b", "c"]
-    for name, array in aligned(scores, local).items():
-        np.testing.assert_allclose(array, getattr(local, name), rtol=1e-12, atol=1e-12)
+    for name in ("value", "low", "high", "judged"):
+        np.testing.assert_allclose(getattr(scores, name)[:, order], getattr(local, name), rtol=1e-12, atol=1e-12)
     for ours, theirs in zip(scores.notes, local.notes, strict=True):
-        assert set(ours.missing) == set(theirs.missing)
-        assert ours.tied_topics == theirs.tied_topics
+        assert (set(ours.missing), set(ours.unknown)) == (set(theirs.missing), set(theirs.unknown))
+        assert (ours.tied_topics, ours.prepared) == (theirs.tied_topics, theirs.prepared)
         assert ours.tie_range == pytest.approx(theirs.tie_range)
-        assert list(ours.unknown) == list(theirs.unknown)
-    assert scores.notes[0].unknown == ["nobody judged"]
+    assert scores.outer == local.outer
 
 
-def test_means_and_variances_come_from_merged_sums(both):
-    distributed, local = both
-    mean = local.mean()
-    found = distributed.mean()
-    assert found.outer == local.outer != []
-    np.testing.assert_allclose(found.value, mean.value, rtol=1e-12)
-    np.testing.assert_allclose(found.high, mean.high, rtol=1e-12)
-    np.testing.assert_allclose(found.judged, mean.judged, rtol=1e-12)
-    for row in distributed.summary():
-        place = local.runs.index(row["run"]), slice(None), MEASURES.index(row["measure"])
-        assert row["variance"] == pytest.approx(np.var(local.value[place], ddof=1))
-        assert row["topics"] == 30
+def table(rows, names=("query_id", "doc_id", "value", "run")):
+    return pyarrow.table({name: [row[place] for row in rows] for place, name in enumerate(names[: len(rows[0])])})
 
 
-def test_tidy_rows_stay_distributed(both):
-    distributed, local = both
-    rows = {(row["run"], row["query_id"], row["measure"]): row for row in distributed.to_spark().collect()}
-    assert len(rows) == len(local)
-    for one in local.rows():
-        found = rows[one["run"], one["query_id"], one["measure"]]
-        assert found["value"] == pytest.approx(one["value"])
-        assert found["high"] == pytest.approx(one["high"])
-
-
-def test_paired_tests_and_discriminative_power_from_distributed_scores(both):
-    from rankbounds.comparison.discriminative_power import discriminative_power
-
-    distributed, local = both
-    scores = distributed.collect()
-    for ours, theirs in zip(rb.compare(scores, test="t").pairs, rb.compare(local, test="t").pairs, strict=True):
-        assert ours["p_value"] == pytest.approx(theirs["p_value"], abs=1e-9)
-        assert ours["difference"] == pytest.approx(theirs["difference"])
-    power = [discriminative_power(one, test="t") for one in (scores, local)]
-    assert power[0].rows == power[1].rows
-
-
-def test_a_topic_larger_than_a_piece(spark_session, monkeypatch):
-    rows = [("big", f"d{number}", float(number), "run") for number in range(30_000)] + [("small", "a", 1.0, "run")]
-    table = spark_session.createDataFrame(rows, "query_id string, doc_id string, score double, run string").repartition(
-        4
-    )
-    qrels = spark_session.createDataFrame(
-        [("big", "d7", 1.0), ("small", "a", 1.0)], "query_id string, doc_id string, rel double"
-    )
-    scores = spark.evaluate(qrels, table, "RR", names=["run"]).collect()
-    assert scores.value.ravel().tolist() == pytest.approx([1 / (30_000 - 7), 1.0])
-
-
-def test_ties_by_the_stated_rank(spark_session):
-    rows = [("q1", "a", 1.0, 3), ("q1", "b", 1.0, 1), ("q1", "c", 1.0, 2)]
-    table = spark_session.createDataFrame(rows, "query_id string, doc_id string, score double, rank int").repartition(2)
-    qrels = spark_session.createDataFrame([("q1", "b", 1.0)], "query_id string, doc_id string, relevance double")
-    assert spark.evaluate(qrels, table, "RR", ties="rank").collect().value.item() == 1.0
-    assert spark.evaluate(qrels, table, "RR").collect().value.item() == 0.5
-
-
-def test_files_text_and_parquet(spark_session, tmp_path):
-    qrels, rows = collection(2, runs=("mine",))
-    (tmp_path / "qrels").write_text("".join(f"{query} 0 {doc} {grade:g}\n" for query, doc, grade in qrels))
-    lines = [f"{query.replace(' ', '-')} Q0 {doc} 1 {score} tag\n" for query, doc, score, _ in rows]
-    (tmp_path / "run").write_text("# a comment\n\n" + "".join(lines))
-    local = rb.evaluate(tmp_path / "qrels", tmp_path / "run", MEASURES)
-    found = spark.evaluate_files(str(tmp_path / "qrels"), str(tmp_path / "run"), MEASURES, spark=spark_session)
-    assert found.runs == ["tag"]
-    np.testing.assert_allclose(aligned(found, local)["high"], local.high, rtol=1e-12)
-    folder = parquet_of(tmp_path / "run.parquet", [rb.read_run(tmp_path / "run")])
-    again = spark.evaluate_files(str(tmp_path / "qrels"), [folder], MEASURES, spark=spark_session)
-    np.testing.assert_allclose(again.value, found.value, rtol=1e-12)
-
-
-ROWS = [("q1", "a", 1.0), ("q1", "b", 0.5)]
-RUN_SCHEMA = "query_id string, doc_id string, score double"
+# ---- without Spark ----
 
 
 @pytest.mark.parametrize(
-    ("runs", "schema", "options", "told"),
+    ("rows", "told"),
     [
-        (
-            [*ROWS, ("q1", None, 0.1)],
-            RUN_SCHEMA,
-            {},
-            r'the runs: a document id is null \(column "doc_id"\).*query_id=.q1.',
-        ),
-        ([*ROWS, (None, "c", 0.1)], RUN_SCHEMA, {}, r'the runs: a query id is null \(column "query_id"\)'),
-        (
-            [*ROWS, ("q1", "c", float("nan"))],
-            RUN_SCHEMA,
-            {},
-            r"the runs: a value is not a finite number \(column .score.\).*doc_id='c', score=nan",
-        ),
-        (
-            [*ROWS, ("q1", "a", 0.1)],
-            RUN_SCHEMA,
-            {},
-            'run "run": document "a" of topic "q1" stands there twice .with 0.1 and 1.',
-        ),
-        ([*ROWS, ("q1", "", 0.1)], RUN_SCHEMA, {}, "a document id is empty"),
-        (
-            [*ROWS, ("q1", "c", None)],
-            "qid string, docno string, score double",
-            {},
-            "column .score.*docno='c', score=None",
-        ),
-        ([("q1", "a", "high")], "query_id string, doc_id string, score string", {}, '"score" is of type string'),
-        ([(1.0, "a", 1.0)], "query_id double, doc_id string, score double", {}, '"query_id" is of type double'),
-        ([("q1", 1.0)], "query_id string, score double", {}, "no column for the document id"),
-        (ROWS, RUN_SCHEMA, {"ties": "rank"}, "there is no column rank"),
-        (ROWS, RUN_SCHEMA, {"ties": "run"}, "no order"),
-        (ROWS, RUN_SCHEMA, {"labels": "human"}, 'no column "source"'),
-        ([("other", "a", 1.0)], RUN_SCHEMA, {}, 'run "run": no topic of this run is among the judged ones'),
+        ([("q1", None, 0.1)], r'the runs: a document id is null \(column "docno"\)\. The row has qid=.q1., docno=None'),
+        ([(None, "c", 0.1)], r'the runs: a query id is null \(column "qid"\)'),
+        ([("q1", "c", float("nan"))], r'the runs: a value is not a finite number \(column "s"\).*docno=.c., s=nan'),
+        ([("q1", "c", None)], r"a value is not a finite number .*s=None"),
+        ([("q1", "", 0.1)], "a document id is empty"),
+        ([("q1", "a", 0.1, None)], "a row has no run: name it, or leave such rows out"),
+        ([("q1", "a", 0.1, "x")], r'a row is of the run "x", which "names" does not name: .*column "run"'),
     ],
 )
-def test_bad_rows_are_one_sentence(spark_session, runs, schema, options, told):
-    table = spark_session.createDataFrame(runs, schema).repartition(2)
-    qrels = spark_session.createDataFrame([("q1", "a", 1.0)], "query_id string, doc_id string, relevance double")
-    with pytest.raises(rb.RankboundsError, match=told) as raised:
-        spark.evaluate(qrels, table, "RR", **options).collect()
+def test_a_bad_row_is_one_sentence_with_the_names_of_the_users_columns(rows, told):
+    columns = {"query_id": "qid", "doc_id": "docno", "value": "s", "run": "run"}
+    key = None if len(rows[0]) > 3 else 0
+    good = [("q1", "a", 1.0, "mine")[: len(rows[0])]]
+    batch = pyarrow.table(
+        {
+            name: pyarrow.array([row[place] for row in good + rows], kind)
+            for place, (name, kind) in enumerate(
+                zip(columns, (pyarrow.string(), pyarrow.string(), pyarrow.float64(), pyarrow.string()), strict=True)
+            )
+            if place < len(rows[0])
+        }
+    )
+    with pytest.raises(rb.DataError, match=told) as raised:
+        list(pieces_of_rows("the runs", columns, key, ("mine",))(iter(batch.to_batches())))
     assert "\n" not in str(raised.value)
-    assert "java" not in str(raised.value)
 
 
-def test_sources_that_disagree(spark_session):
-    schema = "query_id string, doc_id string, relevance double, source string"
-    agreeing = [("q1", "a", 1.0, "human"), ("q1", "a", 1.0, "llm"), ("q1", "b", 0.0, "llm")]
-    table = spark_session.createDataFrame(ROWS, RUN_SCHEMA)
-    assert spark.evaluate(spark_session.createDataFrame(agreeing, schema), table, "RR").mean().value.item() == 1.0
-    apart = spark_session.createDataFrame([*agreeing, ("q1", "b", 1.0, "human")], schema)
-    with pytest.raises(rb.DataError, match='sources disagree on document "b" of topic "q1"'):
-        spark.evaluate(apart, table, "RR")
-    with pytest.raises(rb.DataError, match=r'no row has the source "click".*there are "human", "llm"'):
-        spark.evaluate(apart, table, "RR", labels="click")
-    assert spark.evaluate(apart, table, "P@2", labels="human").mean().value.item() == 1.0
-    assert spark.evaluate(apart, table, "P@2", labels="llm").mean().value.item() == 0.5
+def scorer_of(qrels, measures):
+    judgments = SharedJudgments(rb.Qrels.from_columns(*zip(*qrels, strict=True)), Assumptions().gain)
+    return Scorer(judgments, parse_measures(measures), Assumptions(), Preparation())
 
 
-@pytest.mark.parametrize(
-    ("names", "options", "told"),
-    [
-        ("ab", {"names": ["a"]}, r'a row is of the run "b", which "names" does not name: .*column "run"'),
-        (["a", None], {"names": ["a"]}, "a row has no run: name it, or leave such rows out"),
-        (["a", None], {}, "a row has no run: name it, or leave such rows out"),
-    ],
-)
-def test_rows_of_another_run_are_not_taken_for_those_of_the_one_that_is_named(spark_session, names, options, told):
-    rows = [(*row, name) for row, name in zip(ROWS, names, strict=True)]
-    table = spark_session.createDataFrame(rows, RUN_SCHEMA + ", run string")
-    qrels = spark_session.createDataFrame([("q1", "a", 1.0)], "query_id string, doc_id string, relevance double")
-    with pytest.raises(rb.DataError, match=told):
-        spark.evaluate(qrels, table, "RR", **options).collect()
+def scored_in_pieces(draw, rows, qrels, measures):
+    """What the tasks find in rows that are cut at random into partitions and these into pieces, put together."""
+    scorer = scorer_of(qrels, measures)
+    columns = {"query_id": "q", "doc_id": "d", "value": "s", "run": "run"}
+    read = pieces_of_rows("the runs", columns, None)
+    cuts = sorted(draw.sample(range(1, len(rows)), draw.randint(0, 4)))
+    found = []
+    for begin, end in zip([0, *cuts], [*cuts, len(rows)], strict=True):
+        part = rows[begin:end]
+        inner = sorted({0, len(part), *draw.sample(range(len(part) + 1), min(len(part), draw.randint(0, 4)))})
+        pieces = (
+            piece
+            for first, last in itertools.pairwise(inner)
+            for piece in read(iter(table(part[first:last]).to_batches()))
+        )
+        found += list(scorer.scored(pieces, whole=False))
+    edges = [part for part in found if isinstance(part, Edges)]
+    if any(part.mixed for part in edges):
+        return None
+    lists = [part for part in found if isinstance(part, Lists)]
+    return lists + list(scorer.scored_edges([rows for part in edges for rows in part.rows], {}))
 
 
-def test_names_of_runs_without_a_column_for_them(spark_session):
-    table = spark_session.createDataFrame(ROWS, RUN_SCHEMA)
-    with pytest.raises(rb.UsageError, match=r'2 runs are named, but the frame has no column.*Add one called "run"'):
-        spark.evaluate(table.withColumnRenamed("score", "relevance"), table, "RR", names=["a", "b"])
+@pytest.mark.parametrize("order", ["by topic", "by run", "any"])
+def test_lists_that_are_not_met_twice_are_whole(order):
+    draw = random.Random(order)
+    for seed in range(12):
+        qrels, rows = collection(seed, topics=5)
+        rows = rows[:-1]
+        if order == "by run":
+            rows.sort(key=lambda row: row[3])
+        if order == "any":
+            draw.shuffle(rows)
+        lists = scored_in_pieces(draw, rows, qrels, ["AP", "RR"])
+        met = [] if lists is None else [(part.run, query) for part in lists for query in part.query_ids]
+        torn = lists is None or len(set(met)) < len(met)
+        assert torn == (order == "any")
+        if torn:
+            continue
+        local = rb.evaluate(qrels, by_name(rows), ["AP", "RR"])
+        for part in lists:
+            for query, value, high in zip(part.query_ids, part.value, part.high, strict=True):
+                place = local.runs.index(part.run), local.query_ids.index(query)
+                np.testing.assert_allclose([value, high], [local.value[place], local.high[place]], rtol=1e-12)
+        expected = {(row[3], row[0]) for row in rows}
+        assert set(met) == expected
 
 
-def test_the_old_order_of_runs_before_judgments_is_understood_with_a_warning(spark_session):
-    runs = spark_session.createDataFrame([(*row, "mine") for row in ROWS], RUN_SCHEMA + ", system string")
-    qrels = spark_session.createDataFrame([("q1", "b", 1.0)], "query_id string, doc_id string, rel double")
-    with pytest.warns(DeprecationWarning, match="judgments first"):
-        swapped = spark.evaluate(runs, qrels, "RR")
-    with pytest.warns(DeprecationWarning, match='give them as "names"'):
-        named = spark.evaluate(qrels, runs, "RR", runs=["mine"])
-    assert swapped.summary() == named.summary() == spark.evaluate(qrels, runs, "RR").summary()
-    assert swapped.runs == ["mine"]
-    grades_called_scores = qrels.withColumnRenamed("rel", "score")
-    with warnings.catch_warnings(record=True) as met:
-        warnings.simplefilter("always")
-        assert spark.evaluate(grades_called_scores, runs, "RR").mean().value.item() == 0.5
-    assert not [one for one in met if "spark.evaluate" in str(one.message)]
+def test_sums_of_parts_add_up_and_pairs_have_the_t_test_of_scipy():
+    from scipy import stats
+
+    qrels, rows = collection(4, topics=20)
+    local = rb.evaluate(qrels, by_name(rows), MEASURES)
+    scores = held_scores(qrels, rows)
+    for lists in scores.held:
+        half = len(lists) // 3
+        parts = [Sums.of(some_lists(lists, rows)) for rows in (np.arange(half), np.arange(half, len(lists)))]
+        for name in ("count", "value", "low", "high", "squares"):
+            np.testing.assert_allclose(getattr(parts[0] + parts[1], name), getattr(Sums.of(lists), name), rtol=1e-12)
+    for row in scores.summary():
+        value = local.value[local.runs.index(row["run"]), :, MEASURES.index(row["measure"])]
+        assert (row["topics"], row["variance"]) == (20, pytest.approx(np.var(value, ddof=1)))
+    np.testing.assert_allclose(scores.mean().value, local.mean().value, rtol=1e-12)
+    np.testing.assert_allclose(scores.mean().parts, local.mean().parts, rtol=1e-12)
+    compared = rb.compare(scores, test="t")
+    expected = rb.compare(local, test="t", correction="holm")
+    assert len(compared.pairs) == len(expected.pairs) == 18
+    for ours, theirs in zip(compared.pairs, expected.pairs, strict=True):
+        assert (ours["a"], ours["b"], ours["measure"]) == (theirs["a"], theirs["b"], theirs["measure"])
+        for name in (*NUMBERS, "p_value", "p_adjusted", "won", "lost"):
+            assert ours[name] == pytest.approx(theirs[name], rel=1e-9, abs=1e-12), name
+        assert (ours["certain"], ours["verdict"]) == (theirs["certain"], theirs["verdict"])
+        for name in ("certain_low", "certain_high"):
+            assert (ours[name] is None) == (theirs[name] is None) == (ours["certain"] is None)
+            assert ours[name] == (None if ours[name] is None else pytest.approx(theirs[name], rel=1e-9, abs=1e-12))
+        a, b = (local.value[local.runs.index(ours[side]), :, MEASURES.index(ours["measure"])] for side in "ab")
+        if (a - b).any():
+            assert ours["p_value"] == pytest.approx(stats.ttest_rel(a, b).pvalue, rel=1e-9)
 
 
-@pytest.mark.parametrize("given", ["qrels.txt", Path("qrels.txt"), {"q1": {"a": 1}}])
-def test_what_is_no_spark_frame_is_told(spark_session, given):
-    table = spark_session.createDataFrame(ROWS, RUN_SCHEMA)
-    for pair in ((given, table), (table.withColumnRenamed("score", "grade"), given)):
-        with pytest.raises(rb.UsageError, match=r"takes Spark frames, and (qrels|runs) is .*(evaluate_files|create)"):
-            spark.evaluate(*pair, "RR")
+def held_scores(qrels, rows):
+    """Scores as of Spark, made by hand: each list for itself, those that runs lack too."""
+    scorer = Scorer(
+        SharedJudgments(rb.Qrels.from_columns(*zip(*qrels, strict=True)), Assumptions().gain),
+        parse_measures(MEASURES),
+        Assumptions(),
+        Preparation(),
+    )
+    result = evaluation._Result(None)
+    for key, run in by_name(rows).items():
+        queries = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
+        result.take([scorer.lists(key, rb.Run.from_columns(*zip(*queries, strict=True), name=key))])
+    frame_of_runs = sources.Source(None, "the runs", None)
+    job = evaluation._Job(None, [frame_of_runs], scorer.measures, scorer.assumptions, Preparation(), False, None)
+    result.take(job._lacked(scorer, result.sums))
+    return job._scores(result, scorer.facts.grade, list(scorer.facts.query_ids), distinct=False)
 
 
-def test_an_error_comes_from_a_task_with_all_its_parts(spark_session, tmp_path):
-    (tmp_path / "qrels").write_text("1 0 a 1\n")
-    lines = [f"1 Q0 d{number} {number} 1 t\n" for number in range(5)]
-    (tmp_path / "run").write_text("".join([*lines, "1 Q0 x 6 high t\n"]))
-    with pytest.raises(rb.DataError) as raised:
-        spark.evaluate_files(tmp_path / "qrels", tmp_path / "run", "RR", spark=spark_session)
-    assert raised.value.place == Place(str(tmp_path / "run"), line=6)
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "_SUCCESS").touch()
-    (tmp_path / "run").rename(tmp_path / "parts" / "part-0")
-    with pytest.raises(rb.DataError) as raised:  # Spark hands out lines of it without their numbers
-        spark.evaluate_files(tmp_path / "qrels", tmp_path / "parts", "RR", spark=spark_session)
-    assert raised.value.place == Place(str(tmp_path / "parts"))
-    assert '"1 Q0 x 6 high t"' in raised.value.problem
+def test_rows_cut_by_topic_keep_topics_together_and_come_back_as_they_were():
+    _, rows = collection(5)
+    random.Random(5).shuffle(rows)
+    run = rb.Run.from_columns(*zip(*((q, f"{r}-{d}", s) for q, d, s, r in rows), strict=True))
+    parts = list(by_topic(run.pairs, run.score, None, "mine", 5))
+    topics = [set(part.topics) for _, part in parts]
+    assert sum(map(len, topics)) == len(set().union(*topics)) == len(run.query_ids)
+    pairs, value, ranks = pairs_of([part for _, part in parts], "anywhere")
+    assert ranks is None
+    assert sorted(pairs.rows(value)) == sorted(run)
+    assert list(by_run(part for _, part in parts)) == ["mine"]
 
 
 @pytest.mark.parametrize(
@@ -315,59 +257,251 @@ def test_what_java_hands_on_of_an_error_is_enough_to_make_it_again(error):
     assert (type(raised.value), raised.value.args, vars(raised.value)) == (type(error), error.args, vars(error))
 
 
-def test_every_file_of_a_folder_or_a_pattern_is_a_run(spark_session, tmp_path):
+@pytest.mark.parametrize(
+    ("engine", "options", "told"),
+    [
+        ("sparc", {}, 'There is no engine "sparc". Did you mean "spark"'),
+        ("local", {"memory": "1G"}, 'memory= goes with engine="stream", not with engine="local"'),
+        ("spark", {"threads": 2}, 'threads= goes with engine="local" or engine="stream"'),
+        ("stream", {"names": ["a"]}, 'names= goes with engine="spark"'),
+        ("spark", {"ties": "run"}, "Rows have no order on Spark"),
+        ("stream", {}, "Judgments are read in pieces from files, and this is of the type dict"),
+    ],
+)
+def test_what_an_engine_cannot_do_is_told_before_any_work(engine, options, told):
+    with pytest.raises(rb.UsageError, match=told):
+        rb.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, "AP", engine=engine, **options)
+
+
+# ---- with Spark ----
+
+
+@pytest.fixture(scope="module")
+def frames(spark_session):
+    """Rows of three runs in any order in a frame, judgments in another, and what evaluation in memory says of them."""
+    qrels, rows = collection(1, topics=30)
+    local = rb.evaluate(qrels, by_name(rows), MEASURES)
+    runs = spark_session.createDataFrame(rows, RUN_SCHEMA).repartition(3)
+    return spark_session.createDataFrame(qrels, QRELS_SCHEMA), runs, local
+
+
+def test_frames_with_rows_in_any_order(frames, tmp_path):
+    """Scores stay distributed, and means, tidy rows, files of them and comparisons come from where they are."""
+    qrels, runs, local = frames
+    scores = rb.evaluate(qrels, runs, MEASURES, engine="spark")
+    assert scores.found is not None
+    assert scores.runs == local.runs
+    assert_same(scores.collect(), local)
+    np.testing.assert_allclose(scores.mean().high, local.mean().high, rtol=1e-12)
+    pair = scores.paired_sums("a", "b")
+    apart = local.value[0] - local.value[1]
+    np.testing.assert_allclose(pair.mean, apart.mean(axis=0), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(pair.squares, apart.var(axis=0) * 30, rtol=1e-9)
+    scores.write_parquet(tmp_path / "scores.parquet")
+    written = polars.read_parquet(tmp_path / "scores.parquet" / "*.parquet")
+    assert written.columns == ["run", "query_id", "measure", "value", "low", "high"]
+    expected = {(row["run"], row["query_id"], row["measure"]): row for row in [*local.rows(), *local.mean().rows()]}
+    assert written.height == len(expected)
+    for row in written.rows(named=True):
+        known = expected[row["run"], row["query_id"], row["measure"]]
+        assert [row[name] for name in ("value", "low", "high")] == pytest.approx(
+            [known[n] for n in ("value", "low", "high")]
+        )
+    scores.unpersist()
+
+
+def test_judgments_too_many_for_the_driver_meet_the_runs_topic_by_topic(frames, monkeypatch):
+    qrels, runs, local = frames
+    monkeypatch.setattr(evaluation, "DRIVER_ROWS", 10)
+    scores = rb.evaluate(qrels, runs, MEASURES, engine="spark", partitions=2)
+    assert_same(scores.collect(), local)
+
+
+def forbidden(*_):
+    raise AssertionError("there is no need to bring rows together")
+
+
+def test_tables_that_keep_lists_together_are_not_shuffled(spark_session, tmp_path, monkeypatch):
+    """Whoever reads them: tasks, a frame of a table as it is, and Spark a frame to which something was done."""
+    qrels, rows = collection(2, topics=20)
+    local = rb.evaluate(qrels, by_name(rows), MEASURES)
+    polars.DataFrame(rows, schema=["query_id", "doc_id", "score", "run"], orient="row").write_parquet(
+        tmp_path / "runs.parquet", row_group_size=170
+    )
+    monkeypatch.setattr(evaluation._Job, "_brought_together", forbidden)
+    monkeypatch.setattr(file_parts, "PIECE_ROWS", 100)
+    table = spark_session.read.parquet(str(tmp_path / "runs.parquet"))
+    assert sources.files_of_plain_table(spark_session, table)
+    changed = table.filter("score >= 0")
+    assert not sources.files_of_plain_table(spark_session, changed)
+    for frame in (table, changed):
+        assert_same(rb.evaluate(qrels, frame, MEASURES, engine="spark").collect(), local)
+    one = {"mine": table.filter("run = 'a'").drop("run")}
+    expected = rb.evaluate(qrels, {"mine": by_name(rows)["a"]}, MEASURES)
+    assert_same(rb.evaluate(qrels, one, MEASURES, engine="spark", topics="judged").collect(), expected)
+
+
+def lines_of(rows, tag):
+    return "".join(f"{query} Q0 {doc} 1 {score} {tag}\n" for query, doc, score, _ in rows).encode("latin-1")
+
+
+def test_files_of_every_kind_in_a_folder(spark_session, tmp_path, monkeypatch):
+    """Plain, gzip, bzip2, xz, Zstandard, csv, Parquet; large files are cut where topics end; ids of any encoding."""
+    zstandard = pytest.importorskip("zstandard")
+    monkeypatch.setattr(file_parts, "READ_BYTES", 200)
+    qrels, rows = collection(3, topics=6, runs=("a",))
+    rows = [(query.replace("q1", "qé"), doc, score, run) for query, doc, score, run in rows]
+    judged = "".join(f"{query.replace('q1', 'qé')} 0 {doc} {grade:g}\n" for query, doc, grade in qrels)
+    (tmp_path / "qrels").write_bytes(judged.encode("latin-1"))
     folder = tmp_path / "runs"
     folder.mkdir()
-    (folder / "one").write_text("1 Q0 a 1 2 t\n2 Q0 b 1 2 t\n")
-    (folder / "two.gz").write_bytes(gzip.compress(b"1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n"))
-    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 b 1\n")
-    local = rb.evaluate(tmp_path / "qrels", folder, "RR")
-    for given in (str(folder), f"{folder}/*", f"file:{folder}/one"):
-        found = spark.evaluate_files(str(tmp_path / "qrels"), given, "RR", spark=spark_session)
-        if given.endswith("/one"):
-            assert (found.runs, found.value[0].tolist()) == (["t"], local.value[0].tolist())
-            continue
-        assert found.runs == local.runs == ["t (one)", "t (two)"]
-        assert found.value.tolist() == local.value.tolist()
+    compress = {
+        "plain": bytes, "a.gz": gzip.compress, "b.bz2": bz2.compress, "c.xz": lzma.compress,
+        "d.zst": zstandard.ZstdCompressor().compress,
+    }  # fmt: skip
+    for number, (name, packed) in enumerate(compress.items()):
+        (folder / name).write_bytes(packed(b"# a comment\n\n" + lines_of(rows[: len(rows) - number], "tag")))
+    plain = polars.DataFrame([row[:3] for row in rows if "é" not in row[0]], schema=["q", "d", "s"], orient="row")
+    plain.write_csv(folder / "e.csv")
+    plain.write_parquet(folder / "f.parquet", row_group_size=40)
+    options = {"columns": {"query_id": "q", "doc_id": "d", "score": "s"}}
+    local = rb.evaluate(tmp_path / "qrels", folder, MEASURES, **options)
+    scores = rb.evaluate(tmp_path / "qrels", f"{folder}/*", MEASURES, engine="spark", **options)
+    assert scores.runs == ["tag (a)", "tag (b)", "tag (c)", "tag (d)", "e", "f", "tag (plain)"]
+    assert_same(scores.collect(), local)
+    assert scores.collect().query_ids == local.query_ids
+    assert {row.run for row in scores.to_spark().select("run").distinct().collect()} == set(local.runs)
 
+    # The same on a file system that only Spark knows, where it hands out rows, lines or whole files.
+    monkeypatch.setattr(sources, "opened_by_tasks", lambda *_: None)
+    several = {name: f"file:{folder}/{name}" for name in ("plain", "c.xz", "d.zst")}
+    expected = rb.evaluate(tmp_path / "qrels", {name: folder / name for name in several}, MEASURES)
+    assert_same(rb.evaluate(tmp_path / "qrels", several, MEASURES, engine="spark").collect(), expected)
 
-@pytest.mark.parametrize("kind", ["gzip", "bz2", "lzma", "zstandard"])
-def test_compressed_text_and_ids_of_any_encoding(spark_session, tmp_path, kind):
-    library = pytest.importorskip(kind)
-    compress = library.ZstdCompressor().compress if kind == "zstandard" else library.compress
-    content = "café Q0 dé 1 2 t\ncafè Q0 dé 1 2 t\ncafè Q0 dè 1 1 t\n".encode("latin-1")
-    (tmp_path / "qrels").write_bytes("café 0 dé 1\ncafè 0 dè 1\n".encode("latin-1"))
-    (tmp_path / "run").write_bytes(compress(content))
-    files = str(tmp_path / "qrels"), str(tmp_path / "run")
-    found, local = spark.evaluate_files(*files, "RR", spark=spark_session), rb.evaluate(*files, "RR")
-    assert aligned(found, local)["value"].tolist() == local.value.tolist() == [[[1.0], [0.5]]]
-    (tmp_path / "run").write_bytes(compress(content * 50)[:-12])
-    with pytest.raises(rb.DataError, match=r"/run: the compressed data are damaged") as raised:
-        spark.evaluate_files(*files, "RR", spark=spark_session)
+    (folder / "c.xz").write_bytes((folder / "c.xz").read_bytes()[:-12])
+    monkeypatch.undo()
+    with pytest.raises(rb.DataError, match=r"c\.xz: the compressed data are damaged") as raised:
+        rb.evaluate(tmp_path / "qrels", folder / "c.xz", "RR", engine="spark")
     assert "\n" not in str(raised.value)
 
 
-def test_damaged_parquet_is_one_sentence_that_names_the_file(spark_session, tmp_path):
-    (tmp_path / "qrels").write_text("q1 0 a 1\n")
+def test_files_that_mix_their_topics_are_shuffled_with_all_their_judgments(spark_session, tmp_path, monkeypatch):
+    monkeypatch.setattr(file_parts, "READ_BYTES", 200)
+    qrels, rows = collection(3, topics=5, runs=("mine",))
+    random.Random(3).shuffle(rows)
+    (tmp_path / "run").write_bytes(lines_of(rows, "tag").rstrip())
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 {doc} {grade:g}\n" for query, doc, grade in qrels))
+    files = tmp_path / "qrels", tmp_path / "run"
+    local = rb.evaluate(*files, MEASURES)
+    for most in (evaluation.DRIVER_BYTES, 10):
+        monkeypatch.setattr(evaluation, "DRIVER_BYTES", most)
+        assert_same(rb.evaluate(*files, MEASURES, engine="spark").collect(), local)
+    with pytest.raises(rb.UsageError, match="keep the lines of each topic together"):
+        rb.evaluate(*files, engine="spark", lenient=True)
+
+
+def test_errors_come_from_tasks_with_all_their_parts(spark_session, tmp_path, monkeypatch):
+    monkeypatch.setattr(file_parts, "READ_BYTES", 32)
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n3 0 z 1\n")
+    run, path = "1 Q0 a 1 2 t\n# so\n2 Q0 a 1 2 t\n2 Q0 b 1 1 t\n", tmp_path / "run"
+    for more, told in (
+        ("3 Q0 b 2 high t\n", 'the score "high" is not a finite number.'),
+        ("2 Q0 a 2 1 t\n", 'document "a" of topic "2" stands here for the second time'),
+    ):
+        path.write_text(run + more)
+        with pytest.raises(rb.DataError, match=told) as raised:
+            rb.evaluate(tmp_path / "qrels", path, engine="spark")
+        assert raised.value.place == Place(str(path), line=5)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "_SUCCESS").touch()
+    (tmp_path / "parts" / "part-0").write_text(run + "3 Q0 b 2 high t\n")
+    with pytest.raises(rb.DataError, match='The line is "3 Q0 b 2 high t"') as raised:  # of lines without numbers
+        rb.evaluate(tmp_path / "qrels", tmp_path / "parts", engine="spark")
+    assert raised.value.place == Place(str(tmp_path / "parts"))
+    twice = [("1", "a", 1.0), ("1", "a", 0.1)]
+    frame = spark_session.createDataFrame(twice, "query_id string, doc_id string, score double")
+    with pytest.raises(rb.DataError, match=r'run "run": document "a" of topic "1" stands there twice .with 0.1 and 1.'):
+        rb.evaluate(tmp_path / "qrels", frame, engine="spark")
     path = tmp_path / "run.parquet"
-    polars.DataFrame(
-        {"query_id": ["q1"] * 999, "doc_id": [f"d{at}" for at in range(999)], "score": [0.5] * 999}
-    ).write_parquet(path)
+    polars.DataFrame({"query_id": ["1"] * 999, "doc_id": [f"d{at}" for at in range(999)], "score": 0.5}).write_parquet(
+        path
+    )
     sound = path.read_bytes()
-    for damaged in (sound[:-200], sound[:-40] + b"\xff" * 30 + sound[-10:], sound[:4] + b"\xff" * 600 + sound[604:]):
+    for damaged in (sound[:-200], sound[:4] + b"\xff" * 600 + sound[604:]):
         path.write_bytes(damaged)
         with pytest.raises(rb.DataError, match=r"run\.parquet: ") as raised:
-            spark.evaluate_files(str(tmp_path / "qrels"), str(path), "RR", spark=spark_session)
+            rb.evaluate(tmp_path / "qrels", path, "RR", engine="spark")
         assert "\n" not in str(raised.value)
-        assert " calling o" not in str(raised.value)
 
 
-def test_what_is_no_file_and_what_no_engine_but_memory_reads(spark_session, tmp_path):
-    (tmp_path / "qrels").write_text("1 0 a 1\n")
-    (tmp_path / "run.csv").write_text("query_id,doc_id,score\n1,a,1\n")
-    for given, told in (("-", "which is no file"), (tmp_path / "run.csv", "only TREC files and Parquet.*this is csv")):
-        with pytest.raises(rb.UsageError, match=told):
-            spark.evaluate_files(str(tmp_path / "qrels"), str(given), "RR", spark=spark_session)
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"query_id": "double"}, '"query_id" is of type double; ids are text'),
+        ({"score": "string"}, '"score" is of type string, not a number'),
+        ({"doc_id": None}, "no column for the document id"),
+        ({"ties": "rank"}, "there is no column rank"),
+        ({"names": ["a", "b"]}, r'2 runs are named, but the frame has no column.*Add one called "run"'),
+        ({"qrels": "other"}, 'run "run": no topic of this run is among the judged ones'),
+        ({"labels": "human"}, 'no column "source"'),
+        ({"runs": {"q": {"a": 1}}}, "runs are frames of Spark's or paths"),
+        ({"runs": "-"}, "which is no file"),
+    ],
+)
+def test_what_is_wrong_with_frames_is_one_sentence(spark_session, given, told):
+    kinds = {"query_id": "string", "doc_id": "string", "score": "double"}
+    kinds |= {name: kind for name, kind in given.items() if name in kinds}
+    values = {"string": "1", "double": 1.0}
+    schema = ", ".join(f"{name} {kind}" for name, kind in kinds.items() if kind)
+    frame = spark_session.createDataFrame([tuple(values[kind] for kind in kinds.values() if kind)], schema)
+    options = {name: given[name] for name in ("ties", "names", "labels") if name in given}
+    qrels = [(given.get("qrels", "1"), "1", 1)]
+    if "labels" in given:
+        qrels = polars.DataFrame(qrels, schema=["query_id", "doc_id", "relevance"], orient="row")
+    with pytest.raises(rb.RankboundsError, match=told) as raised:
+        rb.evaluate(qrels, given.get("runs", frame), "RR", engine="spark", **options)
+    assert "\n" not in str(raised.value)
+    assert "java" not in str(raised.value)
+
+
+def test_the_old_calls_are_understood_with_a_warning(spark_session, tmp_path):
+    rows = [("q1", "a", 1.0, "mine"), ("q1", "b", 0.5, "mine")]
+    runs = spark_session.createDataFrame(rows, RUN_SCHEMA)
+    qrels = spark_session.createDataFrame([("q1", "b", 1.0)], QRELS_SCHEMA)
+    with pytest.warns(DeprecationWarning, match="the judgments first"):
+        swapped = spark.evaluate(runs, qrels, "RR", runs=["mine"])
+    assert (swapped.runs, swapped.mean().value.item()) == (["mine"], 0.5)
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        assert spark.evaluate(qrels.withColumnRenamed("relevance", "score"), runs, "RR").mean().value.item() == 0.5
+    assert not [warning for warning in met if "the judgments first" in str(warning.message)]
+    (tmp_path / "run").write_text("q1 Q0 a 1 2 t\nq1 Q0 b 1 1 t\n")
+    (tmp_path / "qrels").write_text("q1 0 b 1\n")
+    with pytest.warns(DeprecationWarning, match='engine="spark"'):
+        assert spark.evaluate_files(tmp_path / "qrels", tmp_path / "run", "RR").value.item() == 0.5
+
+
+def test_lenient_reading_counts_what_it_leaves_out(spark_session, tmp_path, monkeypatch):
+    monkeypatch.setattr(file_parts, "READ_BYTES", 32)
+    lines = [
+        "1 Q0 a 1 9 t",
+        "1 Q0 b 2 high t",
+        "1 Q0 a 3 7 t",
+        "2 Q0 a 1",
+        "2 Q0 a 1 5 t",
+        "2 Q0 b 1 low t",
+        "3 Q0 z 1 1 t",
+    ]
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n3 0 z 1\n")
+    (tmp_path / "run").write_text("\n".join(lines) + "\n")
+    files, told = (tmp_path / "qrels", tmp_path / "run"), {}
+    for engine in ("local", "spark"):
+        with pytest.warns(rb.RankboundsWarning) as met:
+            scores = rb.evaluate(*files, "RR", lenient=True, engine=engine)
+        assert scores.mean().value.tolist() == [[[1.0]]]
+        (left_out,) = (str(one.message) for one in met if "leniently" in str(one.message))
+        told[engine] = sorted(left_out.partition(": read leniently: ")[2].rstrip(".").split("; "))
+    assert told["local"] == told["spark"]
 
 
 @pytest.mark.parametrize(
@@ -382,89 +516,70 @@ def test_what_is_no_file_and_what_no_engine_but_memory_reads(spark_session, tmp_
 )
 def test_the_same_bytes_have_the_same_outcome(spark_session, tmp_path, qrels, run):
     def on_spark(*arguments, **options):
-        return spark.evaluate_files(*arguments, spark=spark_session, **options)
+        return rb.evaluate(*arguments, engine="spark", **options).collect()
 
     assert_same_outcome([on_spark], qrels, run, tmp_path)
 
 
-def trec_files(folder, run, qrels="1 0 a 1\n2 0 a 1\n3 0 z 1\n"):
-    (folder / "qrels").write_text(qrels)
-    (folder / "run").write_text(run)
-    return str(folder / "qrels"), str(folder / "run")
+def told_by_us(err):
+    """Java has something to say when it starts."""
+    return [line for line in err.splitlines() if line.startswith("rankbounds:")]
 
 
-def test_a_bad_line_of_a_file_here_has_its_number(spark_session, tmp_path, monkeypatch):
-    monkeypatch.setattr(local_files, "READ_BYTES", 16)
-    monkeypatch.setattr(local_files, "RANGE_BYTES", 32)
-    files = trec_files(tmp_path, "1 Q0 a 1 2 t\n# so\n2 Q0 a 1 2 t\n2 Q0 b 1 1 t\n3 Q0 b 2 high t\n")
-    with pytest.raises(rb.DataError, match=r'run:5: the score "high" is not a finite number.'):
-        spark.evaluate_files(*files, spark=spark_session)
-    files = trec_files(tmp_path, "1 Q0 a 1 2 t\n\n2 Q0 a 1 2 t\n2 Q0 b 1 1 t\n2 Q0 a 2 1 t\n")
-    with pytest.raises(rb.DataError, match=r'run:5: document "a" of topic "2" stands here for the second time'):
-        spark.evaluate_files(*files, spark=spark_session)
-
-
-def test_a_bad_line_is_shown_where_its_number_is_not_known(spark_session, tmp_path):
-    (tmp_path / "part").mkdir()
-    (tmp_path / "part" / "0").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 high t\n")
-    qrels, _ = trec_files(tmp_path, "")
-    with pytest.raises(
-        rb.DataError, match=r'part/0: the score "high" is not a finite number. The line is "1 Q0 b 2 high t"'
-    ):
-        spark.evaluate_files(qrels, f"file:{tmp_path}/part", spark=spark_session)
-
-
-def test_lenient_reading_counts_what_it_leaves_out(spark_session, tmp_path, monkeypatch):
-    lines = [
-        "1 Q0 a 1 9 t",
-        "1 Q0 b 2 high t",
-        "1 Q0 a 3 7 t",
-        "2 Q0 a 1",
-        "2 Q0 a 1 5 t",
-        "2 Q0 b 1 low t",
-        "3 Q0 z 1 1 t",
+@pytest.mark.parametrize("engine", ["stream", "spark"])
+def test_the_command_prints_what_it_prints_in_memory(request, engine, tmp_path, command):
+    """Chunks, self-matches and a depth; judgments of one source in a table; names of columns and of runs."""
+    options = ["--engine", engine]
+    if engine == "spark":
+        options += ["--master", request.getfixturevalue("spark_session").sparkContext.master]
+    draw = random.Random(8)
+    rows = [
+        (f"q{t}", f"{d}#{c}", draw.random())
+        for t in range(6)
+        for d in ["q1", *(f"d{n}" for n in range(9))]
+        for c in "12"
     ]
-    files = trec_files(tmp_path, "\n".join(lines) + "\n")
-    with pytest.warns(rb.RankboundsWarning) as told:
-        local = rb.evaluate(*files, "RR", lenient=True)
-    monkeypatch.setattr(local_files, "READ_BYTES", 16)
-    monkeypatch.setattr(local_files, "RANGE_BYTES", 32)
-    with pytest.warns(rb.RankboundsWarning) as said:
-        found = spark.evaluate_files(*files, "RR", spark=spark_session, lenient=True)
-    assert found.value.tolist() == local.value.tolist()
-    (theirs,), (ours,) = (
-        [str(one.message) for one in each if "leniently" in str(one.message)] for each in (told, said)
+    polars.DataFrame(rows, schema=["q", "d", "s"], orient="row").write_parquet(
+        tmp_path / "run.parquet", row_group_size=30
     )
-    assert sorted(ours.partition(": read leniently: ")[2].rstrip(".").split("; ")) == sorted(
-        theirs.partition(": read leniently: ")[2].rstrip(".").split("; ")
+    labels = [(f"q{t}", f"d{n}", n % 3, who) for t in range(6) for n in range(9) for who in ("human", "llm")]
+    polars.DataFrame(labels, schema=["q", "d", "grade", "source"], orient="row").write_csv(tmp_path / "labels.csv")
+    call = [
+        "evaluate", tmp_path / "labels.csv", f"mine={tmp_path}/run.parquet", "-q", "--format", "json", "--labels",
+        "human", "--columns", "query_id=q,doc_id=d,score=s,relevance=grade", "--drop-self", "--documents-of", "#",
+        "--depth", "7",
+    ]  # fmt: skip
+    code, out, err = command(*call)
+    assert code == 0
+    assert "self-matches dropped" in err
+    found = command(*call, *options)
+    assert (found[0], told_by_us(found[2])) == (code, told_by_us(err))
+    ours, theirs = json.loads(found[1]), json.loads(out)
+    assert [list(row) for row in ours] == [list(row) for row in theirs]
+    for row, known in zip(ours, theirs, strict=True):
+        assert row == {name: pytest.approx(cell) if isinstance(cell, float) else cell for name, cell in known.items()}
+    if engine == "spark":
+        written = ["--format", "parquet", "-o", tmp_path / "scores"]
+        assert command(*call[:4], *written, *call[6:], *options)[0] == 0
+        assert polars.read_parquet(tmp_path / "scores" / "*.parquet").height == 7 * 5
+
+
+def test_edges_too_large_for_the_driver_are_not_handed_to_it(monkeypatch):
+    monkeypatch.setattr(whole_lists, "EDGE_ROWS", 3)
+    lists = whole_lists.WholeLists()
+    run = rb.Run.from_columns(["1"] * 4 + ["2"], list("abcde"), [5, 4, 3, 2, 1])
+    with pytest.raises(whole_lists.MixedListsError):
+        list(lists.of(0, run))
+
+
+@pytest.mark.skipif(
+    not os.environ.get("RANKBOUNDS_CLUSTER"), reason="takes minutes: set RANKBOUNDS_CLUSTER=1 to run it"
+)
+def test_a_real_cluster_gives_the_same_numbers_also_when_a_worker_is_killed():
+    script = Path(__file__).resolve().parents[1] / "benchmarks" / "spark_cluster.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--topics", "60", "--runs", "3"], stdout=subprocess.PIPE, check=False
     )
-    (tmp_path / "run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n1 Q0 b 2 1 t\n" * 3)
-    with pytest.raises(rb.UsageError, match="keep the lines of each topic together"):
-        spark.evaluate_files(*files, spark=spark_session, lenient=True)
-
-
-def test_files_that_mix_their_topics_are_shuffled(spark_session, tmp_path, monkeypatch):
-    monkeypatch.setattr(local_files, "READ_BYTES", 64)
-    monkeypatch.setattr(local_files, "RANGE_BYTES", 200)
-    qrels, rows = collection(3, topics=5, runs=("mine",))
-    lines = [f"{query.replace(' ', '-')} Q0 {doc} 1 {score} tag\n" for query, doc, score, _ in rows]
-    judged = [f"{query} 0 {doc} {grade:g}\n" for query, doc, grade in qrels]
-    files = trec_files(tmp_path, "".join(lines), "".join(judged))
-    monkeypatch.setattr(files_on_spark, "_rows_of_files", one := Recorded(files_on_spark._rows_of_files))
-    for order, together in ((lines, False), (sorted(lines), True)):
-        (tmp_path / "run").write_text("".join(order).rstrip())
-        found, local = spark.evaluate_files(*files, MEASURES, spark=spark_session), rb.evaluate(*files, MEASURES)
-        assert (one.returned is not None) == together
-        for name, array in aligned(found, local).items():
-            np.testing.assert_allclose(array, getattr(local, name), rtol=1e-12, atol=1e-12)
-
-
-class Recorded:
-    """A function that keeps what it returned."""
-
-    def __init__(self, function):
-        self.function = function
-
-    def __call__(self, *arguments):
-        self.returned = self.function(*arguments)
-        return self.returned
+    told = done.stdout.decode().splitlines()
+    assert done.returncode == 0, told
+    assert sum("the same numbers" in line for line in told) == len(told) == 4

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import replace
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from rankbounds.collection.inputs import RunToRead
 from rankbounds.commands.citing import add_citing, write_bibtex
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, progress_on_terminal, write_text, wrote
 from rankbounds.commands.progress import doing
-from rankbounds.commands.reading import add_inputs
+from rankbounds.commands.reading import add_inputs, preparation_from, reading_from
 from rankbounds.commands.run_names import name_and_path
 from rankbounds.commands.scoring import (
     add_assumptions,
@@ -32,8 +35,13 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import expand
 from rankbounds.measures.sources import bibtex
 
+if TYPE_CHECKING:
+    from rankbounds.evaluation.engines.spark import SparkScores
+
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "parquet", "latex", "markdown", "html", "trec")
 ENGINES = ("auto", "local", "stream", "spark")
+LISTS_COLLECTED = 200_000
+"""So many lists come from Spark to be shown; of more, means alone, unless the scores of topics are asked for."""
 LARGE_SHARE = 6
 """A run that takes more than this share of the machine's memory as a file would not fit well while it is scored."""
 
@@ -53,13 +61,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "auto (default) streams files that are too large for memory",
     )
     parser.add_argument("--memory", metavar="SIZE", help="with --engine stream: how much to hold (default 512M)")
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        help="with --engine spark, or meaning it: the cluster, such as spark://host:7077 (default: this machine)",
+    )
     add_citing(parser)
     add_output(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
-    scores = arranged(options, _scores(options))
+    engine = _engine(options)
+    if engine == "spark":
+        distributed = _by_spark(options)
+        if options.format == "parquet" and options.per_topic:
+            write_bibtex(options, bibtex(distributed.measures))
+            distributed.write_parquet(options.output)
+            wrote(options.output)
+            return 0
+        lists = len(distributed.runs) * distributed.number_of_topics
+        found = distributed.collect() if options.per_topic or lists <= LISTS_COLLECTED else distributed.mean()
+    else:
+        found = evaluate_from(options) if engine == "local" else _by_stream(options)
+    scores = arranged(options, found)
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         say(f"the bounds of {named} hold, but may be wider than what can happen.")
@@ -72,56 +97,77 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _scores(options: argparse.Namespace) -> Scores:
-    engine = options.engine
+def _engine(options: argparse.Namespace) -> str:
+    """The engine that was asked for, or that fits."""
+    engine: str = options.engine
     if engine not in ENGINES:
         hint = did_you_mean(engine, list(ENGINES))
         raise UsageError(f'There is no engine "{engine}".{hint} Known: {", ".join(ENGINES)}.')
     if options.memory and engine not in ("auto", "stream"):
         raise UsageError("--memory goes with --engine stream only.")
-    if engine == "auto":
-        engine = "stream" if options.memory or _too_large(list(named_files(options))) else "local"
-    if engine == "local":
-        return evaluate_from(options)
-    if options.read_as or options.labels or options.columns:
-        raise UsageError(
-            f"--from, --labels and --columns do not go with --engine {engine}: it reads TREC files and Parquet."
-        )
-    if options.drop_self or options.documents_of or options.depth:
-        raise UsageError(f"--drop-self, --documents-of and --depth do not go with --engine {engine}.")
-    measures = options.measures or DEFAULT_MEASURES
-    if engine == "spark":
-        try:
-            from rankbounds.evaluation.engines import spark
-        except ImportError:
-            raise UsageError("This installation has no engine for Spark.") from None
-
-        assumptions = assumptions_from(options)
-        return spark.evaluate_files(options.qrels, options.runs, measures, lenient=options.lenient, **assumptions)
-    from rankbounds.evaluation.engines import streaming
-
-    files = named_files(options)
-    doing("sorting files by topic")
-    scores = streaming.evaluate(
-        options.qrels,
-        list(files),
-        measures,
-        memory=options.memory,
-        lenient=options.lenient,
-        progress=progress_on_terminal("parts scored"),
-        **assumptions_from(options),
-    )
-    return replace(scores, runs=[name or own for name, own in zip(files.values(), scores.runs, strict=True)])
+    if options.master and (engine not in ("auto", "spark") or options.memory):
+        raise UsageError("--master goes with --engine spark only.")
+    if engine != "auto":
+        return engine
+    if options.master:
+        return "spark"
+    runs = (file for argument in options.runs for file in expand([name_and_path(argument)[1]]))
+    return "stream" if options.memory or _too_large(runs) else "local"
 
 
-def named_files(options: argparse.Namespace) -> dict[str, str | None]:
-    """The files of the runs with the names that the user gave them, if any."""
+def _options_of_engines(options: argparse.Namespace) -> dict[str, Any]:
+    """What the options say to an engine for large data."""
     return {
-        file: name for argument in options.runs for name, path in [name_and_path(argument)] for file in expand([path])
+        **assumptions_from(options),
+        "labels": options.labels,
+        "formats": options.read_as,
+        "columns": options.columns,
+        "lenient": options.lenient,
+        "preparation": preparation_from(options),
     }
 
 
-def _too_large(runs: list[str]) -> bool:
+def _named_paths(options: argparse.Namespace) -> list[RunToRead]:
+    """The paths of the runs with the names that the user gave them, if any; engines expand and open them."""
+    reading = reading_from(options)
+    named = [name_and_path(argument) for argument in options.runs]
+    return [RunToRead(path, partial(reading.run, path), path, name) for name, path in named]
+
+
+def _by_spark(options: argparse.Namespace) -> SparkScores:
+    from rankbounds.evaluation.engines import spark
+
+    measures = options.measures or DEFAULT_MEASURES
+    runs = _named_paths(options)
+    doing("scoring by Spark")
+    scores = spark.evaluate(options.qrels, runs, measures, master=options.master, **_options_of_engines(options))
+    _say_prepared(scores.mean())
+    return scores
+
+
+def _by_stream(options: argparse.Namespace) -> Scores:
+    from rankbounds.evaluation.engines import streaming
+
+    doing("sorting files by topic")
+    scores = streaming.evaluate(
+        options.qrels,
+        _named_paths(options),
+        options.measures or DEFAULT_MEASURES,
+        memory=options.memory,
+        progress=progress_on_terminal("parts scored"),
+        **_options_of_engines(options),
+    )
+    _say_prepared(scores)
+    return scores
+
+
+def _say_prepared(scores: Scores) -> None:
+    for name, noted in zip(scores.runs, scores.notes, strict=True):
+        if noted.prepared:
+            say(f"{name}: {noted.prepared}.")
+
+
+def _too_large(runs: Iterable[str]) -> bool:
     """Is a run larger than this machine's memory can well hold?"""
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
         return False

@@ -717,3 +717,10 @@ def pairs_among(
     place = pair_places(runs, first, second)
     around = 1 - column[place] if complement else 0.0 - (column if other is None else other)[place]
     return np.where(first < second, column[place], around)
+
+
+def verdicts(lead: Floats, p_adjusted: Floats, low: Floats, high: Floats, alpha: float) -> Ints:
+    """Every pair's verdict, by its place in ``VERDICTS``, where more is better."""
+    shown = (p_adjusted < alpha) & (lead != 0)
+    settled = np.where(lead > 0, low > 0, high < 0)
+    return np.where(shown, np.where(lead > 0, 1, 3) + ~settled, 0)

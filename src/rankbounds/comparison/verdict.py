@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -53,15 +53,57 @@ from rankbounds.measures import Measure
 from rankbounds.tables import plain_rows
 
 if TYPE_CHECKING:
-    pass
-from rankbounds.comparison.result import SYSTEM_FIELDS, VERDICTS, Comparison, pair_places, pairs_among, run_number
+    from rankbounds.comparison.from_sums import SummedComparison
+    from rankbounds.evaluation.engines.spark.scores import SparkScores
+
+from rankbounds.comparison.result import (
+    SYSTEM_FIELDS,
+    VERDICTS,
+    Comparison,
+    pair_places,
+    pairs_among,
+    run_number,
+    verdicts,
+)
 
 CertainBounds = Callable[[Measure], DifferenceBounds | None]
 """For a measure, the bounds of every pair's mean difference over all judgments; None: not known."""
 
 
+@overload
+def compare(
+    scores: SparkScores,
+    *,
+    test: str = ...,
+    correction: str = ...,
+    alternative: str = ...,
+    alpha: float = ...,
+    confidence: float = ...,
+    baseline: str | None = ...,
+) -> SummedComparison: ...
+
+
+@overload
 def compare(
     scores: Scores,
+    *,
+    test: str = ...,
+    correction: str = ...,
+    alternative: str = ...,
+    alpha: float = ...,
+    confidence: float = ...,
+    resamples: int = ...,
+    seed: int = ...,
+    baseline: str | None = ...,
+    ranks: str = ...,
+    margin: float | None = ...,
+    evidence: Evidence | None = ...,
+    certain: CertainBounds | None = ...,
+) -> Comparison: ...
+
+
+def compare(
+    scores: Scores | SparkScores,
     *,
     test: str = "randomization",
     correction: str = "auto",
@@ -76,13 +118,15 @@ def compare(
     among: Sequence[str] | None = None,
     evidence: Evidence | None = None,
     certain: CertainBounds | None = None,
-) -> Comparison:
+) -> Comparison | SummedComparison:
     """Compare all pairs of runs in the scores, measure by measure, by a paired test over topics.
 
     Parameters
     ----------
-    scores : Scores
-        Of two runs or more. Scores of ``topics="shared"`` are compared over the topics that all runs have.
+    scores : Scores or SparkScores
+        Of two runs or more. Scores of ``topics="shared"`` are compared over the topics that all runs have. Scores that
+        Spark holds are compared from sums (``test="t"``), each pair over the topics that both have, and no topic is
+        brought here.
     test : {"randomization", "t", "wilcoxon", "sign", "bootstrap", "tost"}
         The test of each pair alone, which gives ``p_value``. ``tost`` asks the opposite of the others: two one-sided t
         tests, whose p-value is small where a difference of ``margin`` or more is ruled out.
@@ -114,7 +158,7 @@ def compare(
     Returns
     -------
     Comparison
-        Rows for systems and pairs, tables, words.
+        Rows for systems and pairs, tables, words; of ``SparkScores`` a ``SummedComparison``, which has the pairs.
 
     Notes
     -----
@@ -139,6 +183,13 @@ def compare(
     'equivalent'
 
     """
+    if not isinstance(scores, Scores):
+        from rankbounds.comparison.from_sums import compare_sums
+
+        return compare_sums(
+            scores, test=test, correction=correction, alternative=alternative, alpha=alpha, confidence=confidence,
+            baseline=baseline,
+        )  # fmt: skip
     if len(scores.runs) < 2:
         raise DataError("A comparison needs at least two runs.")
     for measure in scores.measures:
@@ -226,7 +277,7 @@ def compare(
     leads = [_lead(*of_measure) for of_measure in zip(apart, columns["difference"], scores.measures, strict=True)]
     ranges = zip(columns["certain_low"], columns["certain_high"], scores.measures, strict=True)
     low, high = (np.stack(ends) for ends in zip(*(merit_of_range(*of_measure) for of_measure in ranges), strict=True))
-    codes = _verdicts(np.stack(leads), columns["p_adjusted"], low, high, alpha)
+    codes = verdicts(np.stack(leads), columns["p_adjusted"], low, high, alpha)
     if test == TOST:
         codes = np.where(separated[:, kept], VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
     systems = _system_rows(scores, (all_first, all_second, separated) if lettered else None, placed, confidence)
@@ -412,13 +463,6 @@ def _lead(differences: Floats, difference: Floats, measure: Measure) -> Floats:
     return merit(np.where(np.isnan(difference), np.sign(differences).sum(axis=-1), difference), measure)
 
 
-def _verdicts(lead: Floats, p_adjusted: Floats, low: Floats, high: Floats, alpha: float) -> Ints:
-    """Every pair's verdict, by its place in ``VERDICTS``, where more is better."""
-    shown = (p_adjusted < alpha) & (lead != 0)
-    settled = np.where(lead > 0, low > 0, high < 0)
-    return np.where(shown, np.where(lead > 0, 1, 3) + ~settled, 0)
-
-
 def verdict(difference: float, p_adjusted: float, certain_low: float, certain_high: float, *, alpha: float) -> str:
     """What can be said of a pair in a few words, where more is better.
 
@@ -426,4 +470,4 @@ def verdict(difference: float, p_adjusted: float, certain_low: float, certain_hi
     judged": significant, but unjudged documents could still turn it around (or it is not known whether they could).
     """
     numbers = np.array([difference, p_adjusted, certain_low, certain_high], dtype=np.float64)
-    return VERDICTS[int(_verdicts(numbers[0], numbers[1], numbers[2], numbers[3], alpha))]
+    return VERDICTS[int(verdicts(numbers[0], numbers[1], numbers[2], numbers[3], alpha))]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.run import unique_names
 from rankbounds.columns.native import worth_starting
-from rankbounds.errors import warn
+from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.score_sheet import RunResult, score_run
 from rankbounds.evaluation.scores import Scores
@@ -23,10 +24,53 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
 
+if TYPE_CHECKING:
+    from rankbounds.evaluation.engines.spark.scores import SparkScores
+
 DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
 
 
+@overload
 def evaluate(
+    qrels: Any,
+    runs: Any,
+    measures: str | Measure | Iterable[str | Measure] = ...,
+    *,
+    engine: Literal["spark"],
+    **options: Any,
+) -> SparkScores: ...
+
+
+@overload
+def evaluate(
+    qrels: Any,
+    runs: Any,
+    measures: str | Measure | Iterable[str | Measure] = ...,
+    *,
+    ties: str = ...,
+    ties_key: Any = ...,
+    unjudged: str = ...,
+    q: float | None = ...,
+    bounds: str = ...,
+    gain: str | Mapping[Any, float] | GainRule | None = ...,
+    topics: str = ...,
+    score_precision: str = ...,
+    open: str = ...,
+    most_relevant: int | None = ...,
+    labels: str | Sequence[str] | None = ...,
+    formats: Formats | None = ...,
+    columns: Mapping[str, str] | None = ...,
+    lenient: bool = ...,
+    threads: int | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+    observe: Callable[[int, Rankings], None] | None = ...,
+    engine: Literal["local", "stream"] = ...,
+    memory: int | str | None = ...,
+    scratch: str | os.PathLike[str] | None = ...,
+) -> Scores: ...
+
+
+def evaluate(  # type: ignore[misc]  # (of the first signature the options stand here by their names)
     qrels: Any,
     runs: Any,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
@@ -48,7 +92,13 @@ def evaluate(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     observe: Callable[[int, Rankings], None] | None = None,
-) -> Scores:
+    engine: Literal["local", "stream", "spark"] = "local",
+    memory: int | str | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+    master: str | None = None,
+    partitions: int | None = None,
+    names: Sequence[str] | None = None,
+) -> Scores | SparkScores:
     """Score one run or many against judgments.
 
     Parameters
@@ -107,11 +157,25 @@ def evaluate(
     observe : callable, optional
         Shown every batch of rankings with the number of its run, from several threads; whoever wants more of the lists
         than scores need not read the runs a second time.
+    engine : {"local", "stream", "spark"}, default "local"
+        Where the work is done: in memory; ``"stream"``, files larger than memory, topic by topic; ``"spark"``, by
+        Spark, which also takes its own frames, for judgments and for runs, and paths on file systems that it knows.
+    memory : int or str, optional
+        With ``engine="stream"``: how much to hold at a time, such as ``"512M"``.
+    scratch : path, optional
+        With ``engine="stream"``: where to put temporary files.
+    master : str, optional
+        With ``engine="spark"``: the cluster, such as ``"spark://host:7077"``, where no session of Spark runs yet.
+    partitions : int, optional
+        With ``engine="spark"``: into how many parts topics are divided where rows must be brought together.
+    names : sequence of str, optional
+        With ``engine="spark"``: the runs that a frame's column ``run`` may name; rows of any other are an error.
 
     Returns
     -------
-    Scores
-        A value, ``low`` and ``high`` for each run, topic and measure.
+    Scores or SparkScores
+        A value, ``low`` and ``high`` for each run, topic and measure; ``SparkScores``, which stay distributed, where
+        Spark did the work.
 
     Notes
     -----
@@ -132,6 +196,15 @@ def evaluate(
     dense,all,P@2,0.5,0.5,1.0
 
     """
+    of_engine = {"memory": memory, "scratch": scratch, "master": master, "partitions": partitions, "names": names}
+    _check_options(engine, {**of_engine, "threads": threads, "progress": progress, "observe": observe})
+    if engine != "local":
+        return _by_engine(
+            engine, qrels, runs, measures, {**of_engine, "threads": threads, "progress": progress}, ties=ties,
+            ties_key=ties_key, unjudged=unjudged, q=q, bounds=bounds, gain=gain, topics=topics,
+            score_precision=score_precision, open=open, most_relevant=most_relevant, labels=labels, formats=formats,
+            columns=columns, lenient=lenient,
+        )  # fmt: skip
     assumptions = Assumptions(
         ties, unjudged, bounds, gain, topics, score_precision, ties_key, q=q, open=open, most_relevant=most_relevant
     )
@@ -148,6 +221,39 @@ def evaluate(
         progress=progress,
         observe=observe,
     )
+
+
+ENGINE_OPTIONS: dict[str, tuple[str, ...]] = {
+    "local": ("threads", "progress", "observe"),
+    "stream": ("memory", "scratch", "threads", "progress"),
+    "spark": ("master", "partitions", "names"),
+}
+"""The engines, and what only some of them take."""
+
+
+def _check_options(engine: str, given: Mapping[str, Any]) -> None:
+    """Reject an engine that does not exist, and options of another."""
+    if engine not in ENGINE_OPTIONS:
+        known = list(ENGINE_OPTIONS)
+        raise UsageError(f'There is no engine "{engine}".{did_you_mean(engine, known)} Known: {", ".join(known)}.')
+    for name, value in given.items():
+        if value is not None and name not in ENGINE_OPTIONS[engine]:
+            others = " or ".join(f'engine="{other}"' for other, taken in ENGINE_OPTIONS.items() if name in taken)
+            raise UsageError(f'{name}= goes with {others}, not with engine="{engine}".')
+
+
+def _by_engine(
+    engine: str, qrels: Any, runs: Any, measures: Any, of_engine: Mapping[str, Any], **options: Any
+) -> Scores | SparkScores:
+    """As ``evaluate``, by an engine for data that are too large for memory."""
+    chosen = {name: of_engine[name] for name in ENGINE_OPTIONS[engine]}
+    if engine == "spark":
+        from rankbounds.evaluation.engines import spark
+
+        return spark.evaluate(qrels, runs, measures, **chosen, **options)
+    from rankbounds.evaluation.engines import streaming
+
+    return streaming.evaluate(qrels, runs, measures, **chosen, **options)
 
 
 def score_runs(

@@ -165,7 +165,7 @@ class LargeFile:
         carried, before = None, 0
         for frame in self._frames():
             frame = frame if carried is None else _polars().concat([carried, frame], how="vertical_relaxed")
-            group = frame[named_columns.find_column(frame.columns, named_columns.QUERY_NAMES)].rle_id()
+            group = frame[named_columns.find_column(frame.columns, self.names.query)].rle_id()
             whole = int(group.search_sorted(group[-1]))
             if whole:
                 yield named_columns.of_object(frame[:whole], self.names, source=self.path, before=before)
@@ -204,7 +204,7 @@ class LargeFile:
         polars = _polars()
         names = [folder / f"{number}" for number in range(parts)]
         for step, frame in enumerate(self._frames()):
-            part = (ids_of_series(_query_column(frame)).hashes() % np.uint64(parts)).astype(np.int64)
+            part = (ids_of_series(_query_column(frame, self.names)).hashes() % np.uint64(parts)).astype(np.int64)
             for number in np.unique(part).tolist():
                 names[number].mkdir(exist_ok=True)
                 frame.filter(polars.Series(part == number)).write_parquet(names[number] / f"{step:06}.parquet")
@@ -233,7 +233,7 @@ class LargeFile:
                 yield queries_of(inner_text(self.path, content, 0))[1]
             return
         for frame in self._frames():
-            yield ids_of_series(_query_column(frame))
+            yield ids_of_series(_query_column(frame, self.names))
 
     def part(self, name: Path | None) -> Piece | None:
         """One part of a file that was split, read; None if it has no line to use."""
@@ -336,10 +336,8 @@ def _first_of_each(hashes: Words, places: Ints) -> tuple[Words, Ints]:
     return distinct, places[first]
 
 
-def _query_column(frame: Any) -> Any:
-    return (
-        frame[named_columns.find_column(frame.columns, named_columns.QUERY_NAMES)].cast(_polars().String).fill_null("")
-    )
+def _query_column(frame: Any, names: ColumnNames) -> Any:
+    return frame[named_columns.find_column(frame.columns, names.query)].cast(_polars().String).fill_null("")
 
 
 def _rows_before_last_topic(topic: Ints) -> int:

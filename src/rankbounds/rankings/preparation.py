@@ -35,20 +35,39 @@ class Preparation:
 
     def __call__(self, run: Run) -> Run:
         """The run as it is to be scored; ``prepared`` says what was done to it."""
-        done = []
+        if not self:
+            return run
+        run, counts = self.counted(run)
+        return run.noted(self.words(counts))
+
+    def counted(self, run: Run) -> tuple[Run, Ints]:
+        """The run as it is to be scored, and what ``words`` tells of it: counts, which add up over parts of a run."""
+        counts: Ints = np.zeros(4, dtype=np.int64)
         if self.documents_of is not None:
-            whole = len(run)
+            counts[0] = len(run)
             run = _best_chunks(run, self.documents_of)
-            done.append(f"{whole:,} chunks of {len(run):,} documents")
+            counts[1] = len(run)
         if self.drop_self:
             itself = run.pairs.docs.equals(Ids.of(list(run.pairs.topics)).take(run.pairs.topic))
             run = run.take(np.flatnonzero(~itself))
-            done.append(f"{np.count_nonzero(itself):,} self-matches dropped")
+            counts[2] = np.count_nonzero(itself)
         if self.depth is not None:
             kept = np.flatnonzero(ranks(run, self.order, self.precision) <= self.depth)
-            done.append(f"depth {self.depth:,} ({len(run) - kept.size:,} documents left out)")
+            counts[3] = len(run) - kept.size
             run = run.take(kept)
-        return run.noted(", ".join(done)) if done else run
+        return run, counts
+
+    def words(self, counts: Ints) -> str:
+        """What was done, in words."""
+        chunks, documents, itself, left_out = counts.tolist()
+        done = []
+        if self.documents_of is not None:
+            done.append(f"{chunks:,} chunks of {documents:,} documents")
+        if self.drop_self:
+            done.append(f"{itself:,} self-matches dropped")
+        if self.depth is not None:
+            done.append(f"depth {self.depth:,} ({left_out:,} documents left out)")
+        return ", ".join(done)
 
 
 def prepare(

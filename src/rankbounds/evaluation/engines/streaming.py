@@ -6,15 +6,16 @@ import contextlib
 import gc
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.run import Run, of_lines
 from rankbounds.columns.ids import Ids
@@ -24,13 +25,16 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, fractions_lost, gathered
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
+from rankbounds.files.formats import pair_of_names
 from rankbounds.files.leniency import REPEATED, LeftOutWarning
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames, Columns
-from rankbounds.files.opening import expand, plain_name
+from rankbounds.files.opening import STANDARD_INPUT, expand, plain_name
 from rankbounds.files.scratch import scratch_folder
 from rankbounds.files.topic_batches import LargeFile, MixedTopicsError, Piece
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.join import empty_rankings, no_topic_judged, slices_of
+from rankbounds.rankings.preparation import Preparation
+from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
 MEMORY = 512 << 20
@@ -43,23 +47,27 @@ QRELS_SHARE = 8
 
 def evaluate(
     qrels: str | os.PathLike[str],
-    runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    runs: Any,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
+    labels: str | Sequence[str] | None = None,
+    formats: Formats | None = None,
+    columns: Mapping[str, str] | None = None,
     lenient: bool = False,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    preparation: Preparation | None = None,
     **assumptions: Any,
 ) -> Scores:
     """As ``rankbounds.evaluation.evaluate`` for files, with about ``memory`` bytes (``"512M"``) held at a time.
 
-    Files are TREC files, plain or compressed, or Parquet. A file that has its topics together is read once; one that
-    mixes them is split by topic into files below ``scratch`` (the system's place for temporary files), which takes
-    about its size on disk. Judgments too many for memory are split so together with every run. What must fit in memory
-    always: the largest topic, the scores (24 bytes for each run, topic and measure, 48 where any has a residual), and
-    some 100 bytes for each topic.
+    Runs are TREC files, plain or compressed, or Parquet; judgments that fit into memory may have any format. A file
+    that has its topics together is read once; one that mixes them is split by topic into files below ``scratch`` (the
+    system's place for temporary files), which takes about its size on disk. Judgments too many for memory are split so
+    together with every run. What must fit in memory always: the largest topic, the scores (24 bytes for each run, topic
+    and measure, 48 where any has a residual), and some 100 bytes for each topic.
     """
     decided = Assumptions(**assumptions)
     chosen = parse_measures(measures)
@@ -67,15 +75,37 @@ def evaluate(
     budget = memory_bytes(memory)
     workers = threads or worth_starting()
 
+    reading = Reading(formats, labels, columns, lenient, workers, decided.gain)
+    kind = pair_of_names(formats)[1]
+    if kind not in (None, "trec", "parquet"):
+        raise UsageError(f'Runs in the format "{kind}" cannot be read in pieces: only TREC files and Parquet can.')
+
     def large(path: str, names: ColumnNames) -> LargeFile:
         return LargeFile(path, names, max(1 << 12, budget // PIECE_SHARE), lenient, workers)
 
-    judgments = large(os.fspath(qrels), QRELS_COLUMNS)
-    several = [large(path, RUN_COLUMNS) for path in expand([runs] if isinstance(runs, str | os.PathLike) else runs)]
+    judgments = large(_path(qrels, "Judgments"), QRELS_COLUMNS)
+    named = list(_named_files(runs))
+    several = [large(path, RUN_COLUMNS.renamed(columns)) for _, path in named]
+    whole = judgments.path != STANDARD_INPUT and judgments.size() < budget // QRELS_SHARE
+    if not whole and (labels or columns or formats):
+        raise UsageError(
+            f"{judgments.path}: labels, columns and formats are for judgments that fit into memory. Allow more memory."
+        )
     with scratch_folder(scratch) as folder, _warnings_of([judgments, *several]):
-        stream = _Stream(judgments, several, chosen, decided, folder, workers, progress or (lambda *_: None))
-        stream.check()
-        scores = stream.whole_judgments() if judgments.size() < budget // QRELS_SHARE else stream.split_judgments()
+        stream = _Stream(
+            judgments,
+            several,
+            chosen,
+            decided,
+            reading,
+            preparation or Preparation(),
+            [name for name, _ in named],
+            folder,
+            workers,
+            progress or (lambda *_: None),
+        )
+        stream.check(whole)
+        scores = stream.whole_judgments() if whole else stream.split_judgments()
     for message in [
         *scores.warnings(),
         *decided.more_known_words([scores.query_ids[topic] for topic in sorted(stream.knowing_more)]),
@@ -83,6 +113,36 @@ def evaluate(
     ]:
         warn(message)
     return scores
+
+
+def _path(given: Any, what: str) -> str:
+    if not isinstance(given, str | os.PathLike):
+        raise UsageError(
+            f"{what} are read in pieces from files, and this is of the type {type(given).__name__}: give a path, or "
+            "leave the engine out."
+        )
+    return os.fspath(given)
+
+
+def _named_files(runs: Any) -> Iterator[tuple[str | None, str]]:
+    """The files of the runs, each with the name that the user gave it, if any."""
+    if isinstance(runs, Mapping):
+        given: list[tuple[str | None, Any]] = [(str(name), run) for name, run in runs.items()]
+    else:
+        alone = isinstance(runs, str | os.PathLike | RunToRead) or not isinstance(runs, Iterable)
+        given = [(None, run) for run in ([runs] if alone else runs)]
+    seen: set[str] = set()
+    for name, run in given:
+        own, path = (run.name, run.path) if isinstance(run, RunToRead) else (None, run)
+        files = expand([_path(path, "Runs")])
+        if (name or own) is not None and len(files) > 1:
+            raise UsageError(f'The name "{name or own}" stands for one run, but {path} are {len(files)} files.')
+        for file in files:
+            if file not in seen or name is not None:
+                seen.add(file)
+                yield name or own, file
+    if not given:
+        raise UsageError("No run was given.")
 
 
 @contextlib.contextmanager
@@ -134,6 +194,8 @@ class _Seen:
     unknown: list[str] = field(default_factory=list)
     missing: list[Ints] = field(default_factory=list)
     """The numbers of judged topics that the run lacks."""
+    prepared: Ints = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
+    """What was done to the run before it is scored, in numbers."""
 
 
 @dataclass
@@ -142,6 +204,10 @@ class _Stream:
     runs: Sequence[LargeFile]
     measures: list[Measure]
     assumptions: Assumptions
+    reading: Reading
+    preparation: Preparation
+    given: Sequence[str | None]
+    """The names that the user gave to runs."""
     scratch: Path
     threads: int
     progress: Callable[[int, int], None]
@@ -151,17 +217,16 @@ class _Stream:
     knowing_more: list[int] = field(default_factory=list)
     """The numbers of topics that know more relevant documents than there should be at most."""
 
-    def check(self) -> None:
-        """Reject what cannot be read in pieces, before any work is done."""
-        files = [self.qrels, *self.runs]
+    def check(self, whole: bool) -> None:
+        """Reject what cannot be read in pieces, before any work is done; judgments that are held whole can."""
+        files = [*self.runs] if whole else [self.qrels, *self.runs]
         with self._as_a_whole_file_would_tell(*(self.runs if self.assumptions.gain.words else files)):
             for file in files:
                 file.check()
 
     def whole_judgments(self) -> Scores:
         """All judgments in memory, each run in pieces."""
-        rule = self.assumptions.gain
-        facts = TopicFacts(judgments_from(self.qrels.path, self.qrels.lenient, self.threads, rule), rule)
+        facts = TopicFacts(self.reading.judgments(self.qrels.path), self.assumptions.gain)
         self.grades, self.knowing_more = facts.grade, self.assumptions.topics_knowing_more(facts)
         facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         results = []
@@ -249,12 +314,18 @@ class _Stream:
         for piece in pieces:
             run = _run_of(piece, file.path)
             seen.name = seen.name or run.name
+            if self.preparation:
+                run, counts = self.preparation.counted(run)
+                seen.prepared += counts
             topic = facts.qrels.pairs.index.topics_of(run.pairs)
             met[topic[topic >= 0]] = True
             seen.unknown += [run.query_ids[number] for number in np.flatnonzero(topic < 0).tolist()]
             chosen = self.assumptions
             slices = slices_of(run, facts, topic, chosen.order, chosen.score_precision, chosen.ties_key)
             sheet.fill(slices, self.threads)
+            emptied = topic[(topic >= 0) & (np.bincount(run.pairs.topic, minlength=topic.size) == 0)]
+            if emptied.size:  # every document of these lists was left out before
+                sheet.fill([partial(_empty, emptied, facts)])
         absent = np.flatnonzero(~met)
         if self.assumptions.topics == "judged" and absent.size:
             sheet.fill([lambda: [empty_rankings(absent, facts)]])
@@ -292,13 +363,25 @@ class _Stream:
             if not unknown:
                 raise DataError(run.path, "no line of this file could be used.")
             raise no_topic_judged(run.path, unknown[0], f"the judgments ({self.qrels.path})", query_ids[0])
-        return sheet.result(seen.name, [query_ids[number] for number in missing], unknown)
+        result = sheet.result(seen.name, [query_ids[number] for number in missing], unknown)
+        if not self.preparation:
+            return result
+        return replace(result, notes=replace(result.notes, prepared=self.preparation.words(seen.prepared)))
 
     def _gathered(
         self, results: list[RunResult], query_ids: list[str], facts: TopicFacts, without_relevant: list[str]
     ) -> Scores:
         places = [run.path for run in self.runs]
-        return gathered(results, places, query_ids, self.measures, self.assumptions, facts, without_relevant)
+        named = [
+            result if name is None else replace(result, name=name)
+            for result, name in zip(results, self.given, strict=True)
+        ]
+        given = [name is not None for name in self.given]
+        return gathered(named, places, query_ids, self.measures, self.assumptions, facts, without_relevant, given)
+
+
+def _empty(topics: Ints, facts: TopicFacts) -> list[Rankings]:
+    return [empty_rankings(topics, facts)]
 
 
 def _run_of(piece: Piece, path: str) -> Run:

@@ -1,17 +1,19 @@
-"""The same scoring on Spark: runs and judgments are brought together by topic, and every task scores its topics.
+"""The same scoring on Spark: tasks read, join, rank and score, and the scores of topics stay distributed.
 
-Rows of runs and judgments go through one shuffle by topic, sorted by topic within each partition, so that a task holds
-some topics at a time however large its partition is. Scores of topics stay distributed; means, bounds and variances
-come from sums that Spark merges. Ties across partitions, runs that are missing from some of them and rows that stand
-twice in different ones need no care of their own: all rows of a topic meet in one task.
-
-``frames`` scores Spark frames and ``files`` paths. What tasks do is in ``segments`` (pack rows), ``local_files`` (read
-files of this machine) and ``scoring``; what they find is put together in ``scores``.
+``evaluation`` is the way in, and ``sources`` what may be handed over. Tasks open files themselves where they can
+(``file_parts``), and take rows from Spark where they cannot (``row_pieces``). A list that is whole where it stands is
+scored there (``whole_lists``); only where lists are torn apart are rows brought together by topic (``packed_rows``,
+``scoring``). The driver keeps sums (``lists``), from which ``scores`` has means, bounds, variances and comparisons.
 """
 
-from rankbounds.evaluation.engines.spark.files import evaluate_files
-from rankbounds.evaluation.engines.spark.frames import evaluate
-from rankbounds.evaluation.engines.spark.scores import SparkScores
+from rankbounds.deprecation import reordered_arguments
+from rankbounds.evaluation.engines.spark import evaluation
+from rankbounds.evaluation.engines.spark.old_calls import evaluate_files, in_the_new_order
+from rankbounds.evaluation.engines.spark.scores import PairedSums, SparkScores
 from rankbounds.evaluation.engines.spark.session import session_here
 
-__all__ = ["SparkScores", "evaluate", "evaluate_files", "session_here"]
+evaluate = reordered_arguments(
+    'rb.evaluate(qrels, runs, measures, engine="spark", names=[...]), the judgments first', in_the_new_order
+)(evaluation.evaluate)
+
+__all__ = ["PairedSums", "SparkScores", "evaluate", "evaluate_files", "session_here"]

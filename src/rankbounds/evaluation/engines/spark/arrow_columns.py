@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Ints
+from rankbounds.columns.ids import Ids
 
 
 def gathered(batches: Iterator[Any], enough: int) -> Iterator[Any]:
@@ -48,12 +49,13 @@ def _of_buffers(kind: Any, size: int, valid: Any, data: Any) -> Any:
     return pyarrow.Array.from_buffers(kind, size, [mask, pyarrow.py_buffer(data)])
 
 
-def binary(data: Any, offsets: Ints) -> Any:
-    """The bytes of an array cut at these places, as a column of Arrow."""
+def texts(ids: Ids) -> Any:
+    """Ids as a column of text; bytes that are no UTF-8 stay as they are."""
     import pyarrow
 
+    data, offsets = ids.packed()
     cuts, content = pyarrow.py_buffer(offsets.astype(np.int32)), pyarrow.py_buffer(np.ascontiguousarray(data))
-    return pyarrow.BinaryArray.from_buffers(pyarrow.binary(), offsets.size - 1, [None, cuts, content])
+    return pyarrow.StringArray.from_buffers(len(ids), cuts, content)
 
 
 def _offsets(table: Any, name: str) -> tuple[Any, Ints]:
@@ -71,11 +73,6 @@ def bytes_of(table: Any, name: str) -> memoryview:
     """The bytes of all entries of a column, one behind the other."""
     data, offsets = _offsets(table, name)
     return memoryview(data if data is not None else b"")[int(offsets[0]) : int(offsets[-1])]
-
-
-def numbers_of(table: Any, name: str, kind: Any) -> Any:
-    """The numbers that a column of bytes holds."""
-    return np.frombuffer(bytes_of(table, name), dtype=kind)
 
 
 def lengths_of(table: Any, name: str) -> Ints:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rankbounds.errors import DataError, UsageError
+from rankbounds.evaluation.engines.spark.session import context_of
 from rankbounds.evaluation.engines.spark.task_errors import first_sentence
-from rankbounds.files.named_columns import QRELS_COLUMNS
 from rankbounds.files.opening import STANDARD_INPUT, expand, is_pipe
-from rankbounds.files.parquet import is_parquet
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,7 +29,7 @@ def expanded(session: SparkSession, paths: Sequence[str]) -> list[str]:
     for path in paths:
         if path == STANDARD_INPUT or is_pipe(path):
             raise UsageError(f'Spark cannot read "{path}", which is no file: write it to one first.')
-        if _is_table(path):
+        if is_table(path):
             files[path] = None
         elif ":/" in path and not os.path.exists(path):
             files.update(dict.fromkeys(_listed_by_spark(session, path)))
@@ -38,9 +38,14 @@ def expanded(session: SparkSession, paths: Sequence[str]) -> list[str]:
     return list(files)
 
 
-def _is_table(folder: str) -> bool:
+def is_table(folder: str, of_parquet: bool = False) -> bool:
+    """Is this a folder here that is one table, perhaps one of Parquet?"""
+    if not os.path.isdir(folder):
+        return False
+    holds_parquet = any(name.endswith(TABLE_ENDINGS) for name in os.listdir(folder))
     named_so = folder.rstrip("/").endswith(TABLE_ENDINGS)
-    return os.path.isdir(folder) and (named_so or os.path.exists(os.path.join(folder, WRITTEN_BY_SPARK)))
+    written = os.path.exists(os.path.join(folder, WRITTEN_BY_SPARK))
+    return (named_so or written) and (holds_parquet or not of_parquet)
 
 
 def _listed_by_spark(session: SparkSession, path: str) -> list[str]:
@@ -71,10 +76,18 @@ def _listed_by_spark(session: SparkSession, path: str) -> list[str]:
     return listed
 
 
-def on_this_machine(session: SparkSession, path: str) -> str | None:
-    """The name of a text file which the tasks of this session can open as the driver does, or None."""
-    name = path.removeprefix("file://") if path.startswith("file:///") else path
-    context = getattr(session, "sparkContext", None)
-    if context is None or not str(context.master).startswith("local") or not os.path.isfile(name):
+def opened_by_tasks(session: SparkSession, path: str) -> str | None:
+    """The name of a file or folder here which tasks can open by it; None for a path that Spark must read.
+
+    On a cluster a path without a scheme is one of Spark's default file system; where that is the machines' own, every
+    machine must have the file under this name, as Spark itself demands.
+    """
+    name = re.sub(r"^file:/+", "/", path)
+    if not os.path.exists(name) or not path:
         return None
-    return None if is_parquet(name, QRELS_COLUMNS) else os.path.abspath(name)
+    context = context_of(session)
+    if name == path and not str(context.master).startswith("local"):
+        java = session._jsc
+        if not str(java.hadoopConfiguration().get("fs.defaultFS", "file:///")).startswith("file:"):
+            return None
+    return os.path.abspath(name)
