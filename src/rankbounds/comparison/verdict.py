@@ -97,6 +97,7 @@ def compare(
     baseline: str | None = ...,
     ranks: str = ...,
     margin: float | None = ...,
+    among: Sequence[str] | None = ...,
     evidence: Evidence | None = ...,
     certain: CertainBounds | None = ...,
 ) -> Comparison: ...
