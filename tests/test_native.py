@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.run import as_run
 from rankbounds.columns import native
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.addresses import address_of, text_address
+from rankbounds.columns.native.dicts import ids_and_numbers
 from rankbounds.columns.native.lines import Lines, count_lines
 from rankbounds.columns.native.lists import block_of, order_in_groups
 from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
@@ -216,3 +218,61 @@ def test_versions_are_shown(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split(maxsplit=1) == ["rankbounds", f"{rb.__version__} ({native.described()})"]
     assert {line.split()[0] for line in lines} >= {"Python", "numpy", "scipy", "polars"}
+
+
+reads_dicts = pytest.mark.skipif(not hasattr(native.built, "read_dicts"), reason="no kernel that reads dicts was built")
+ids_in_dicts = st.text(min_size=1, max_size=300) | st.sampled_from(["a", "é", "\U0001f600", "\udcff", "\ud800", "a\nb"])
+numbers_in_dicts = st.floats() | st.integers() | st.booleans() | st.none() | st.sampled_from(["1", 10**400])
+
+
+@reads_dicts
+@given(st.lists(st.dictionaries(ids_in_dicts, numbers_in_dicts, max_size=6), max_size=5))
+def test_dicts_are_read_as_python_reads_them_or_handed_back(dicts):
+    documents = [document for inner in dicts for document in inner]
+    numbers = [number for inner in dicts for number in inner.values()]
+    read = ids_and_numbers(dicts, len(documents))
+    plain = all(type(number) in (int, float) and abs(number) < 1e308 for number in numbers)
+    if plain and not any("\n" in name or any("\ud800" <= mark <= "\udfff" for mark in name) for name in documents):
+        assert read is not None
+    if read is not None:
+        assert read[0].to_list() == documents
+        assert read[1].tolist() == list(map(float, numbers))
+        assert read[0].hashes().tolist() == Ids.of(documents).hashes().tolist()
+
+
+@reads_dicts
+def test_dicts_that_are_odd_are_handed_back():
+    class Text(str):
+        pass
+
+    class Dict(dict):
+        pass
+
+    odd = [
+        {"a": "1"},
+        {"a": None},
+        {"": 1},
+        {1: 1},
+        {b"a": 1},
+        {Text("a"): 1},
+        {"a": float("nan")},
+        {"a": float("inf")},
+    ]
+    odd += [{"a": 10**400}, {"a": True}, {"a": np.float32(1)}, {"\ud800": 1}, {"a\n": 1}, Dict(a=1), ["a"], None]
+    assert all(ids_and_numbers([{"x": 1.0}, inner], 2) is None for inner in odd)
+    assert ids_and_numbers([{"a": 1}], 2) is None
+    assert ids_and_numbers([{"a": 1, "b": 1}], 1) is None
+    with pytest.raises(TypeError, match="a list of dicts"):
+        native.kernel.read_dicts({}, 0, 64, 0, 0)
+    with native.switched("NumPy"):
+        assert ids_and_numbers([{"a": 1}], 1) is None
+
+
+@reads_dicts
+def test_judgments_and_runs_in_dicts_are_the_same_tables_with_the_kernel_and_without():
+    nested = {"1": {"日本": 1, "b": 0.5, "c" * 300: -1}, "2": {}, "é": {"b": 2}}
+    tables = []
+    for which in ("kernel", "NumPy"):
+        with native.switched(which):
+            tables.append((as_qrels(nested), as_run(nested)))
+    assert tables[0] == tables[1]

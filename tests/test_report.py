@@ -134,7 +134,7 @@ def test_ties_matter_where_they_take_a_run_past_another(demo):
             assert lists["ties_matter"][at] == bool(passed.any())
 
 
-def test_many_runs_are_compared_closely_where_they_lead(monkeypatch, demo):
+def test_many_runs_are_compared_closely_where_they_lead(monkeypatch, demo, chromium, tmp_path):
     """Pairs of the leading runs are as they are among all; p corrected is known of all pairs."""
     monkeypatch.setattr(content, "LEADING", 3)
     held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
@@ -148,8 +148,14 @@ def test_many_runs_are_compared_closely_where_they_lead(monkeypatch, demo):
         np.testing.assert_array_equal(unpacked(held["words"]["choices"][name]), unpacked(codes)[:, among])
     np.testing.assert_array_equal(unpacked(held["p_adjusted"]), unpacked(demo["pairs"]["p_adjusted"]))
     assert held["systems"] == demo["systems"]
-    whole = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES, all_pairs=True))
+    whole = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["P@10"], all_pairs=True))
     assert whole["closely"] == list(range(5))
+    (tmp_path / "many.html").write_text(page(held))
+    chromium.get((tmp_path / "many.html").as_uri() + "#pair=bm25,dense")  # one of them does not lead
+    assert texts(chromium, "#run-a option") == [demo["runs"][run] for run in leading]
+    assert len(rows_of(chromium, "board")) == 5
+    assert "The 3 runs that lead" in chromium.find_element("id", "pair-note").text
+    assert chromium.get_log("browser") == []
 
 
 def test_tie_ranges_are_those_of_evaluate(demo):

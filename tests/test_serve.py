@@ -528,7 +528,7 @@ def test_the_report_follows_its_files_and_takes_no_judgments(served, collection)
     text = served.ask("GET", "/report")[1]
     data = data_of(text)
     assert data["live"]["state"] == state
-    assert not data["live"]["judging"]
+    assert "judge" not in data["live"]
     assert '<a href="/">' in text
     (collection / "runs" / "dense.txt").unlink()
     assert served.say("state")[1]["state"] != state
@@ -711,7 +711,12 @@ def test_what_could_not_be_sent_is_sent_later(chromium, page):
     assert page.desk.journal.entries[-1].pair[1] == document.replace("\\u202e", "\u202e")
 
 
-ACCESSIBILITY = Path(__file__).with_name("accessibility.js").read_text(encoding="utf-8")
+ACCESSIBLE = Path(__file__).with_name("accessible.js").read_text(encoding="utf-8")
+FITS = """
+const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+const small = [...document.querySelectorAll("#grades button, #skip, #undo")].filter((node) => node.clientHeight < 24);
+return [wide, small.length];
+"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -723,9 +728,11 @@ def test_the_page_is_accessible(chromium, page, width, scheme):
     size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": False}
     chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
+        for judge in ("ann", "bob"):
+            page.say("judge", **judgment("elsewhere", 1, judge, "2"))
         chromium.get(f"http://127.0.0.1:{page.port}/?judge=bob")
         waited_for(lambda: chromium.find_elements("css selector", "#agreement tbody tr"))
-        assert chromium.execute_script(ACCESSIBILITY) == []
+        waited_for(lambda: shown(chromium))
         reached = []
         for _ in range(12):  # everything can be reached by the keyboard, and shows that it is
             chromium.execute_cdp_cmd(
@@ -735,6 +742,8 @@ def test_the_page_is_accessible(chromium, page, width, scheme):
             reached.append(chromium.execute_script(outline))
         assert all(style != "none" for _, style in reached)
         assert "judge" in [name for name, _ in reached]
+        assert chromium.execute_script(ACCESSIBLE) == []
+        assert chromium.execute_script(FITS) == [0, 0]
     finally:
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

@@ -284,6 +284,17 @@ def test_the_command_writes_one_table_and_what_to_cite(command, tmp_path):
     assert (tmp_path / "err.bib").read_text() == rb.bibtex("ERR")
 
 
+def test_scores_have_the_best_in_bold_too():
+    qrels = {str(topic): {"r": 1, "n": 0} for topic in range(4)}
+    runs = {"good": {query: ["r", "x"] for query in qrels}, "bad": {query: ["n", "r"] for query in qrels}}
+    scores = rb.evaluate(qrels, runs, ["P@1", "RBP(p=0.5)", "ESL"])
+    latex = [line.split(" & ")[1:4] for line in scores.to_latex().splitlines() if " & " in line][1:]
+    assert latex[0] == [r"\textbf{1.0000}", r"\textbf{0.5000} +0.5000", r"\textbf{0.0000}"]
+    assert not any("textbf" in cell for cell in latex[1])
+    assert "| good | **1.0000** | **0.5000** +0.5000 | **0.0000** |" in scores.render("markdown")
+    assert "**" not in scores.run("good").render("markdown")
+
+
 # ---- what to cite ----
 
 

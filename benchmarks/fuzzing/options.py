@@ -152,7 +152,10 @@ def _inputs(rng: Random, collection: Collection) -> dict[str, bytes]:
             f"{topic} 0 {doc} {rng.randint(1, 2)} {rng.choice((-1, 0, 1, 1))}" for topic, doc in _pairs(collection)
         ),
         "pairs": _lines(
-            f"{topic} {doc} {rng.choice(list(collection.grades[topic]))}" for topic, doc in _pairs(collection)
+            f"{topic} {doc} {other}"
+            for topic, doc in _pairs(collection)
+            for other in rng.sample(list(collection.grades[topic]), 1)
+            if other != doc or rng.random() < 0.01
         ),
         "scores.csv": _lines(
             ["query_id,one,other", *(f"{topic},{rng.random()},{rng.random()}" for topic in collection.grades)]

@@ -18,7 +18,7 @@ from rankbounds.commands.demo import DATA
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1] / "tests"))
-import browser
+import browser  # noqa: E402
 
 PARTS = {"report": "leaderboard", "report-changes": "changes-part", "report-pair": "pair", "report-topic": "topic"}
 """The figures, and the parts of the page that they show."""

@@ -48,7 +48,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all-pairs",
         action="store_true",
-        help="of more than 25 runs: compare all pairs in the page, not only those of the 25 that lead (takes longer)",
+        help="of more than 20 runs: compare all pairs in the page, not only those of the 20 that lead (takes longer)",
     )
     add_tests(parser)
     add_assumptions(parser)
@@ -74,6 +74,11 @@ def run(options: argparse.Namespace) -> int:
         files = [path for _, path in score_table_files(options)]
         write_text(options, page(gather_scores(scores, files, choices_from(options))))
         return 0
-    content = gather(options.qrels, runs_from(options), choices_from(options), progress_on_terminal("runs scored"))
+    content = gather(
+        options.qrels,
+        runs_from(options),
+        choices_from(options),
+        progress_on_terminal("runs scored", "comparing runs, and making the page"),
+    )
     write_text(options, page(content))
     return 0

@@ -43,8 +43,6 @@ def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05
 
     Infinite where so few topics find no difference of any size that often at so strict a level.
     """
-    from scipy import optimize
-
     if deviation == 0 or power_of_t_test(1e-9, topics, alpha) >= power:  # chance alone is found so often
         return 0.0
     most = 1.0
@@ -52,8 +50,11 @@ def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05
         if most > LARGEST_EFFECT:
             return np.inf
         most *= 2
-    wanted = optimize.brentq(lambda effect: power_of_t_test(effect, topics, alpha) - power, 1e-9, most, xtol=1e-12)
-    return float(wanted) * deviation
+    low = 1e-9
+    for _ in range(100):  # (the power rises with the effect, and scipy.optimize takes long to load)
+        middle = (low + most) / 2
+        low, most = (middle, most) if power_of_t_test(middle, topics, alpha) < power else (low, middle)
+    return most * deviation
 
 
 def topics_needed(difference: float, deviation: float, alpha: float = 0.05, power: float = 0.8) -> int:

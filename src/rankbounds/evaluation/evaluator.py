@@ -198,8 +198,7 @@ class PreparedScoring:
     ) -> None:
         self.facts, self.measures, self.assumptions, self.threads = facts, list(measures), assumptions, threads
         self.runs = RepeatedRuns(read)
-        self._looked_up: list[tuple[slice | Ints, LookedUp]] = []
-        self._looked_up_in: Pairs | None = None
+        self._looked_up: tuple[Pairs | None, list[tuple[slice | Ints, LookedUp]]] = (None, [])
         self._reads_judgments = any(measure.reads_judgments for measure in measures)
         by_grades = not self._reads_judgments and not facts.some_only_pooled
         in_python = assumptions.order == "trec" and (assumptions.ties == "trec" or assumptions.ties not in ORDERS)
@@ -234,14 +233,15 @@ class PreparedScoring:
             return join(
                 run, self.facts, order=order, precision=precision, topics="shared", tie_key=key, keep_judgments=keep
             ).slices
-        if self._looked_up_in is not run.pairs:
+        pairs, slices = self._looked_up
+        if pairs is not run.pairs:
             keep = self._reads_judgments or self.facts.some_only_pooled
-            self._looked_up_in = run.pairs
-            self._looked_up = [
+            slices = [
                 (rows, LookedUp.of(run, rows, self.facts, topic, keep_judgments=keep))
                 for rows in run.pairs.topic_slices()
             ]
-        return [partial(found.ranked, run.score[rows], order, precision, key) for rows, found in self._looked_up]
+            self._looked_up = run.pairs, slices
+        return [partial(found.ranked, run.score[rows], order, precision, key) for rows, found in slices]
 
 
 def values_of(measures: Sequence[Measure], assumptions: Assumptions, rankings: Rankings) -> Floats:

@@ -49,7 +49,7 @@ LARGEST_IN_MEMORY = 500_000_000
 LEAST_WEIGHT = 1e-4
 """What to judge next is not looked for where all ranks below together weigh less than this."""
 NEXT_DOCUMENTS = 20
-LEADING = 25
+LEADING = 20
 """Of more runs than this, only pairs of the leading ones are looked at closely: what unjudged documents do to all pairs
 of 129 runs takes far longer than to score them."""
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")

@@ -64,7 +64,7 @@ class Live:
                 state = self.state()
                 if self._made[0] != state:
                     content = gather(self.qrels, self.runs(), self.choices)
-                    content["live"] = {"state": state, "token": self.token, "judging": False, "documents": False}
+                    content["live"] = {"state": state, "token": self.token}
                     self._made = state, re.sub("<body[^>]*>", rf"\g<0>{link}", page(content, live=True), count=1)
             except RankboundsError as error:
                 return BROKEN.replace("{{link}}", link).replace("{{error}}", html.escape(str(error)))

@@ -4,6 +4,7 @@
 #include <Python.h>
 #include <time.h>
 
+#include "dicts.h"
 #include "kernel.h"
 
 static double seconds_outside; /* changed under the interpreter's lock alone */
@@ -168,6 +169,16 @@ FUNCTION(py_fill_block) {
     Py_RETURN_NONE;
 }
 
+FUNCTION(py_read_dicts) {
+    int64_t n[4];
+    if (given != 5 || !PyList_Check(arguments[0])) {
+        PyErr_SetString(PyExc_TypeError, "a list of dicts and 4 numbers expected");
+        return NULL;
+    }
+    if (!numbers_of(arguments + 1, given - 1, 4, n)) return NULL;
+    return read_dicts(arguments[0], n[0], n[1], ADDRESS(n[2]), ADDRESS(n[3]));
+}
+
 static PyObject *py_seconds_outside(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
     return PyFloat_FromDouble(seconds_outside);
 }
@@ -186,6 +197,7 @@ static PyMethodDef methods[] = {
     METHOD(rank_lists),
     METHOD(order_in_groups),
     METHOD(fill_block),
+    METHOD(read_dicts),
     {"seconds_outside_the_lock", py_seconds_outside, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

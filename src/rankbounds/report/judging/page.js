@@ -150,8 +150,7 @@ async function show() {
   try { said = await textOf(pair); } catch (error) { problem = error.refused ? error.message : "The server does not answer."; }
   if (!same(pair, current)) return;
   const query = said && said.query;
-  element("query-id").textContent = visible(pair[0]);
-  element("query-id").parentElement.hidden = !query;
+  element("query-id").textContent = query ? visible(pair[0]) : "";
   element("query-text").textContent = query ? readable(query.text) : visible(pair[0]);
   fill("description", query ? query.description : "");
   fill("narrative", query ? query.narrative : "");

@@ -129,8 +129,9 @@ function keepFigure(name, svg) {
 }
 
 function showFigure(id, svg) {
+  if (svg.querySelector("a")) svg.setAttribute("role", "group");  // what holds links is more than an image
   replace(at(id), svg);
   const holder = at(id).parentElement;
   if (!holder.querySelector("button.keep")) holder.append(button("SVG", () => keepFigure(id, at(id).querySelector("svg")), "keep"));
-  holder.querySelector("button.keep").setAttribute("aria-label", `Save this figure as SVG: ${svg.getAttribute("aria-label")}`);
+  holder.querySelector("button.keep").setAttribute("aria-label", `SVG: save this figure, ${svg.getAttribute("aria-label")}`);
 }

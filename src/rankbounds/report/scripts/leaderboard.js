@@ -66,7 +66,8 @@ function showBoard() {
   at("reading").textContent = `Dot: the mean of ${label} over ${plural(data.number_of_topics, "topic")}${measures[measure].lower_is_better ? ", the lower the better" : ""}. ` +
     (several ? `Line: its ${sure} interval over topics, which are a sample. ` : "") +
     (bounded ? `Bar: bounds, what ${boundsOf()} leave open; nothing is random in them. ` : "") +
-    (several ? words.method : "");
+    (several ? words.method : "") +
+    (placed && settings.ranks !== "test" && settings.correction === "tukey" ? " Places and corrected p come from different tests, and a run may be separable from the leader by the one and not by the other." : "");
   showChosen();
 }
 

@@ -1,4 +1,4 @@
-// What to judge next; and, where the page comes from "rankbounds serve", judging and following the files.
+// What to judge next; and, where the page comes from "rankbounds serve", following the files.
 
 function showNext() {
   if (!data.next) { at("next").hidden = at("next-link").hidden = true; return; }
@@ -14,33 +14,11 @@ function showNext() {
     { name: "#", text: (row) => row.number + 1, order: (row) => row.number },
     { name: "topic", words: true, text: (row) => row.query, order: (row) => row.query, classes: () => ["name"], title: (row) => row.query },
     { name: "document", words: true, names: true, text: (row) => row.doc, classes: () => ["wrap"] },
-    ...(data.live && data.live.judging ? [{ name: "judge", words: true, node: judging, fields: [], values: () => [] }] : []),
     ...(listed ? [] : [
       { name: "weight", text: (row) => fixed(row.weight), order: (row) => row.weight },
       { name: "then open", wide: true, text: (row) => fixed(row.after), order: (row) => row.after },
     ]),
   ], rows, { sorted: { by: "#", down: false }, file: "judge-next" });
-}
-
-function judging(row) {
-  const holder = element("div"), told = element("span", "", "note");
-  told.setAttribute("role", "status");
-  for (const grade of data.live.grades) {
-    const grader = button(grade, () => {
-      for (const other of holder.querySelectorAll("button")) other.disabled = true;
-      send("judge", { query_id: row.query, doc_id: row.doc, grade: Number(grade) }).then((said) => {
-        if (said.error) told.textContent = said.error; else location.reload();
-      });
-    });
-    grader.setAttribute("aria-label", `judge ${row.doc} for topic ${row.query} as grade ${grade}`);
-    holder.append(grader, " ");
-  }
-  if (data.live.documents) {
-    const text = element("div", "", "wrap");
-    holder.append(button("read", () => send("document", { doc_id: row.doc }).then((said) => { text.textContent = said.error || said.text; })), text);
-  }
-  holder.append(told);
-  return holder;
 }
 
 function send(what, message) {

@@ -58,7 +58,7 @@ function table(target, columns, rows, { caption, sorted, onRow, file } = {}) {
   }).map(field).join(",") + "\r\n").join("");
   if (file && !holder.previousElementSibling?.classList.contains("keep")) {
     const keep = button("CSV", () => download(`${file}.csv`, "text/csv", target.file()), "keep");
-    keep.setAttribute("aria-label", `Save this table as CSV: ${file}`);
+    keep.setAttribute("aria-label", `CSV: save this table, ${file}`);
     holder.before(keep);
   }
 }
