@@ -9,7 +9,7 @@ python=$(command -v "${1:-python3}")
 case $python in /*) ;; *) python=$PWD/$python ;; esac
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-cp -r setup.py pyproject.toml README.md LICENSE src tests benchmarks "$copy" 2>/dev/null
+cp -r setup.py pyproject.toml README.md LICENSE src tests benchmarks "$copy"
 cd "$copy"
 rm -rf benchmarks/data
 find . -name '*.so' -delete
