@@ -12,7 +12,8 @@ machines: the median over rounds of what each round says, of wall time and of pr
 
 What is installed takes part (pytrec_eval-terrier, ir_measures, ranx, rbp_eval); trec_eval and rbp_eval in C where they
 are on PATH or named. Where the compiled kernel is at work, the table also has the share of the call's processor time
-that held the interpreter's lock: with one thread, what more threads cannot make shorter.
+outside of it: at the most so much holds the interpreter's lock, which with one thread is what more threads may not make
+shorter.
 """
 
 from __future__ import annotations

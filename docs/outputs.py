@@ -8,7 +8,8 @@ with ``runs/``, and some of its runs under names that pages use (``RUNS``).
 
 - ``console`` blocks: lines after ``$`` are commands, what follows is their
   output. A line ``...`` stands for any lines.
-- ``sh`` blocks are commands that must succeed (0), or answer "no" or "undecided" (1, 4).
+- ``sh`` blocks are commands that must succeed (0), or answer "no" or "undecided" (1, 4); what ``console`` blocks show may
+  be a refusal (2, 3).
 - ``python`` blocks share one namespace for the page; ``pycon`` blocks are sessions with their output.
 - ``<!-- setup ... -->`` holds commands that a reader does not see; in ``<!-- setup python ... -->``, Python.
 - ``<!-- not run: why -->`` before a block leaves it out.
@@ -41,7 +42,7 @@ BLOCK = re.compile(
     re.M | re.S,
 )
 SHELL = re.compile(r"[|>&;$`]")
-ANSWERS = (0, 1, 4)
+ANSWERS, REFUSALS = (0, 1, 4), (2, 3)
 RUNS = {
     "baseline": "bm25",
     "candidate": "reranked",
@@ -133,7 +134,7 @@ def _console(text: str, place: str, folder: Path) -> str:
     parts = re.split(r"(^\$ (?:.*\\\n)*.*\n)", text, flags=re.M)
     shown = [parts[0]]
     for prompt, expected in zip(parts[1::2], parts[2::2], strict=True):
-        output = _run(_joined(prompt[2:].splitlines())[0], place, folder)
+        output = _run(_joined(prompt[2:].splitlines())[0], place, folder, REFUSALS)
         shown += [prompt, expected if _alike(expected, output) else output]
     return "".join(shown)
 
@@ -151,7 +152,7 @@ def _alike(expected: str, output: str) -> bool:
     return re.fullmatch(pattern, "".join(f"{line.rstrip()}\n" for line in output.splitlines())) is not None
 
 
-def _run(command: str, place: str, folder: Path) -> str:
+def _run(command: str, place: str, folder: Path, other_codes: tuple[int, ...] = ()) -> str:
     """What a command prints, on both channels; rankbounds alone runs in this process."""
     command = re.split(r"\s+# ", command)[0]
     if command.startswith("rankbounds ") and not SHELL.search(command):
@@ -163,7 +164,7 @@ def _run(command: str, place: str, folder: Path) -> str:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         code, output = done.returncode, done.stdout
-    if code not in ANSWERS:
+    if code not in (*ANSWERS, *other_codes):
         raise PageError(f"{place}: exit code {code} of: {command}\n{output}")
     return output.replace(str(folder), "").replace("\r", "")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import rankbounds
 from rankbounds.cli import DESCRIPTION, build_parser
-from rankbounds.commands.questions import QUESTIONS
 from rankbounds.commands.measures import describe, explain
+from rankbounds.commands.questions import QUESTIONS
 from rankbounds.measures import REGISTRY
 
 PYTHON = {
@@ -26,6 +26,7 @@ PYTHON = {
     "comparison": "Comparison",
     "interop": "Other tools' interfaces",
     "plots": "Figures",
+    "report": "Reports",
     "errors": "Errors and warnings",
     "columns": "What is installed",
 }

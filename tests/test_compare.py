@@ -605,3 +605,20 @@ def test_where_no_difference_can_be_found_the_words_say_so():
 def test_numbers_of_resamples_that_no_machine_draws_are_refused(resamples):
     with pytest.raises(UsageError, match="number of resamples"):
         Resampling(resamples)
+
+
+@pytest.mark.parametrize("correction", ["tukey", "holm", "none"])
+def test_pairs_among_some_runs_are_as_they_are_among_all(correction):
+    rng = np.random.default_rng(8)
+    value = rng.random((6, 1, 1)) + 0.3 * rng.random((6, 20, 2))
+    measures = [rb.parse_measure(name) for name in ("RBP(p=0.8)", "P@10")]
+    scores = Scores(list("abcdef"), [str(topic) for topic in range(20)], measures, value, value, value, value[..., 0])
+    whole = compare(scores, correction=correction, resamples=500)
+    some = compare(scores, correction=correction, resamples=500, among=["e", "b", "d"])
+    kept = [row for row in whole.pairs if {row["a"], row["b"]} <= set("bde")]
+    assert some.pairs == kept
+    assert some.systems == whole.systems
+    np.testing.assert_array_equal(some.p_adjusted, whole.columns["p_adjusted"])
+    assert some.words("P@10", ("e", "b")) == whole.words("P@10", ("e", "b"))
+    with pytest.raises(UsageError, match="There is no run"):
+        compare(scores, among=["a", "x"])

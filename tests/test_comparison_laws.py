@@ -480,7 +480,7 @@ class TestCommands:
         runs = [files / "backward", files / "forward"]
         told = gather(files / "qrels", runs, Choices(measures=("ESL(n=1)", "P@10")))
         assert told["summary"][0] == "forward scores lowest, which is best: ESL(n=1) 0.0000 over 20 topics."
-        assert told["summary"][1] == "Every other run is significantly worse."
+        assert "Every other run is significantly worse." in told["summary"]
         assert [one["lower_is_better"] for one in told["measures"]] == [True, False]
         told = gather(files / "qrels", runs, Choices(measures=("P@10",)))
         assert told["summary"][0].startswith("backward and forward score highest: P@10")

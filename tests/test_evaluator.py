@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import random
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import numpy as np
@@ -178,6 +179,18 @@ def test_documents_that_come_again_are_not_mixed_up_with_others():
         assert evaluator.score(first[0])
         with pytest.raises(rb.DataError, match="not a finite number"):
             evaluator.score(broken)
+
+
+def test_threads_may_share_an_evaluator():
+    draw = random.Random(4)
+    qrels = {str(topic): {f"d{number}": number % 2 for number in range(9)} for topic in range(3)}
+    documents = [[f"d{number}" for number in draw.sample(range(12), 8)] for _ in range(2)]
+    runs = [
+        {str(topic): {name: draw.random() for name in documents[turn % 2]} for topic in range(3)} for turn in range(200)
+    ]
+    evaluator, alone = rb.Evaluator(qrels, "AP"), rb.Evaluator(qrels, "AP")
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(evaluator.score, runs)) == list(map(alone.score, runs))
 
 
 def test_judgments_and_runs_stay_what_they_were():

@@ -310,8 +310,7 @@ class TestReasons:
             assert main(["evaluate", *map(str, files), *words, *measure, "--format", "json"]) == 0
             assert json.loads(capsys.readouterr().out)[0]["value"] == pytest.approx(value, abs=1e-9)
 
-    @pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
-    @pytest.mark.parametrize("chunks", [False, True])
+    @pytest.mark.parametrize(("measure", "chunks"), [("nDCG@10", False), ("AP", True)])
     def test_every_option_that_can_be_named_comes_back(self, measure, chunks, tmp_path, capsys):
         """A number made with an option is explained by it, or by another option that gives the same number."""
         qrels, run = made(5, chunks=chunks, itself=not chunks)

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.run import as_run
 from rankbounds.columns import native
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.addresses import address_of, text_address
+from rankbounds.columns.native.dicts import ids_and_numbers
 from rankbounds.columns.native.lines import Lines, count_lines
-from rankbounds.columns.native.lists import block_of
+from rankbounds.columns.native.lists import block_of, order_in_groups
 from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.files.opening import text_of
@@ -81,16 +83,22 @@ def test_what_is_odd_is_handed_back(content):
     assert parsed(b"q a 1\n# q d\n\n  \t\r\n q\tb  2 \r\n").value.tolist() == [1, 2]
 
 
+@needs_kernel
 def test_a_text_that_ends_at_the_end_of_its_buffer_is_not_read_beyond():
     text = text_of("text", b"q d 1")  # without a newline
-    with pytest.raises(TypeError, match="contiguous uint8"):
+    with pytest.raises(TypeError, match="another kind or size"):
         text_address(text.buffer[: text.end], text.end)
 
 
+@needs_kernel
 def test_arrays_of_another_kind_or_size_are_refused():
-    for array in (np.zeros(3), np.zeros(9, np.int32)[::3], np.zeros(2, np.int32)):
-        with pytest.raises(TypeError, match="3 contiguous int32"):
-            address_of(array, np.int32, 3)
+    fits = np.zeros((3, 2), np.int32)
+    assert address_of(fits, np.int32, 6) == fits.ctypes.data
+    for array in (np.zeros(6), np.zeros(12, np.int32)[::2], np.zeros(5, np.int32), np.zeros(6, ">i4"), fits.T):
+        with pytest.raises(TypeError, match="another kind or size"):
+            address_of(array, np.int32, 6)
+    with pytest.raises(AttributeError):
+        address_of([1] * 6, np.int32, 6)
 
 
 @needs_kernel
@@ -124,6 +132,26 @@ def test_lists_beyond_the_end_of_a_column_are_refused():
     for start, length in (([4], [2]), ([-1], [2]), ([0], [4])):
         with pytest.raises(IndexError):
             block_of(column, 0.0, np.array(start), np.array(length), 3)
+
+
+@needs_kernel
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, -0.0, 1.0, 0.5, 2.0]), min_size=1, max_size=6), min_size=1), st.booleans()
+)
+def test_the_order_within_groups_is_that_of_a_stable_sort(groups, falling):
+    value = np.concatenate(groups)
+    size = np.array([len(group) for group in groups])
+    number = np.repeat(np.arange(size.size), size)
+    expected = np.lexsort((-value if falling else value, number))
+    assert order_in_groups(value, np.cumsum(size) - size, falling).tolist() == expected.tolist()
+
+
+@needs_kernel
+def test_values_without_an_order_and_long_groups_are_left_to_numpy():
+    assert order_in_groups(np.array([1.0, np.nan]), np.array([0]), True) is None
+    assert order_in_groups(np.arange(100.0), np.array([0]), True) is None
+    with pytest.raises(IndexError):
+        order_in_groups(np.arange(3.0), np.array([0, 4]), True)
 
 
 ids = st.text("ab\0é", min_size=1, max_size=12)
@@ -190,3 +218,61 @@ def test_versions_are_shown(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split(maxsplit=1) == ["rankbounds", f"{rb.__version__} ({native.described()})"]
     assert {line.split()[0] for line in lines} >= {"Python", "numpy", "scipy", "polars"}
+
+
+reads_dicts = pytest.mark.skipif(not hasattr(native.built, "read_dicts"), reason="no kernel that reads dicts was built")
+ids_in_dicts = st.text(min_size=1, max_size=300) | st.sampled_from(["a", "é", "\U0001f600", "\udcff", "\ud800", "a\nb"])
+numbers_in_dicts = st.floats() | st.integers() | st.booleans() | st.none() | st.sampled_from(["1", 10**400])
+
+
+@reads_dicts
+@given(st.lists(st.dictionaries(ids_in_dicts, numbers_in_dicts, max_size=6), max_size=5))
+def test_dicts_are_read_as_python_reads_them_or_handed_back(dicts):
+    documents = [document for inner in dicts for document in inner]
+    numbers = [number for inner in dicts for number in inner.values()]
+    read = ids_and_numbers(dicts, len(documents))
+    plain = all(type(number) in (int, float) and abs(number) < 1e308 for number in numbers)
+    if plain and not any("\n" in name or any("\ud800" <= mark <= "\udfff" for mark in name) for name in documents):
+        assert read is not None
+    if read is not None:
+        assert read[0].to_list() == documents
+        assert read[1].tolist() == list(map(float, numbers))
+        assert read[0].hashes().tolist() == Ids.of(documents).hashes().tolist()
+
+
+@reads_dicts
+def test_dicts_that_are_odd_are_handed_back():
+    class Text(str):
+        pass
+
+    class Dict(dict):
+        pass
+
+    odd = [
+        {"a": "1"},
+        {"a": None},
+        {"": 1},
+        {1: 1},
+        {b"a": 1},
+        {Text("a"): 1},
+        {"a": float("nan")},
+        {"a": float("inf")},
+    ]
+    odd += [{"a": 10**400}, {"a": True}, {"a": np.float32(1)}, {"\ud800": 1}, {"a\n": 1}, Dict(a=1), ["a"], None]
+    assert all(ids_and_numbers([{"x": 1.0}, inner], 2) is None for inner in odd)
+    assert ids_and_numbers([{"a": 1}], 2) is None
+    assert ids_and_numbers([{"a": 1, "b": 1}], 1) is None
+    with pytest.raises(TypeError, match="a list of dicts"):
+        native.kernel.read_dicts({}, 0, 64, 0, 0)
+    with native.switched("NumPy"):
+        assert ids_and_numbers([{"a": 1}], 1) is None
+
+
+@reads_dicts
+def test_judgments_and_runs_in_dicts_are_the_same_tables_with_the_kernel_and_without():
+    nested = {"1": {"日本": 1, "b": 0.5, "c" * 300: -1}, "2": {}, "é": {"b": 2}}
+    tables = []
+    for which in ("kernel", "NumPy"):
+        with native.switched(which):
+            tables.append((as_qrels(nested), as_run(nested)))
+    assert tables[0] == tables[1]

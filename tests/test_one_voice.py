@@ -9,7 +9,6 @@ import json
 import os
 import pickle
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +22,7 @@ from rankbounds.comparison import Evidence, compare, wording
 from rankbounds.comparison.corrections import against_baseline
 from rankbounds.comparison.significance import Resampling, pairs_of
 from rankbounds.report import Choices, gather, page
+from rankbounds.report.page import joined_scripts
 
 MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "RR"]
 OPTIONS = [word for measure in MEASURES for word in ("-m", measure)]
@@ -124,9 +124,9 @@ def said_by_all(qrels, runs, command):
         np.testing.assert_array_equal(unpacked_array(content["pairs"][name]), python.columns[name])
     assert content["words"]["method"] == python.method()
     for measure, name in enumerate(MEASURES):
-        assert content["systems"][measure]["group"] == [
-            row["group"] for row in printed["systems"] if row["measure"] == name
-        ]
+        rows = [row for row in printed["systems"] if row["measure"] == name]
+        for key in ("rank", "rank_low", "rank_high", "probability_best"):
+            assert content["systems"][measure][key] == [row[key] for row in rows]
         for pair, (a, b) in enumerate(itertools.combinations(python.runs, 2)):
             told = python.sentences(name, (a, b))
             elsewhere = ("Does it hold for other p?", "Which judgments would help most?")
@@ -204,7 +204,7 @@ def test_page_says_it_word_for_word_on_trec8(trec8, tmp_path):
                     "for (const [name, index] of Object.entries(arguments[0])) {"
                     "const select = document.getElementById(name); select.selectedIndex = index;"
                     "select.dispatchEvent(new Event('change')); }",
-                    {"run-a": a, "run-b": b, "pair-measure": measure},
+                    {"run-a": a, "run-b": b, "measure": measure},
                 )
                 told = found.sentences(name, (found.runs[a], found.runs[b]))
                 kept = [sentence for sentence in told if not sentence.startswith("Which judgments would help")]
@@ -215,7 +215,7 @@ def test_page_says_it_word_for_word_on_trec8(trec8, tmp_path):
 
 
 def test_no_sentence_of_a_verdict_stands_in_the_script():
-    script = (Path(gather.__code__.co_filename).parent / "page.js").read_text()
+    script = joined_scripts()
     for question in ("Is it noise?", "Could unjudged", "Could ties", "Does it hold", "What would settle"):
         assert question not in script
 

@@ -66,17 +66,20 @@ def test_a_completed_collection_scores_as_one_that_is_judged(measure, gain):
     names = collection.doc_ids(np.arange(len(collection)))
     for _, topics, scores in drawn.scores([(0, 1)]):
         completed = drawn.completed(topics)
+        whole = {(draw, topic): dict(judged) for draw in range(5) for topic, judged in qrels.items()}
         for draw in range(5):
-            whole = {topic: dict(judged) for topic, judged in qrels.items()}
             for document, doc in enumerate(names):
-                whole[str(collection.topic[document])][doc] = 0.0
+                whole[draw, str(collection.topic[document])][doc] = 0.0
             mine = completed.completion == draw
             for document, grade in zip(completed.document[mine], completed.grade[mine], strict=True):
-                whole[str(collection.topic[document])][names[document]] = float(grade)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", rb.RankboundsWarning)
-                truth = rb.evaluate(whole, runs, measure, gain=gain).value[:, topics, 0]
-            np.testing.assert_allclose(scores[:, :, draw], truth, rtol=1e-12, atol=1e-14, err_msg=str(measure))
+                whole[draw, str(collection.topic[document])][names[document]] = float(grade)
+        lists = {name: {f"{draw} {topic}": run[topic] for draw, topic in whole} for name, run in runs.items()}
+        judgments = {f"{draw} {topic}": judged for (draw, topic), judged in whole.items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rb.RankboundsWarning)
+            truth = rb.evaluate(judgments, lists, measure, gain=gain, bounds="none").value[:, :, 0]
+        truth = truth.reshape(len(runs), 5, len(qrels))[:, :, topics].swapaxes(1, 2)
+        np.testing.assert_allclose(scores, truth, rtol=1e-12, atol=1e-14, err_msg=str(measure))
 
 
 def enumerated(qrels, runs, measure, q, grades):

@@ -94,6 +94,32 @@ def test_intervals_hold_for_all_systems_together(spread):
     assert narrow > 250
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+def test_separated_pairs_are_those_of_a_plain_loop(scale):
+    """Runs that are copies, and one that is better by the same on every topic, are among them."""
+    rng = np.random.default_rng(4)
+    scores = rng.random((6, 1)) + rng.normal(size=(6, 12))
+    scores = np.round(scores * 1024) / 1024  # so that differences are exact
+    scores[1], scores[2] = scores[0], scores[0] + 0.25
+    scores *= scale
+    counts = topic_counts(12, Resampling(400, 3))
+    apart = np.array([scores[a] - scores[b] for a, b in zip(*pairs_of(6), strict=True)])
+    error = np.array([0.0 if np.ptp(row) < 1e-12 * scale else row.std(ddof=1) / np.sqrt(12) for row in apart])
+    largest = np.zeros(400)
+    for row, own in zip(apart, error, strict=True):
+        for number, drawn in enumerate(counts):
+            sample = np.repeat(row - row.mean(), drawn.astype(int))
+            least = max(sample.std(ddof=1) / np.sqrt(12), own / 2)  # of a mean over n drawn topics: n - 1 and n
+            t = abs(sample.mean()) / least if own else 0.0
+            largest[number] = max(largest[number], t)
+    expected = []
+    for row, own in zip(apart, error, strict=True):
+        t = abs(row.mean()) / own if own else np.inf if row.any() else 0.0
+        expected.append(bool((np.count_nonzero(largest >= t) + 1) / 401 < 0.2))
+    assert separated_by_bootstrap(scores, 0.2, Resampling(400, 3)).tolist() == expected
+    assert 0 < sum(expected) < len(expected)
+
+
 def test_runs_that_are_nearly_alike_do_not_hide_the_others():
     """A resample may hold none of the topics on which two runs differ; that says nothing about the other runs."""
     rng = np.random.default_rng(1)

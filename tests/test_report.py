@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import csv
 import itertools
 import json
 import re
+import time
 from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -21,9 +24,11 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, compare, wording
+from rankbounds.comparison.rank_intervals import words as rank_words
 from rankbounds.persistence.polynomials import sign_changes
 from rankbounds.report import Choices, content, gather, page
 from rankbounds.report.observed import TIED
+from rankbounds.report.page import joined_scripts
 
 HOSTILE = [
     '</script><script>window.hacked="script"</script>',
@@ -60,6 +65,11 @@ def demo_scores():
     return rb.evaluate(DATA / "qrels.txt", DATA / "runs", MEASURES)
 
 
+@pytest.fixture(scope="module")
+def demo_compared():
+    return Evidence.read(DATA / "qrels.txt", DATA / "runs").compare(MEASURES)
+
+
 def test_holds_the_scores_of_evaluate(demo, demo_scores):
     assert demo["runs"] == demo_scores.runs
     assert demo["topics"] == demo_scores.query_ids
@@ -71,28 +81,81 @@ def test_holds_the_scores_of_evaluate(demo, demo_scores):
         np.testing.assert_allclose(demo["systems"][at]["high"], mean.high[:, 0, at])
 
 
-def test_holds_the_pairs_of_compare(demo):
-    found = Evidence.read(DATA / "qrels.txt", DATA / "runs").compare(MEASURES)
+def test_holds_the_pairs_of_compare(demo, demo_compared):
     for name in (*content.PAIR_COLUMNS, *wording.WHOLE):
-        np.testing.assert_array_equal(unpacked(demo["pairs"][name]), found.word_numbers[name])
-    for name, codes in found.word_choices.items():
+        np.testing.assert_array_equal(unpacked(demo["pairs"][name]), demo_compared.word_numbers[name])
+    for name, codes in demo_compared.word_choices.items():
         np.testing.assert_array_equal(unpacked(demo["words"]["choices"][name]), codes)
 
 
-def test_summary_says_only_what_holds(demo, demo_scores):
+def test_holds_the_places_of_compare(demo, demo_compared):
+    for at, measure in enumerate(MEASURES):
+        rows = demo_compared[measure].systems
+        for key in ("rank", "rank_low", "rank_high", "probability_best"):
+            assert demo["systems"][at][key] == [row[key] for row in rows]
+        assert demo["systems"][at]["place"] == [rank_words(row["rank_low"], row["rank_high"]) for row in rows]
+
+
+def test_summary_says_only_what_holds(demo, demo_compared):
     told = " ".join(demo["summary"])
     assert "reranked scores highest: RBP(p=0.8) 0.6241" in told
     assert "dense could score higher than reranked surely does (0.6241)" in told
     assert "Resting on unjudged documents: dense; less than 80%" in told
-    pairs = [row for row in compare(demo_scores).pairs if row["measure"] == "RBP(p=0.8)"]
-    separated = sum(row["p_adjusted"] < 0.05 for row in pairs)
+    comparison = demo_compared["RBP(p=0.8)"]
+    separated = sum(row["p_adjusted"] < 0.05 for row in comparison.pairs)
     assert f"Of all 10 pairs of runs, the topics separate {separated} and leave {10 - separated} open" in told
-    leader = [row for row in pairs if "reranked" in (row["a"], row["b"]) and row["p_adjusted"] >= 0.05]
+    leader = [row for row in comparison.pairs if "reranked" in (row["a"], row["b"]) and row["p_adjusted"] >= 0.05]
     alike = [row["a"] if row["b"] == "reranked" else row["b"] for row in leader]
-    assert f"Not separable from it: {', '.join(alike[:-1])} and {alike[-1]} (shaded below)" in told
+    assert f"Not separable from it: {', '.join(alike[:-1])} and {alike[-1]};" in told
+    first = [row["run"] for row in comparison.systems if row["rank_low"] == 1 and row["run"] != "reranked"]
+    place = next(row for row in comparison.systems if row["run"] == "reranked")
+    assert f"is {rank_words(1, place['rank_high'])}; {' and '.join(first)} may be first as well" in told
+    assert "tied documents" not in told  # they change no place here
     by_ap = " ".join(gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP"]))["summary"])
     assert "surely" not in by_ap  # judging other runs' documents moves AP
     assert "Whatever" not in by_ap
+
+
+def test_summary_says_where_measures_disagree():
+    """One run finds one document first, the other many later."""
+    value = np.array([[[1.0, 0.2], [0.9, 0.3], [1.0, 0.1]], [[0.5, 0.8], [0.4, 0.9], [0.5, 0.7]]])
+    scores = rb.Scores(["early", "many"], ["1", "2", "3"], [rb.parse_measure(name) for name in ("RR", "Recall@100")],
+                       value, value, value, value[..., 0])  # fmt: skip
+    told = " ".join(content.gather_scores(scores, [])["summary"])
+    assert "The measures disagree on who leads: early by RR; many by Recall@100." in told
+
+
+def test_ties_matter_where_they_take_a_run_past_another(demo):
+    means = np.array([demo["systems"][at]["mean"] for at in range(len(MEASURES))])
+    for run, lists in enumerate(demo["lists"]):
+        for at, (low, high) in enumerate(lists["tie_range"]):
+            others = np.delete(means[at], run)
+            passed = ((others > means[at, run]) & (others <= high)) | ((others < means[at, run]) & (others >= low))
+            assert lists["ties_matter"][at] == bool(passed.any())
+
+
+def test_many_runs_are_compared_closely_where_they_lead(monkeypatch, demo, chromium, tmp_path):
+    """Pairs of the leading runs are as they are among all; p corrected is known of all pairs."""
+    monkeypatch.setattr(content, "LEADING", 3)
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
+    leading = sorted(np.argsort(demo["systems"][0]["mean"])[-3:].tolist())
+    assert held["closely"] == leading
+    first, second = np.triu_indices(5, 1)
+    among = np.isin(first, leading) & np.isin(second, leading)
+    for name, column in held["pairs"].items():
+        np.testing.assert_allclose(unpacked(column), unpacked(demo["pairs"][name])[:, among], rtol=1e-12)
+    for name, codes in demo["words"]["choices"].items():
+        np.testing.assert_array_equal(unpacked(held["words"]["choices"][name]), unpacked(codes)[:, among])
+    np.testing.assert_array_equal(unpacked(held["p_adjusted"]), unpacked(demo["pairs"]["p_adjusted"]))
+    assert held["systems"] == demo["systems"]
+    whole = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["P@10"], all_pairs=True))
+    assert whole["closely"] == list(range(5))
+    (tmp_path / "many.html").write_text(page(held))
+    chromium.get((tmp_path / "many.html").as_uri() + "#pair=bm25,dense")  # one of them does not lead
+    assert texts(chromium, "#run-a option") == [demo["runs"][run] for run in leading]
+    assert len(rows_of(chromium, "board")) == 5
+    assert "The 3 runs that lead" in chromium.find_element("id", "pair-note").text
+    assert chromium.get_log("browser") == []
 
 
 def test_tie_ranges_are_those_of_evaluate(demo):
@@ -144,12 +207,13 @@ def test_large_inputs_are_thinned_and_say_so():
         scores = rb.Scores([f"r{at}" for at in range(runs)], [str(at) for at in range(topics)],
                            [rb.parse_measure(name) for name in ("RBP(p=0.8)", "AP", "P@5", "P@10", "RR")],
                            value, value, value, value[..., 0])  # fmt: skip
-        kept = content.thinned(scores, 5)
-        held = len(kept.runs) * len(kept.topics) * (120 + kept.depth) + len(kept.runs) ** 2 / 2 * 48 * 5
+        kept = content.thinned(scores, Choices())
+        closely = min(len(kept.runs), content.LEADING)
+        held = len(kept.runs) * len(kept.topics) * (120 + kept.depth) + (len(kept.runs) ** 2 * 4 + closely**2 * 24) * 5
         assert held * 4 / 3 < 10_000_000
         assert bool(kept.notes) == ((len(kept.runs), len(kept.topics), kept.depth) != (runs, topics, 100))
         assert runs - 1 in kept.runs  # the best one
-    assert content.thinned(scores, 5).notes[-1].startswith(f"The {len(kept.runs)} best of 2000 runs")
+    assert content.thinned(scores, Choices()).notes[-1].startswith(f"The {len(kept.runs)} best of 2000 runs")
 
 
 def hostile_files(folder: Path) -> tuple[Path, list[Path]]:
@@ -193,7 +257,7 @@ def test_hostile_ids_stay_text(tmp_path):
 
 
 def test_script_never_writes_markup():
-    script = (Path(content.__file__).parent / "page.js").read_text()
+    script = joined_scripts()
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "DOMParser"):
         assert way not in script
 
@@ -339,21 +403,23 @@ def demo_page(demo, tmp_path_factory):
     return path
 
 
-def test_browser_shows_the_leaderboard_and_sorts(chromium, demo_page, demo_scores):
+def test_browser_shows_the_leaderboard_and_sorts(chromium, demo_page, demo_scores, demo_compared):
     opened(chromium, demo_page)
     mean = demo_scores.mean()
     for at in range(len(MEASURES)):
         choose(chromium, "measure", at)
         expected = sorted(zip(mean.value[:, 0, at], demo_scores.runs, strict=True), key=lambda pair: -pair[0])
         assert [row[1:3] for row in rows_of(chromium, "board")] == [[run, f"{value:.4f}"] for value, run in expected]
+        places = {row["run"]: row for row in demo_compared[MEASURES[at]].systems}
+        for row in rows_of(chromium, "board"):
+            place = places[row[1]]
+            assert row[5:7] == [rank_words(place["rank_low"], place["rank_high"]), f"{place['probability_best']:.0%}"]
     names = [row[1] for row in rows_of(chromium, "board")]
-    for button in chromium.find_elements("css selector", "#board th button"):
-        if button.text == "run":
-            button.click()
-            assert [row[1] for row in rows_of(chromium, "board")] == sorted(names)
-            button.click()
-            assert [row[1] for row in rows_of(chromium, "board")] == sorted(names, reverse=True)
-            assert chromium.find_elements("css selector", "#board th[aria-sort=descending]")
+    press_run = "[...document.querySelectorAll('#board th button')].find(b => b.textContent === 'run').click()"
+    for order in (sorted(names), sorted(names, reverse=True)):
+        chromium.execute_script(press_run)
+        assert [row[1] for row in rows_of(chromium, "board")] == order
+    assert chromium.find_elements("css selector", "#board th[aria-sort=descending]")
     assert chromium.get_log("browser") == []
 
 
@@ -382,7 +448,7 @@ def test_browser_slider_moves_by_keyboard(chromium, demo_page):
 
 
 def verdict_of(chromium, a, b, measure):
-    for select, index in (("run-a", a), ("run-b", b), ("pair-measure", measure)):
+    for select, index in (("measure", measure), ("run-a", a), ("run-b", b)):
         choose(chromium, select, index)
     return chromium.find_element("id", "verdict").text.splitlines()
 
@@ -443,13 +509,14 @@ def test_browser_ranks_by_effort_and_shows_endless_searches(chromium, tmp_path, 
     assert chromium.get_log("browser") == []
 
 
-def test_browser_verdict_on_one_of_many_pairs_is_word_for_word_that_of_python(chromium, demo_page, demo, demo_scores):
+def test_browser_verdict_on_one_of_many_pairs_is_word_for_word_that_of_python(
+    chromium, demo_page, demo_compared, demo_scores
+):
     opened(chromium, demo_page)
-    found = Evidence.read(DATA / "qrels.txt", DATA / "runs").compare(MEASURES)
     for a, b, measure in ((0, 1, 0), (2, 0, 0), (4, 3, 1), (1, 4, 3)):
         shown = verdict_of(chromium, a, b, measure)
         runs = demo_scores.runs[a], demo_scores.runs[b]
-        told = found.sentences(MEASURES[measure], runs)
+        told = demo_compared.sentences(MEASURES[measure], runs)
         assert shown == [line for line in told if not line.startswith("Which judgments would help")]
         differences = {row[0]: row[3] for row in rows_of(chromium, "pair-board")}
         change = demo_scores.value[a, :, measure] - demo_scores.value[b, :, measure]
@@ -519,8 +586,8 @@ def test_browser_strips_have_a_cell_for_each_rank(chromium, demo_page, demo):
         "return [...document.querySelectorAll('#strips .list')].map(titles)"
     )
     strips = unpacked(demo["strips"])
-    assert len(shown) == 5
-    for at, titles in enumerate(shown):
+    order = np.argsort(-np.array(demo["systems"][0]["mean"])).tolist()
+    for at, titles in zip(order, shown, strict=True):
         codes = strips[at, 3, : len(titles)] % TIED
         for rank, (title, code) in enumerate(zip(titles, codes.tolist(), strict=True), 1):
             words = {1: "unjudged", 2: "judged non-relevant", 3: "grade 1", 4: "grade 2"}[code]
@@ -540,29 +607,220 @@ def test_browser_runs_nothing_that_ids_hold(chromium, tmp_path):
     assert chromium.find_element("id", "title").text == HOSTILE[0]
     assert {row[1] for row in rows_of(chromium, "board")} == set(held["runs"])
     assert not chromium.find_elements(
-        "css selector", "img, script[src], body b:not(.who b), body i:not(.cell i):not(.legend i)"
+        "css selector",
+        "img, script[src], body b:not(.who b), body i:not(.cell i):not(.legend i):not(.mark):not(.share i)",
     )
     assert chromium.get_log("browser") == []
 
 
-def test_browser_page_fits_a_phone(chromium, demo_page):
-    size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+def texts(chromium, selector):
+    return chromium.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector
+    )
+
+
+def type_in(chromium, field, text):
+    chromium.execute_script(
+        "const f = document.getElementById(arguments[0]); f.value = arguments[1]; f.dispatchEvent(new Event('input'))",
+        field,
+        text,
+    )
+
+
+def press(chromium, name):
+    chromium.execute_script("document.getElementById(arguments[0]).click()", name)
+
+
+def test_browser_searches_and_filters_runs(chromium, demo_page, demo):
+    opened(chromium, demo_page)
+    chromium.find_element("tag name", "body").send_keys("/")
+    assert chromium.switch_to.active_element.get_attribute("id") == "search"
+    type_in(chromium, "search", "BM25, dense")
+    assert {row[1] for row in rows_of(chromium, "board")} == {"bm25", "bm25-expanded", "dense"}
+    assert {row[0] for row in rows_of(chromium, "coverage-board")} == {"bm25", "bm25-expanded", "dense"}
+    assert chromium.find_element("id", "found").text == "3 of 5 runs"
+    type_in(chromium, "search", "")
+    low = dict(zip(demo["runs"], demo["systems"][0]["rank_low"], strict=True))
+    alike = unpacked(demo["p_adjusted"])[0] >= 0.05
+    bm25 = demo["runs"].index("bm25")
+    first, second = np.triu_indices(5, 1)
+    near = {demo["runs"][run] for pair in zip(first[alike], second[alike], strict=True) if bm25 in pair for run in pair}
+    chromium.execute_script(
+        "[...document.querySelectorAll('#board button.plain')].find(b => b.textContent === 'bm25').click()"
+    )
+    for number, shown in ((1, {run for run in low if low[run] == 1}), (2, near), (3, {"dense"})):
+        choose(chromium, "filter", number)
+        assert {row[1] for row in rows_of(chromium, "board")} == shown
+    assert chromium.get_log("browser") == []
+
+
+def test_browser_follows_links(chromium, demo_page, demo):
+    address = Path(demo_page).as_uri()
+    opened(chromium, demo_page)
+    chromium.get(f"{address}#pair=bm25,dense&measure=AP")
+    assert chromium.find_element("id", "verdict").text.startswith("AP: bm25 scores")
+    assert texts(chromium, "#measure option:checked") == ["AP"]
+    press(chromium, "swap")
+    assert chromium.current_url == f"{address}#pair=dense,bm25&measure=AP"
+    chromium.get(f"{address}#topic={demo['topics'][5]}")
+    assert texts(chromium, "#query option:checked") == [demo["topics"][5]]
+    press(chromium, "topic-after")
+    assert chromium.current_url == f"{address}#topic={demo['topics'][6]}&measure=AP"
+    chromium.get(f"{address}#pair=no-such-run,dense&measure=%E0%A4%A")  # nothing there, and no error
+    assert chromium.find_element("id", "verdict").text.startswith("AP: dense scores")
+    wanted = chromium.execute_script(
+        "const link = document.querySelector('#changes-chart a');"
+        "link.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}));"
+        "return link.getAttribute('href')"
+    )
+    assert chromium.current_url == address + wanted
+    assert chromium.get_log("browser") == []
+
+
+def test_browser_says_what_could_change_it_as_compare_does(chromium, demo_page, demo, demo_compared):
+    opened(chromium, demo_page)
+    for at, measure in enumerate(MEASURES):
+        choose(chromium, "measure", at)
+        order = np.argsort(-np.array(demo["systems"][at]["mean"]), kind="stable").tolist()
+        leader = demo["runs"][order[0]]
+        shown = texts(chromium, "#changes-chart svg > text:not([text-anchor])")
+        for run, told in zip(order[1:], shown, strict=True):
+            sentences = demo_compared.sentences(measure, (leader, demo["runs"][run]))
+            asked = {"noise": "noise. It may well be", "unjudged documents": "overturn it. (Yes|Perhaps)",
+                     "ties": "Could ties. Yes", "another p": "other p. Not"}  # fmt: skip
+            turns = [name for name, words in asked.items() if re.search(words, " ".join(sentences))]
+            places = [float(p) for p in re.findall(r"(0\.\d{3}) \(", " ".join(sentences))]
+            if "another p" in turns and not any(0.3 <= p <= 0.99 for p in places):
+                turns.remove("another p")
+            assert told == (", ".join(turns) or "nothing here turns it")
+
+
+def test_browser_colours_belong_to_runs(chromium, demo_page, demo):
+    opened(chromium, demo_page)
+    script = (
+        "return Object.fromEntries([...document.querySelectorAll('#p-chart polyline')]"
+        ".map(line => [line.querySelector('title').textContent, line.style.stroke]))"
+    )
+    before = chromium.execute_script(script)
+    type_in(chromium, "p", "0.5")
+    assert chromium.execute_script(script) == before
+    assert len(set(before.values())) == len(demo["runs"])
+    marks = chromium.execute_script(
+        "return Object.fromEntries([...document.querySelectorAll('#board tbody tr')]"
+        ".map(row => [row.cells[1].textContent, row.querySelector('.mark').style.background]))"
+    )
+    assert marks == before
+
+
+def saved(chromium, folder, press):
+    """The file that pressing a button saves."""
+    chromium.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
+    known = set(folder.iterdir())
+    chromium.execute_script(press)
+    for _ in range(200):
+        new = [path for path in folder.iterdir() if path not in known and path.suffix in (".csv", ".svg")]
+        if new:
+            return new[0].name, new[0].read_text("utf-8")
+        time.sleep(0.05)
+    raise AssertionError("nothing was saved")
+
+
+def test_browser_saves_tables_and_figures(chromium, demo_page, demo, tmp_path):
+    opened(chromium, demo_page)
+    name, text = saved(chromium, tmp_path, "document.querySelector('#leaderboard button.keep').click()")
+    rows = list(csv.DictReader(text.splitlines()))
+    assert name == "leaderboard.csv"
+    system = demo["systems"][0]
+    assert [row["run"] for row in rows] == [demo["runs"][run] for run in np.argsort(system["rank"]).tolist()]
+    for row in rows:
+        run = demo["runs"].index(row["run"])
+        for key in ("ci_low", "ci_high", "low", "high", "rank_low", "rank_high"):
+            assert float(row[key]) == system[key][run]
+    buttons = "const keep = [...document.querySelectorAll('button.keep, #keep-board')]; "
+    kinds = chromium.execute_script(buttons + "return keep.map(b => b.textContent)")
+    tables = chromium.execute_script("return document.querySelectorAll('table').length")
+    figures = chromium.execute_script("return document.querySelectorAll('figure').length")
+    assert (kinds.count("CSV"), kinds.count("SVG")) == (tables, figures + 1)
+    for number, kind in enumerate(kinds):
+        if kind == "SVG":
+            _, text = saved(chromium, tmp_path, buttons + f"keep[{number}].click()")
+            drawing = ElementTree.fromstring(text)
+            assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+            assert "var(--" not in text
+            assert len(list(drawing.iter())) > 10
+    assert chromium.get_log("browser") == []
+
+
+ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_browser_page_is_accessible(chromium, demo_page, scheme):
+    """Labels, names, heads of tables, order of headings, contrast and visible focus, each looked at in the browser."""
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    try:
+        opened(chromium, demo_page)
+        chromium.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert chromium.execute_script(ACCESSIBLE) == []
+    finally:
+        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_browser_page_fits_its_window(chromium, demo_page, width):
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
     chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
         opened(chromium, demo_page)
-        assert chromium.execute_script("return document.documentElement.scrollWidth") <= 390
+        assert chromium.execute_script("return document.documentElement.scrollWidth") <= width
+        if width > 500:  # the leaderboard uses the width and is not wider
+            board, room = chromium.execute_script(
+                "const board = document.getElementById('board');"
+                "return [board.offsetWidth, board.parentElement.clientWidth]"
+            )
+            assert 0.9 * width < board <= room
     finally:
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_browser_shows_tables_of_scores_and_says_what_is_left_out(chromium, tmp_path, demo_scores, capsys):
+    table, out = tmp_path / "scores.csv", tmp_path / "scores.html"
+    table.write_text("run,query_id,measure,value\n" + "".join(
+        f"{row['run']},{row['query_id']},{row['measure']},{row['value']}\n" for row in demo_scores.rows()))  # fmt: skip
+    given = ["--scores", str(table), "-m", "AP", "-m", "RBP(p=0.8)"]
+    assert main(["report", *given, "-o", str(out)]) == 0
+    held = content_of(out.read_text("utf-8"))
+    assert (held["lists"], held["persistence"], held["next"]) == (None, None, None)
+    assert [file["role"] for file in held["identity"]["files"]] == ["scores"]
+    opened(chromium, out)
+    assert "without judgments" in chromium.find_element("id", "warnings").text
+    for section, is_shown in (
+        ("leaderboard", True),
+        ("pair", True),
+        ("topic", True),
+        ("coverage", False),
+        ("next", False),
+    ):
+        assert chromium.find_element("id", section).is_displayed() == is_shown
+    compared = compare(rb.read_scores(table)[["AP", "RBP(p=0.8)"]])
+    for a, b in ((0, 1), (4, 2)):
+        names = demo_scores.runs[a], demo_scores.runs[b]
+        assert verdict_of(chromium, a, b, 0) == compared.sentences("AP", names)
+    assert chromium.execute_script(ACCESSIBLE) == []
+    assert chromium.get_log("browser") == []
+    assert main(["report", *given, "--labels", "human", "-o", str(out)]) == 2
+    assert "--labels is for judgments and runs" in capsys.readouterr().err
 
 
 def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch):
     held = {"one": gather(DATA / "qrels.txt", [DATA / "runs" / "bm25.txt"])}
     whole = content.thinned
 
-    def smaller(scores, measures):
+    def smaller(scores, choices):
         monkeypatch.setattr(content, "FEWEST_RUNS", 3)
         monkeypatch.setattr(content, "FEWEST_TOPICS", 4)
-        return whole(scores, measures, largest=1)
+        return whole(scores, choices, largest=1)
 
     monkeypatch.setattr(content, "thinned", smaller)
     held["thinned"] = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
@@ -574,12 +832,58 @@ def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch
         assert {row[1]: row[2] for row in rows_of(chromium, "board")} == means
         assert chromium.get_log("browser") == []
     assert set(held["thinned"]["runs"]) == {"reranked", "bm25-expanded", "dense"}
-    assert "Of all 3 pairs of the runs shown" in " ".join(held["thinned"]["summary"])
+    assert "Of all 10 pairs of runs" in " ".join(held["thinned"]["summary"])
     shown = chromium.find_element("id", "warnings").text
     assert "The 3 best of 5 runs by RBP(p=0.8) are shown." in shown
     assert "4 of 24 topics" in shown
     assert "Rankings are not shown" in shown
     assert "over 24 topics (" in chromium.find_element("id", "verdict").text
+
+
+def test_browser_shows_many_collections(chromium, tmp_path, command):
+    """The page says what the command prints, of any pair and either way; what a run lacks is told and not filled in."""
+    hostile = "<b>web<i>"
+    for number, name in enumerate(("news", "web", "law")):
+        folder = tmp_path / "many" / name
+        (folder / "runs").mkdir(parents=True)
+        lines = [
+            line for line in (DATA / "qrels.txt").read_text().splitlines(True) if int(line.split()[0]) % 3 == number
+        ]
+        (folder / "qrels.txt").write_text("".join(lines))
+        for run in ("bm25", "dense", "learned", "reranked"):
+            if (name, run) != ("law", "learned"):
+                text = (DATA / "runs" / f"{run}.txt").read_text()
+                (folder / "runs" / f"{run}.txt").write_text(text.replace("reranked", "re<i>ranked"))
+    out, given = (
+        tmp_path / "many.html",
+        [f"{hostile}={tmp_path}/many/web", f"{tmp_path}/many/news", f"{tmp_path}/many/law"],
+    )
+    options = ("-m", "AP", "-m", "nDCG@10")
+    assert command("collections", *given, *options, "--page", out)[0] == 0
+    printed = json.loads(command("collections", *given, *options, "--format", "json")[1])
+    opened(chromium, out)
+    board = {row[1]: row for row in rows_of(chromium, "board")}
+    for row in printed["systems"]:
+        if row["measure"] == "AP":
+            place = "-" if row["rank"] is None else rank_words(row["rank_low"], row["rank_high"])
+            assert (board[row["run"]][5], board[row["run"]][-1]) == (place, ", ".join(row["lacks"]))
+    cells = {row[0]: row[1:] for row in rows_of(chromium, "cells-board")}
+    assert cells["learned"][printed["collections"].index("law")] == "-"
+    runs = printed["runs"]
+    for a, b, measure in (("bm25", "dense", 1), ("dense", "bm25", 1), ("re<i>ranked", "learned", 0)):
+        for select, index in (("measure", measure), ("run-a", runs.index(a)), ("run-b", runs.index(b))):
+            choose(chromium, select, index)
+        told = json.loads(command("collections", *given, *options, "--pair", a, b, "--format", "json")[1])["words"]
+        assert chromium.find_element("id", "verdict").text == told[measure]
+        parts = [row for row in printed["differences"] if {row["a"], row["b"]} == {a, b}
+                 and row["measure"] == ("AP", "nDCG@10")[measure]]  # fmt: skip
+        shown = {row[0]: row[2] for row in rows_of(chromium, "pair-board")}
+        for row in parts:
+            assert shown[row["collection"]] == f"{row['difference'] if row['a'] == a else 0 - row['difference']:+.4f}"
+    assert chromium.current_url.endswith("#pair=re%3Ci%3Eranked,learned")
+    assert chromium.execute_script(ACCESSIBLE) == []
+    assert not chromium.find_elements("css selector", "body b, body i:not(.mark):not(.share i)")
+    assert chromium.get_log("browser") == []
 
 
 def test_reports_read_as_every_command_does(tmp_path, command):
@@ -598,7 +902,8 @@ def test_reports_read_as_every_command_does(tmp_path, command):
     contents = []
     for qrels, options in ((tmp_path / "qrels.txt", ()), (tmp_path / "labels.csv", how)):
         code, _, err = command("report", qrels, *named, *options, "-m", "AP", "-o", tmp_path / "page.html")
-        assert (code, err) == (0, "")
+        assert code == 0
+        assert "warning" not in err
         contents.append(content_of((tmp_path / "page.html").read_text("utf-8")))
     plain, labelled = contents
     assert plain["runs"] == ["one", "two"]

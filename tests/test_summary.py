@@ -79,6 +79,15 @@ def test_raised_are_the_numbers_of_what_a_system_beats_significantly(many):
             assert numbers_in(row[measure][2]) == beaten[row["run"], measure]
 
 
+def test_of_the_best_ones_only_systems_that_are_shown_are_named(many):
+    whole, part = shown(many), shown(many, top=20)
+    assert [row["run"] for row in part] == [row["run"] for row in whole[:20]]
+    for row, same in zip(part, whole, strict=False):
+        for measure in map(str, many.measures):
+            assert numbers_in(row[measure][2]) == {number for number in numbers_in(same[measure][2]) if number <= 20}
+    assert "the systems shown here that it beats" in many.summary(top=20).caption
+
+
 def test_systems_stand_by_the_first_measure_and_the_best_by_each_is_bold(many):
     rows = shown(many)
     assert [row["run"] for row in rows] == [row["run"] for row in many.leaderboard("nDCG@10")]
@@ -273,6 +282,17 @@ def test_the_command_writes_one_table_and_what_to_cite(command, tmp_path):
     assert command("compare", *files, "--format", "latex", "--style", "beast")[0] == 2
     assert command("evaluate", *files, "-m", "ERR", "--bibtex", tmp_path / "err.bib")[0] == 0
     assert (tmp_path / "err.bib").read_text() == rb.bibtex("ERR")
+
+
+def test_scores_have_the_best_in_bold_too():
+    qrels = {str(topic): {"r": 1, "n": 0} for topic in range(4)}
+    runs = {"good": {query: ["r", "x"] for query in qrels}, "bad": {query: ["n", "r"] for query in qrels}}
+    scores = rb.evaluate(qrels, runs, ["P@1", "RBP(p=0.5)", "ESL"])
+    latex = [line.split(" & ")[1:4] for line in scores.to_latex().splitlines() if " & " in line][1:]
+    assert latex[0] == [r"\textbf{1.0000}", r"\textbf{0.5000} +0.5000", r"\textbf{0.0000}"]
+    assert not any("textbf" in cell for cell in latex[1])
+    assert "| good | **1.0000** | **0.5000** +0.5000 | **0.0000** |" in scores.render("markdown")
+    assert "**" not in scores.run("good").render("markdown")
 
 
 # ---- what to cite ----

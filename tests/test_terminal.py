@@ -297,6 +297,15 @@ def test_a_table_says_what_it_leaves_out():
     assert table.markdown().count("words that say something about it") == 1
 
 
+def test_numbers_among_words_are_not_cut():
+    table = Table(["system", "lies in", "how"], [["A", "[0.0297, 0.9178]", "exactly"]], frozenset({0, 1, 2}))
+    for width in range(10, 40):
+        with looking(Look(width)):
+            shown = table.text()
+        hidden = " ".join(shown.split()).partition("not shown: ")[2]
+        assert "[0.0297, 0.9178]" in shown or "lies in" in hidden
+
+
 # ---- files ----
 
 FILES = {"scores.txt": "table", "scores": "table"} | {f"scores.{ending}": kind for ending, kind in ENDINGS.items()}
@@ -389,15 +398,16 @@ def test_progress_on_terminals_alone(command, tmp_path, monkeypatch):
 
 
 def test_what_progress_says(monkeypatch):
-    clock = iter([0.0, 10.0, 20.0, 30.0, 31.0, 32.0])
+    clock = iter([0.0, 10.0, 20.0, 30.0, 600.0, 601.0, 8000.0])
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     line = progress._Line()  # begun at 0
     line.tell("runs scored", 1, 10)  # this stage at 10
-    assert line.text() == "1 of 10 runs scored, 20 s, about 90 s left"
-    line.tell("runs scored", 9, 10)
-    assert line.text() == "9 of 10 runs scored, 30 s"
+    assert line.text() == "1 of 10 runs scored, 20 s"  # how long one takes is not known yet
+    line.tell("runs scored", 5, 10)
+    assert line.text() == "5 of 10 runs scored, 30 s, about 25 s left"
+    assert line.text() == "5 of 10 runs scored, 10 min, about 12 min left"
     line.tell("reading qrels.txt")
-    assert line.text() == "reading qrels.txt, 32 s"
+    assert line.text() == "reading qrels.txt, 2.2 h"
 
 
 def test_progress_rests_while_others_take_their_time(monkeypatch, capsys):

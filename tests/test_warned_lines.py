@@ -48,6 +48,7 @@ WARNING = {
     "judges": lambda files: rb.judges(QRELS, {"model": {topic: QRELS[topic] for topic in LACKING}}),
     "uncertainty": lambda files: rb.uncertainty(QRELS, RUNS, q=0.5),
     "compare_collections": lambda files: rb.compare_collections({"x": (QRELS, RUNS), "y": (QRELS, RUNS)}, "AP"),
+    "report": lambda files: rb.report(QRELS, RUNS, "P@1", resamples=100),
     "judge_next": lambda files: rb.judge_next(QRELS, RUNS, budget=2),
     "a family of measures": lambda files: rb.evaluate(QRELS, {"whole": WHOLE}, "all_trec"),
     "an old call": lambda files: rb.crossings([1.0, 0.0], [0.0, 1.0]),

@@ -101,7 +101,7 @@ def commands(rng: Random) -> Case:
     given, written = _words(rng, name, parser)
     words = [name, *given, *written]
     files = _inputs(rng, collection)
-    read = _read_by(given, files)
+    read = _read_by(name, given, files)
 
     def check(folder: Path) -> str:
         (folder / "sub").mkdir()
@@ -152,7 +152,10 @@ def _inputs(rng: Random, collection: Collection) -> dict[str, bytes]:
             f"{topic} 0 {doc} {rng.randint(1, 2)} {rng.choice((-1, 0, 1, 1))}" for topic, doc in _pairs(collection)
         ),
         "pairs": _lines(
-            f"{topic} {doc} {rng.choice(list(collection.grades[topic]))}" for topic, doc in _pairs(collection)
+            f"{topic} {doc} {other}"
+            for topic, doc in _pairs(collection)
+            for other in rng.sample(list(collection.grades[topic]), 1)
+            if other != doc or rng.random() < 0.01
         ),
         "scores.csv": _lines(
             ["query_id,one,other", *(f"{topic},{rng.random()},{rng.random()}" for topic in collection.grades)]
@@ -195,14 +198,14 @@ def _sample(rng: Random, labels: Collection) -> bytes:
     return out.getvalue().encode("utf-8", "surrogateescape")
 
 
-def _read_by(words: list[str], files: dict[str, bytes]) -> list[str]:
-    """The files that these words name as inputs."""
+def _read_by(name: str, words: list[str], files: dict[str, bytes]) -> list[str]:
+    """The files that these words name as inputs; of a folder of collections, what lies in theirs."""
     named = {word.rpartition("=")[2] for word in words}
     return [
         one
         for one in files
         if one in named
-        or "." in words
+        or ("." in words and (name != "collections" or "/" in one))
         or one.partition("/")[0] in named
         or (one == "q" and "link" in named)
         or (one.startswith("r") and "r*" in named)
@@ -212,12 +215,13 @@ def _read_by(words: list[str], files: dict[str, bytes]) -> list[str]:
 def _words(rng: Random, name: str, parser: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
     """What is read and how; then where something is written."""
     given, positional, written = [], [], []
+    bold = rng.choice((0.02, 0.06, 0.15))  # of many odd options the first is refused, and nothing else is tried
     for action in parser._actions:
         if isinstance(action, argparse._HelpAction):
             continue
         if not action.option_strings:
             positional += _positional(rng, name, action)
-        elif action.required or rng.random() < (0.5 if action.dest in ("measures", "output") else 0.15):
+        elif action.required or rng.random() < (0.5 if action.dest in ("measures", "output") else bold):
             (written if action.dest in WRITTEN else given).append(_option(rng, action))
     rng.shuffle(given)
     return [*positional, *(word for words in given for word in words)], [word for words in written for word in words]

@@ -32,7 +32,7 @@ print(json.dumps([seconds(by_spark), *(pair for _ in range({rounds}) for pair in
 """
 DOOR = """
 def by_spark(qrels, run):
-    return rankbounds.evaluate(qrels, run, engine="spark", spark=session)
+    return rankbounds.evaluate(qrels, run, engine="spark")  # the session that is there
 def local(qrels, run):
     return rankbounds.evaluate(qrels, run)
 """

@@ -24,7 +24,7 @@ class Timing:
     peak: float | None = None
     """Megabytes at the most; None of a call within this process."""
     held: float | None = None
-    """The share of the call's processor time that held the interpreter's lock, where the contender tells it."""
+    """The share of the call's processor time that may have held the interpreter's lock, where that is told."""
 
 
 LAUNCHER = """

@@ -1,7 +1,11 @@
-"""Make report.png: the report on the demo collection, as Chromium shows it. Needs selenium and Pillow."""
+"""Make report*.png: parts of the report on the demo collection, as Chromium shows them. Needs selenium and Pillow.
+
+The page of several collections shows the demo's topics dealt into three.
+"""
 
 from __future__ import annotations
 
+import base64
 import io
 import sys
 import tempfile
@@ -12,16 +16,48 @@ from PIL import Image
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-import browser
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1] / "tests"))
+import browser  # noqa: E402
+
+PARTS = {"report": "leaderboard", "report-changes": "changes-part", "report-pair": "pair", "report-topic": "topic"}
+"""The figures, and the parts of the page that they show."""
+
+
+def dealt(folder: Path, names: tuple[str, ...]) -> Path:
+    """The demo's topics in as many collections as there are names."""
+    for number, name in enumerate(names):
+        (folder / name / "runs").mkdir(parents=True)
+        for source, target in [(DATA / "qrels.txt", "qrels.txt")] + [
+            (run, f"runs/{run.name}") for run in (DATA / "runs").iterdir()
+        ]:
+            lines = source.read_text().splitlines(keepends=True)
+            kept = [line for line in lines if int(line.split()[0]) % len(names) == number]
+            (folder / name / target).write_text("".join(kept))
+    return folder
+
+
+def save(driver, name: str, part: str) -> None:
+    """A part of the page as a picture of few colours."""
+    box = driver.execute_script(
+        "const box = document.getElementById(arguments[0]).getBoundingClientRect();"
+        "return {x: box.x - 8, y: box.y + scrollY - 8, width: box.width + 16, height: box.height + 16, scale: 1}",
+        part,
+    )
+    shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": box})
+    picture = Image.open(io.BytesIO(base64.b64decode(shot["data"])))
+    picture.convert("P", palette=Image.Palette.ADAPTIVE, colors=64).save(HERE / f"{name}.png", optimize=True)
+
 
 with tempfile.TemporaryDirectory() as folder:
-    page = Path(folder) / "report.html"
+    page, many = Path(folder) / "report.html", Path(folder) / "collections.html"
     main(["report", str(DATA / "qrels.txt"), str(DATA / "runs"), "-o", str(page)])
-    driver = browser.start(Path(folder) / "profile", width=1330, height=1400)
+    collections = dealt(Path(folder) / "dealt", ("news", "web", "law"))
+    main(["collections", str(collections), "-m", "AP", "--page", str(many), "-o", str(Path(folder) / "table.txt")])
+    driver = browser.start(Path(folder) / "profile", width=1240, height=1400)
     driver.get(page.as_uri())
-    shot = Image.open(io.BytesIO(driver.get_screenshot_as_png()))
+    for name, part in PARTS.items():
+        save(driver, name, part)
+    driver.get(many.as_uri())
+    save(driver, "report-collections", "pair")
     driver.quit()
-shot.convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(
-    Path(__file__).with_name("report.png"), optimize=True
-)

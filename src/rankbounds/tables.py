@@ -7,7 +7,7 @@ import html
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +54,7 @@ class Table:
     importance: Sequence[int] = ()
     """Columns in the order in which a narrow terminal makes room for them; those not named follow from the left."""
     strong: frozenset[tuple[int, int]] = frozenset()
-    """Row and column of cells that stand out on a terminal."""
+    """Row and column of cells that stand out."""
     bars: Mapping[int, Sequence[Bar | None]] = field(default_factory=dict)
     """By column, what notebooks draw beside each cell."""
 
@@ -70,20 +70,28 @@ class Table:
     def markdown(self) -> str:
         """A pipe table."""
         rule = [":---" if column in self.left else "---:" for column in range(len(self.header))]
-        lines = [
-            "| " + " | ".join(row) + " |"
-            for row in (map(in_markdown, self.header), rule, *(map(in_markdown, cells) for cells in self.rows))
-        ]
-        return "\n".join(lines) + "\n"
+        rows = self._cells(in_markdown, "**{}**".format)
+        return "".join("| " + " | ".join(row) + " |\n" for row in (map(in_markdown, self.header), rule, *rows))
 
     def latex(self) -> str:
         """A tabular with booktabs rules."""
         columns = "".join("l" if column in self.left else "r" for column in range(len(self.header)))
-        header, *rows = (
-            _not_an_argument(" & ".join(in_latex(cell) for cell in row)) + r" \\" for row in (self.header, *self.rows)
-        )
+        cells = [map(in_latex, self.header), *self._cells(in_latex, r"\textbf{{{}}}".format)]
+        header, *rows = (_not_an_argument(" & ".join(row)) + r" \\" for row in cells)
         body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *rows, r"\bottomrule"]
         return "\n".join([*body, r"\end{tabular}"]) + "\n"
+
+    def _cells(self, written: Callable[[str], str], bold: Callable[[str], str]) -> list[list[str]]:
+        """The cells as a format writes them; of strong ones the number, not its bounds, is bold."""
+
+        def cell(text: str, is_strong: bool) -> str:
+            value, space, rest = text.partition(" ") if is_strong else (text, "", "")
+            return (bold(written(value)) if is_strong else written(value)) + space + written(rest)
+
+        return [
+            [cell(text, (place, column) in self.strong) for column, text in enumerate(row)]
+            for place, row in enumerate(self.rows)
+        ]
 
     def html(self, at_most: int | None = None) -> str:
         """A table element; what the cells hold cannot become markup. Of more rows than ``at_most`` the first."""

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 
 GAP = "  "
 """What stands between columns."""
@@ -214,123 +215,149 @@ def laid_out(
     importance: Sequence[int] = (),
     strong: frozenset[tuple[int, int]] = frozenset(),
 ) -> str:
-    """Columns lined up, as the present look wants them."""
-    shown, widths, hidden, cut = _columns(header, rows, left, importance)
-    columns = [[row[column] for row in rows] for column in shown]
-    for place, column in enumerate(shown):
-        if column in left and not _is_prose(columns[place]):
-            columns[place] = shortened(columns[place], widths[place])
-    brief = _brief_words(header)
-    headings = [
-        [header[column]] if cells(header[column]) <= width else wrapped(_in_brief(header[column], brief), width)
-        for column, width in zip(shown, widths, strict=True)
-    ]
+    """Columns lined up, as the present look wants them; ``left`` ones hold words, the others numbers.
+
+    ``importance`` is the order in which a narrow terminal makes room for columns, and ``strong`` has the row and column
+    of cells that stand out.
+    """
+    columns = _Columns(header, rows, left, importance)
+    widths = columns.widths(look().width)
+    sides = [column in left for column in widths]
+    headings = [columns.heading(column, width) for column, width in widths.items()]
     depth = max(map(len, headings))
     lined_up = zip(*([""] * (depth - len(heading)) + heading for heading in headings), strict=True)
-    lines = [bold(_line(parts, shown, widths, left)) for parts in lined_up]
-    for number, row in enumerate(zip(*columns, strict=True)):
-        cell_lines = [_in_column(cell, width) for cell, width in zip(row, widths, strict=True)]
-        emphasised = frozenset(place for place, column in enumerate(shown) if (number, column) in strong)
-        lines += [
-            _line(parts, shown, widths, left, emphasised) for parts in itertools.zip_longest(*cell_lines, fillvalue="")
+    lines = [bold(_line(parts, list(widths.values()), sides)) for parts in lined_up]
+    for number, row in enumerate(
+        zip(*(columns.cut_to(column, width) for column, width in widths.items()), strict=True)
+    ):
+        cell_lines = [
+            [cell] if cells(cell) <= width else wrapped(cell, width)
+            for cell, width in zip(row, widths.values(), strict=True)
         ]
-    text = "\n".join(lines) + "\n"
-    if hidden or cut:
-        text += "".join(f"{faint(line)}\n" for line in wrapped(_rest(hidden, cut), look().width or 1))
-    return text
+        emphasised = [(number, column) in strong for column in widths] if strong else ()
+        lines += [
+            _line(parts, list(widths.values()), sides, emphasised)
+            for parts in itertools.zip_longest(*cell_lines, fillvalue="")
+        ]
+    told = columns.left_out(widths)
+    if told:
+        lines += map(faint, wrapped(f"({'; '.join(told)}; --wide shows everything)", look().width or 1))
+    return "\n".join(lines) + "\n"
 
 
-def _brief_words(header: Sequence[str]) -> dict[str, str]:
-    """Long words of headings, such as names of runs, as they are cut where there is no room for them."""
-    long = list(dict.fromkeys(word for heading in header for word in heading.split() if cells(word) > LEAST_NAME))
-    return dict(zip(long, shortened(long, _least_width(long)), strict=True))
-
-
-def _in_brief(heading: str, brief: Mapping[str, str]) -> str:
-    return " ".join(brief.get(word, word) for word in heading.split())
-
-
-def _in_column(text: str, width: int) -> list[str]:
-    return [text] if cells(text) <= width else wrapped(text, width)
-
-
-def _line(
-    parts: Sequence[str],
-    shown: Sequence[int],
-    widths: Sequence[int],
-    left: frozenset[int],
-    emphasised: frozenset[int] = frozenset(),
-) -> str:
-    placed = [
-        padded(part, width, left=column in left) for part, column, width in zip(parts, shown, widths, strict=True)
-    ]
+def _line(parts: Sequence[str], widths: Sequence[int], sides: Sequence[bool], emphasised: Sequence[bool] = ()) -> str:
+    placed = [padded(part, width, left=left) for part, width, left in zip(parts, widths, sides, strict=True)]
     placed[-1] = placed[-1].rstrip()
-    styled = [bold(part) if place in emphasised else part for place, part in enumerate(placed)]
-    return GAP.join(styled).rstrip()
+    if emphasised:
+        placed = [bold(part) if strong else part for part, strong in zip(placed, emphasised, strict=True)]
+    return GAP.join(placed).rstrip()
 
 
-def _rest(hidden: Sequence[str], cut: bool) -> str:
-    """What is not shown, and how to see it."""
-    told = [f"not shown: {', '.join(hidden)}"] * bool(hidden) + ["names are cut"] * cut
-    return f"({'; '.join(told)}; --wide shows everything)"
+class _Columns:
+    """The columns of a table: how much room each needs, and which of them get it."""
 
+    def __init__(
+        self, header: Sequence[str], rows: Sequence[Sequence[str]], left: frozenset[int], importance: Sequence[int]
+    ) -> None:
+        self.header, self.left, self.importance = header, left, importance
+        self.cells = [[row[column] for row in rows] for column in range(len(header))]
+        self.body = [max(map(cells, column), default=0) for column in self.cells]
+        self.natural = [max(body, cells(heading)) for body, heading in zip(self.body, header, strict=True)]
 
-def _is_prose(column: Sequence[str]) -> bool:
-    return any(cell.count(" ") >= WORDS_OF_SENTENCE - 1 for cell in column)
+    def widths(self, width: int | None) -> dict[int, int]:
+        """The columns that are shown, and how wide each is."""
+        if width is None or sum(self.natural) + len(GAP) * (len(self.header) - 1) <= width:
+            return dict(enumerate(self.natural))
+        return self._grown(self._chosen(width), width)
 
+    def _chosen(self, width: int) -> dict[int, int]:
+        """The columns for which there is room, the most important first, each in as few cells as it can do with."""
+        columns = range(len(self.header))
+        least = [self._least(column, width) for column in columns]
+        first_number = next((column for column in columns if column not in self.left), 0)
+        if first_number:
+            least[0] = max(min(least[0], width - len(GAP) - least[first_number]), min(least[0], LEAST_NAME))
+        chosen: dict[int, int] = {}
+        for column in dict.fromkeys([0, first_number, *self.importance, *columns]):
+            if column in (0, first_number) or _taken(chosen) + least[column] <= width:
+                chosen[column] = least[column]
+        for column in sorted(self.sentences - chosen.keys()):  # which may do with less than they should have
+            scant = max(SCANT_SENTENCE, self._longest_word(column))
+            if _taken(chosen) + scant <= width:
+                chosen[column] = scant
+        return dict(sorted(chosen.items()))
 
-def _columns(
-    header: Sequence[str], rows: Sequence[Sequence[str]], left: frozenset[int], importance: Sequence[int]
-) -> tuple[list[int], list[int], list[str], bool]:
-    """Which columns are shown and how wide, the headings of those that are not, and whether names are cut."""
-    count = len(header)
-    columns = [[row[column] for row in rows] for column in range(count)]
-    bodies = [max(map(cells, column), default=0) for column in columns]
-    natural = [max(body, cells(heading)) for body, heading in zip(bodies, header, strict=True)]
-    width = look().width
-    if width is None or sum(natural) + len(GAP) * (count - 1) <= width:
-        return list(range(count)), natural, [], False
-    brief = _brief_words(header)
-    words = [max(map(cells, _in_brief(heading, brief).split()), default=0) for heading in header]
-    least = []
-    for column in range(count):
-        if column not in left:
-            body = bodies[column]
-        elif _is_prose(columns[column]):
-            share = width // 2 if [column] == list(importance[:1]) else width // 3
-            body = min(bodies[column], max(LEAST_SENTENCE, share))
-        else:
-            body = min(bodies[column], _least_width(columns[column]))
-        least.append(max(body, words[column]))
-    first_number = next((column for column in range(count) if column not in left), 0)
-    if first_number:
-        least[0] = max(min(least[0], width - len(GAP) - least[first_number]), min(least[0], LEAST_NAME))
-    chosen: list[int] = []
-    taken = -len(GAP)
-    for column in dict.fromkeys([0, first_number, *importance, *range(count)]):
-        needed = len(GAP) + least[column]
-        if column in (0, first_number) or taken + needed <= width:
-            chosen.append(column)
-            taken += needed
-    spare = max(0, width - taken)
-    for column in range(count):  # a sentence may do with less than it should have
-        if column not in chosen and column in left and _is_prose(columns[column]):
-            needed = max(SCANT_SENTENCE, words[column])
-            if needed + len(GAP) <= spare:
-                chosen.append(column)
-                least[column] = needed
-                spare -= needed + len(GAP)
-    shown = sorted(chosen)
-    widths = {column: least[column] for column in shown}
-    for column in sorted(shown, key=lambda column: column not in left):
-        more = natural[column] - widths[column]
-        if column in left:
-            more = min(more, spare)
-        if more <= spare:  # (half of what a heading lacks would be of no use)
+    def _grown(self, chosen: dict[int, int], width: int) -> dict[int, int]:
+        """The columns with what room is left: for words as far as it goes, then for headings on one line."""
+        spare = max(0, width + len(GAP) - _taken(chosen))
+        widths = dict(chosen)
+        for column in sorted(chosen, key=lambda column: column not in self.left):
+            more = self.natural[column] - widths[column]
+            more = min(more, spare) if column in self.left else more if more <= spare else 0
             widths[column] += more
             spare -= more
-    names = [column for column in shown if column in left and not _is_prose(columns[column])]
-    cut = any(widths[column] < bodies[column] for column in names)
-    cut = cut or any(widths[column] < max(map(cells, header[column].split()), default=0) for column in shown)
-    hidden = [header[column] for column in range(count) if column not in widths]
-    return shown, [widths[column] for column in shown], hidden, cut
+        return widths
+
+    def _least(self, column: int, width: int) -> int:
+        body = self.body[column]
+        if column in self.sentences:
+            matters_most = [column] == list(self.importance[:1])
+            body = min(body, max(LEAST_SENTENCE, width // (2 if matters_most else 3)))
+        elif column in self.names:
+            body = min(body, _least_width(self.cells[column]))
+        return max(body, self._longest_word(column))
+
+    @cached_property
+    def sentences(self) -> frozenset[int]:
+        """Columns that are wrapped."""
+        return frozenset(
+            column
+            for column in self.left
+            if any(cell.count(" ") >= WORDS_OF_SENTENCE - 1 for cell in self.cells[column])
+        )
+
+    @cached_property
+    def names(self) -> frozenset[int]:
+        """Columns that are cut: the first one, and others in which something is no number."""
+        return frozenset(
+            column
+            for column in self.left - self.sentences
+            if column == 0 or any(any(map(str.isalpha, cell)) for cell in self.cells[column])
+        )
+
+    def cut_to(self, column: int, width: int) -> Sequence[str]:
+        """The cells of a column, names among them without their middle."""
+        fits = self.body[column] <= width or column not in self.names
+        return self.cells[column] if fits else shortened(self.cells[column], width)
+
+    def heading(self, column: int, width: int) -> list[str]:
+        """The lines of a column's heading."""
+        heading = self.header[column]
+        return [heading] if cells(heading) <= width else wrapped(" ".join(self._brief(heading)), width)
+
+    def _brief(self, heading: str) -> list[str]:
+        return [self._cut_words.get(word, word) for word in heading.split()]
+
+    def _longest_word(self, column: int) -> int:
+        return max(map(cells, self._brief(self.header[column])), default=0)
+
+    @cached_property
+    def _cut_words(self) -> dict[str, str]:
+        """Long words of headings, such as names of runs, as they are cut where there is no room for them."""
+        words = (word for heading in self.header for word in heading.split())
+        long = list(dict.fromkeys(word for word in words if cells(word) > LEAST_NAME))
+        return dict(zip(long, shortened(long, _least_width(long)), strict=True))
+
+    def left_out(self, widths: Mapping[int, int]) -> list[str]:
+        """What is not shown, in words."""
+        hidden = [heading for column, heading in enumerate(self.header) if column not in widths]
+        cut = any(width < self.body[column] for column, width in widths.items() if column in self.names)
+        cut = cut or any(
+            cells(word) > width for column, width in widths.items() for word in self.header[column].split()
+        )
+        return [f"not shown: {', '.join(hidden)}"] * bool(hidden) + ["names are cut"] * cut
+
+
+def _taken(widths: Mapping[int, int]) -> int:
+    """How many cells the columns take, and the gap before another one."""
+    return sum(widths.values()) + len(GAP) * len(widths)

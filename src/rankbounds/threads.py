@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 
-def processors() -> int:
-    """How many threads are worth starting here."""
-    return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+def processors(most: int = 4) -> int:
+    """How many threads are worth starting here: one for each processor, up to so many.
+
+    Beyond four, threads that do short array calls wait for each other.
+    """
+    return min(most, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def in_threads(function: Callable[[Given], Result], items: Sequence[Given], threads: int) -> Iterator[Result]:
@@ -21,5 +23,7 @@ def in_threads(function: Callable[[Given], Result], items: Sequence[Given], thre
     if threads < 2 or len(items) < 2:
         yield from map(function, items)
         return
+    from concurrent.futures import ThreadPoolExecutor  # late: it brings much along, and the version need not wait
+
     with ThreadPoolExecutor(min(threads, len(items))) as pool:
         yield from pool.map(function, items)

@@ -18,6 +18,7 @@ import numpy as np
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import Qrels, as_qrels, read_qrels
 from rankbounds.collection.run import Run, as_run, as_runs_of_table, read_run, with_unique_names
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import pair_of_names
 from rankbounds.files.named_columns import (
@@ -30,7 +31,7 @@ from rankbounds.files.named_columns import (
     taken,
 )
 from rankbounds.files.opening import expand, plain_name
-from rankbounds.threads import in_threads, processors
+from rankbounds.threads import in_threads
 
 Formats: TypeAlias = str | tuple[str | None, str | None]
 """One format for all files, or that of the judgments and that of the runs."""
@@ -227,12 +228,12 @@ def all_runs(
     runs: Any, *, lenient: bool = False, threads: int | None = None, columns: Mapping[str, str] | None = None
 ) -> list[Run]:
     """Every run in anything that ``evaluate`` takes, read into memory, under names that differ."""
-    return Reading(columns=columns, lenient=lenient, threads=threads or processors()).runs(runs)
+    return Reading(columns=columns, lenient=lenient, threads=threads or worth_starting()).runs(runs)
 
 
 def run_from(given: Any, *, lenient: bool = False) -> Run:
     """The one run in anything that ``evaluate`` takes."""
-    return Reading(lenient=lenient, threads=processors()).run(given)
+    return Reading(lenient=lenient, threads=worth_starting()).run(given)
 
 
 def _is_one_query(inner: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankbounds.collection.run import Run, as_run
 from rankbounds.files.named_columns import plain_numbers
@@ -20,26 +20,33 @@ class RepeatedRuns:
 
     def __init__(self, read: Callable[[Any], Run] = as_run) -> None:
         self._read = read
-        self._topics: list[str] = []
-        self._documents: list[list[str]] = []
-        self._last: Run | None = None
+        self._seen = _Seen([], [], None)  # replaced as a whole, so that threads may share this
 
     def run(self, given: Any) -> tuple[Run, bool]:
         """The run in what was given, of any kind, and whether its table of pairs is that of the last one."""
         of_query = list(given.values()) if isinstance(given, Mapping) else []
         if not of_query or set(map(type, of_query)) != {dict}:
             return self._read(given), False
-        topics, alike = list(given), 0
-        if topics == self._topics:
-            alike = sum(1 for _ in takewhile(bool, map(_lists, of_query, self._documents)))
-        if self._last is not None and alike == len(of_query):
+        seen, topics = self._seen, list(given)
+        alike = 0
+        if topics == seen.topics:
+            alike = sum(1 for _ in takewhile(bool, map(_lists, of_query, seen.documents)))
+        if seen.run is not None and alike == len(of_query):
             scores = plain_numbers(of_query)
             if scores is not None:
-                return self._last.rescored(scores), True
+                return seen.run.rescored(scores), True
         run = self._read(given)
-        self._topics, self._last = topics, run if alike else None
-        self._documents = list(map(list, of_query if alike else of_query[:1]))
+        documents = list(map(list, of_query if alike else of_query[:1]))
+        self._seen = _Seen(topics, documents, run if alike else None)
         return run, False
+
+
+class _Seen(NamedTuple):
+    """The last run: its topics, the documents of the first or of all of them, and with all of them the run."""
+
+    topics: list[str]
+    documents: list[list[str]]
+    run: Run | None
 
 
 def _lists(inner: dict[str, float], documents: list[str]) -> bool:

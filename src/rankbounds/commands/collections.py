@@ -18,6 +18,7 @@ from rankbounds.commands.output import (
     write_figure,
     write_rows,
     write_text,
+    wrote,
 )
 from rankbounds.commands.reading import prepared, reading_from
 from rankbounds.commands.run_names import name_and_path
@@ -80,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--confidence", type=float, default=0.95, help="of intervals (default 0.95)")
     add_resampling(parser, resamples=10_000)
     parser.add_argument("--figure", metavar="FILE", help="draw the pair as a forest plot (.svg, .png, .pdf)")
+    parser.add_argument("--page", metavar="FILE", help="also write a page like that of rankbounds report (.html)")
     add_assumptions(parser)
     add_output(parser, FORMATS)
 
@@ -94,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 
     check_choice("names", options.names, NAMES)
     found = collections_at([name_and_path(given) for given in options.collections], options.run_folder)
-    outputs = [path for path in (options.output, options.figure) if path]
+    outputs = [path for path in (options.output, options.figure, options.page) if path]
     reject_inputs(outputs, [path for files in found for path in files.files()])
     reading = replace(reading_from(options), threads=1)
     compared = compare_collections(
@@ -121,6 +123,13 @@ def run(options: argparse.Namespace) -> int:
         from rankbounds.plots.collections import collections_forest
 
         write_figure(options.figure, lambda: collections_forest(compared, a, b))
+    if options.page:
+        from rankbounds.files.writing import writing
+        from rankbounds.report import collections_page, gather_collections
+
+        with writing(options.page) as out:
+            out.write(collections_page(gather_collections(compared)))
+        wrote(options.page)
     if options.format in ("jsonl", "csv", "tsv"):
         rows = [row | {"lacks": " ".join(row["lacks"])} for row in compared.systems]
         write_rows(options, rows if options.format != "jsonl" else compared.systems, SYSTEM_FIELDS)

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rankbounds.choices import check_choice
 from rankbounds.commands.citing import add_citing, write_bibtex
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, progress_on_terminal, write_figure, write_text, wrote
@@ -137,10 +138,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, compare, print, and judge the gate."""
     from rankbounds.comparison.conditions import parse_conditions
+    from rankbounds.comparison.summary import SMALL_PRINT, STYLES
 
     check_inputs(options)
     check_gate(options)
     check_slices(options)
+    check_choice("--style", options.style, STYLES)
+    check_choice("--small", options.small, SMALL_PRINT)
     tables = score_tables_from(options) if options.scores else None
     conditions = parse_conditions(options.fail_if, tables.measures if tables else ()) if options.fail_if else []
     compared, held = measures_from(options, conditions)

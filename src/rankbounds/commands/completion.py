@@ -30,7 +30,7 @@ WORDS = {
     "engine": ("auto", "local", "stream", "spark"), "measure": _MEASURES, "measures": _MEASURES, "open": OPEN,
     "ranks": WAYS_TO_RANK, "read_as": FILE_FORMATS, "score_precision": PRECISIONS, "test": tuple(TESTS),
     "ties": TIE_RULES, "topics": TOPICS, "undecided": ("pass", "fail"), "unjudged": UNJUDGED_RULES,
-    "completion": SHELLS,
+    "completion": SHELLS, "style": ("beats", "groups", "plain"), "small": ("bounds", "interval", "none"),
 }  # fmt: skip
 """What options take, by the names under which their values are kept."""
 

@@ -26,6 +26,7 @@ from rankbounds.commands.uncertainty import add_probability, probability_from
 from rankbounds.comparison import settling_plan
 from rankbounds.comparison.settling import judge_next
 from rankbounds.comparison.settling_plan import ALL, SettlingPlan
+from rankbounds.comparison.settling_wording import sentences
 from rankbounds.errors import UsageError
 from rankbounds.judging.next_judgments import FIELDS, STRATEGIES, JudgingPlan
 from rankbounds.measures import parse_measure
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
         budget=options.budget,
         measure=options.measure,
         strategy=options.strategy.upper(),
-        compare=_compared(options.compare),
+        compare=compared_from(options.compare),
         until=options.until,
         q=probability_from(options.q) if trusted is None else trusted.model(options.otherwise),
         otherwise=options.otherwise,
@@ -87,12 +88,16 @@ def run(options: argparse.Namespace) -> int:
         progress=progress_on_terminal("steps of the plan"),
     )
     write_text(options, rendered(plan, options.format, raw=options.raw))
-    for sentence in (*([] if trusted is None else [trusted.words()]), *summary(plan, options)):
+    for sentence in (
+        *([] if trusted is None else [trusted.words()]),
+        *sentences(plan, options.measure, seed=options.seed),
+    ):
         say(sentence)
     return 0
 
 
-def _compared(names: list[str] | None) -> tuple[str, str] | str | None:
+def compared_from(names: list[str] | None) -> tuple[str, str] | str | None:
+    """The two runs that the option names, or all of them."""
     if names is None:
         return None
     if names == [ALL]:
@@ -114,58 +119,3 @@ def rendered(plan: JudgingPlan | SettlingPlan, kind: str, *, raw: bool = False) 
         [row["query_id"], row["doc_id"], *(number(row[name], digits) for name in fields[2:])] for row in plan.rows()
     ]
     return Table(fields, rows, frozenset({0, 1})).render(kind)
-
-
-def summary(plan: JudgingPlan | SettlingPlan, options: argparse.Namespace) -> list[str]:
-    """What these judgments would do, in sentences."""
-    if isinstance(plan, SettlingPlan) and (len(plan) or (all(plan.settled) and plan.pairs)):
-        return _about_settling(plan, options)
-    if isinstance(plan, SettlingPlan) or not len(plan):
-        return ["Every document that counts is judged: no judgment would change anything."]
-    shares = plan.number_of_topics * plan.number_of_runs
-    before, after = plan.residual_before / shares, float(plan.residual_after[-1]) / shares
-    return [
-        f"{plan.number_unjudged:,} unjudged documents; a run's mean is open by {before:.4f} on average, and by "
-        f"{after:.4f} after these {len(plan):,} judgments."
-    ]
-
-
-def _rounded(probability: float) -> str:
-    """From a normal difference whose mean and sd are drawn: no more than two digits, and never quite certain."""
-    return f"{probability:.2f}" if probability < 0.995 else "above 0.99"
-
-
-def _about_settling(plan: SettlingPlan, options: argparse.Namespace) -> list[str]:
-    measure = str(parse_measure(options.measure))
-    first = f"{plan.number_unjudged:,} unjudged documents"
-    if len(plan.pairs) == 1:
-        (one, other), better = plan.pairs[0], plan.better[0]
-        ahead, behind, probability = (one, other, better) if better >= 0.5 else (other, one, 1 - better)
-        if plan.settled[0]:
-            first += f"; whatever they turn out to be, {ahead} is better than {behind} by {measure}"
-        else:
-            first += f"; {ahead} is better than {behind} by {measure} with probability {_rounded(probability)}"
-    elif plan.pairs:
-        settled = sum(plan.settled)
-        first += f"; as judged, {plan.pairs[0][0]} leads by {measure}. "
-        first += (
-            f"Whatever they turn out to be, it is settled how it compares with {settled} of {len(plan.pairs)} others"
-        )
-    sentences = [f"{first}.", *plan.remarks]
-    needed = plan.needed
-    if needed is None or all(plan.settled):
-        return sentences
-    until = "settled" if needed.until == settling_plan.SETTLED else f"decided with probability {needed.until}"
-    drawn = f"{needed.simulations} simulated rounds, seed {options.seed}"
-    if needed.median is None:
-        sentences.append(
-            f"Until it is {until}: in {1 - needed.settled:.0%} of {drawn} not even judging all {needed.unjudged:,} "
-            "documents gets there."
-        )
-    else:
-        most = f"{needed.high:,}" if needed.high is not None else "more than there are"
-        sentences.append(
-            f"Until it is {until}, about {needed.median:,} judgments in this order are needed (90% of rounds between "
-            f"{needed.low:,} and {most}; {drawn})."
-        )
-    return sentences

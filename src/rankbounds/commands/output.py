@@ -21,10 +21,10 @@ from rankbounds.terminal import Look, lines_that_fit, look
 FILES_READ = (
     "qrels", "runs", "run_file", "a", "b", "trec_output", "against", "baseline", "restrict", "groups", "ties_key",
     "depths", "examined", "documents", "corpus", "q", "sample", "judgments", "worklist", "label_files", "again",
-    "preferences", "scores", "by", "collections",
+    "preferences", "scores", "by", "collections", "queries",
 )  # fmt: skip
 """Under which names the options of commands hold files to read."""
-FILES_WRITTEN = ("output", "save", "figure", "bibtex")
+FILES_WRITTEN = ("output", "save", "figure", "bibtex", "page")
 """Under which names they hold files to write."""
 
 

@@ -28,7 +28,7 @@ class _Line:
 
     def __init__(self) -> None:
         self._what = WORKING
-        self._done = self._total = 0
+        self._done = self._total = self._done_before = 0
         self._begun = self._stage_begun = time.monotonic()
         self._drawn = False
         self._lock = threading.Lock()
@@ -36,17 +36,18 @@ class _Line:
     def tell(self, what: str, done: int = 0, total: int = 0) -> None:
         """Say something else from now on."""
         if what != self._what:
-            self._stage_begun = time.monotonic()
+            self._stage_begun, self._done_before = time.monotonic(), done
         self._what, self._done, self._total = what, done, total
 
     def text(self) -> str:
         """What the line says now."""
         now = time.monotonic()
         parts = [f"{self._done} of {self._total} {self._what}" if self._total > 1 else self._what]
-        parts.append(f"{now - self._begun:.0f} s")
-        if self._total > 1 and self._done:
-            left = (now - self._stage_begun) * (self._total - self._done) / self._done
-            parts += [f"about {left:.0f} s left"] if left >= SOON else []
+        parts.append(_duration(now - self._begun))
+        done_since = self._done - self._done_before
+        if self._total > 1 and done_since > 0:
+            left = (now - self._stage_begun) * (self._total - self._done) / done_since
+            parts += [f"about {_duration(left)} left"] if left >= SOON else []
         return ", ".join(parts)
 
     def draw(self) -> None:
@@ -64,6 +65,16 @@ class _Line:
             if self._drawn:
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)
             self._drawn = False
+
+
+def _duration(seconds: float) -> str:
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{seconds / 60:.0f} min"
+        if seconds < 7200
+        else f"{seconds / 3600:.1f} h"
+    )
 
 
 _line: _Line | None = None
@@ -114,9 +125,9 @@ def rest() -> None:
     erase()
 
 
-def progress_on_terminal(what: str) -> Callable[[int, int], None] | None:
-    """What counts how many of how many are done; None where nobody would see it."""
+def progress_on_terminal(what: str, then: str = WORKING) -> Callable[[int, int], None] | None:
+    """What counts how many of how many are done, and says what is done then; None where nobody would see it."""
     line = _line
     if line is None:
         return None
-    return lambda done, total: line.tell(what, done, total) if done < total else line.tell(WORKING)
+    return lambda done, total: line.tell(what, done, total) if done < total else line.tell(then)

@@ -272,17 +272,23 @@ def score_tables_from(options: argparse.Namespace) -> Scores:
             option = {"read_as": "from"}.get(name, name).replace("_", "-")
             raise UsageError(f"--{option} is for judgments and runs; of tables with --scores it can decide nothing.")
     check_inputs(options)
+    files = score_table_files(options)
+    return scores_of_files(files, columns=options.columns, lower_is_better=options.lower_is_better or ())
+
+
+def score_table_files(options: argparse.Namespace) -> list[tuple[str | None, str]]:
+    """The tables of scores, each with the name that its run was given."""
     named: list[tuple[str | None, str]] = []
     for argument in options.scores:
         run, path = name_and_path(argument)
         named += [(run, path)] if run is not None else [(None, file) for file in expand([path])]
-    return scores_of_files(named, columns=options.columns, lower_is_better=options.lower_is_better or ())
+    return named
 
 
 NEED_RUNS: dict[str, tuple[str, ...]] = {
     "unjudged": ("nonrelevant",), "q": (), "bounds": ("unjudged", "none"), "open": ("retrieved",), "most_relevant": (),
     "ties": ("trec",), "score_precision": ("double",), "ties_key": (), "gain": (), "topics": ("judged",),
     "drop_self": (), "documents_of": (), "depth": (), "read_as": (), "labels": (), "lenient": (), "against": (),
-    "calibrate": (),
+    "calibrate": (), "worklist": (),
 }  # fmt: skip
 """Options that tell how runs are read or scored, and what they are where nobody gave them."""

@@ -1,7 +1,8 @@
 """Make one HTML page that shows what the runs' scores say, to be opened in any browser.
 
-Leaderboard with intervals and bounds, RBP at any persistence, any two runs compared, rankings of a topic side by side,
-ties and coverage, agreement of measures. The page needs no network; it names the files, options and seed it comes from.
+Who leads and between which places, what could change it (noise, unjudged documents, ties, another p or measure), two
+runs compared in words, rankings of a topic, coverage, what to judge. The page needs no network, and names its files,
+options and seed. With --scores it is made from tables of scores: what needs judgments is left out, and that is said.
 """
 
 from __future__ import annotations
@@ -10,8 +11,15 @@ import argparse
 from typing import TYPE_CHECKING
 
 from rankbounds.commands.output import progress_on_terminal, write_text
-from rankbounds.commands.reading import add_calibrate, add_inputs, runs_from
-from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests
+from rankbounds.commands.reading import (
+    add_calibrate,
+    add_inputs,
+    add_score_tables,
+    runs_from,
+    score_table_files,
+    score_tables_from,
+)
+from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, tabled_from
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_inputs(parser)
+    add_score_tables(parser)
     add_choices(parser)
     parser.add_argument("-o", "--output", metavar="FILE", default="report.html", help="the page (default report.html)")
     parser.set_defaults(format="html", formats=("html",))
@@ -35,6 +44,11 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help='under "What to judge next", the documents of this table (of "rankbounds sample" or "judge-next") that '
         "nobody has judged yet",
+    )
+    parser.add_argument(
+        "--all-pairs",
+        action="store_true",
+        help="of more than 20 runs: compare all pairs in the page, not only those of the 20 that lead (takes longer)",
     )
     add_tests(parser)
     add_assumptions(parser)
@@ -53,8 +67,18 @@ def choices_from(options: argparse.Namespace) -> Choices:
 
 def run(options: argparse.Namespace) -> int:
     """Gather, and write the page."""
-    from rankbounds.report import gather, page
+    from rankbounds.report import gather, gather_scores, page
 
-    content = gather(options.qrels, runs_from(options), choices_from(options), progress_on_terminal("runs scored"))
+    if options.scores:
+        scores = tabled_from(options, score_tables_from(options))
+        files = [path for _, path in score_table_files(options)]
+        write_text(options, page(gather_scores(scores, files, choices_from(options))))
+        return 0
+    content = gather(
+        options.qrels,
+        runs_from(options),
+        choices_from(options),
+        progress_on_terminal("runs scored", "comparing runs, and making the page"),
+    )
     write_text(options, page(content))
     return 0

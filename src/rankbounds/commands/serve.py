@@ -1,21 +1,31 @@
-"""Show the report live in the browser, and judge the next documents there.
+"""Judge documents in the browser, with the report live beside it.
 
-The page follows its files: when one changes, scores are computed again. Under "What to judge next" a click judges a
-document; the judgment is added to QRELS, a plain TREC file, and the bounds close. Only requests from this machine are
-answered, unless --host says otherwise; then the address that is printed holds a key. Stop with Ctrl-C.
+The page shows one document after the other with its query; a key judges it. Judgments go to a journal beside QRELS
+first, where nothing is lost, and from there into QRELS, a TREC file or a CSV, TSV or Quepid table, whose other lines
+stay as they are. What comes next and how far it is to the goal (--compare) is computed in the background. --worklist
+takes the documents of "judge-next" or "sample" instead. The report, on the same address under /report, follows its
+files. Only this machine is answered, unless --host says otherwise; then everybody needs a --token. Stop with Ctrl-C.
 """
 
 from __future__ import annotations
 
 import argparse
+import getpass
+import os
 from functools import partial
+from typing import TYPE_CHECKING
 
+from rankbounds.commands.judge_next import compared_from
 from rankbounds.commands.messages import say
 from rankbounds.commands.progress import rest
 from rankbounds.commands.reading import add_inputs, runs_from
 from rankbounds.commands.report import add_choices, choices_from
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import STANDARD_INPUT
+
+if TYPE_CHECKING:
+    from rankbounds.report.judging.server import Office
+    from rankbounds.report.live import Live
 
 LAST_PORT = 65535
 
@@ -25,8 +35,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     parser.add_argument("--port", type=_port, default=8765, help="where to listen (default 8765; 0: any free port)")
     parser.add_argument("--host", default="127.0.0.1", help="on which address (default 127.0.0.1, this machine alone)")
+    parser.add_argument(
+        "--token",
+        help="what everybody who opens the page must know, needed with --host; new: make one; also RANKBOUNDS_TOKEN",
+    )
+    parser.add_argument(
+        "--queries", metavar="FILE", help="what the queries say: TREC topics, TSV, CSV or JSON lines with id and text"
+    )
     parser.add_argument("--documents", metavar="FILE", help="JSON lines with doc_id and text, shown to whoever judges")
-    parser.add_argument("--read-only", action="store_true", help="take no judgments")
+    parser.add_argument(
+        "--judge", metavar="NAME", action="append", help="who judges; may be repeated, and the page then asks which"
+    )
+    parser.add_argument(
+        "--grades", metavar="G", help="grades to choose from: 3 for 0 to 3, or 0=off topic,1=related,2=answers "
+        "(default: those of QRELS)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--compare", nargs="+", metavar="NAME",
+        help="the goal: which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
+        "all), by the first measure",
+    )  # fmt: skip
+    parser.add_argument(
+        "--until", metavar="WHEN", default="settled",
+        help="with --compare: settled (the default), or decided with a probability (0.95)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--shared", type=_share, default=0.0, metavar="SHARE",
+        help="which share of the documents every judge is asked about, so that their agreement shows (default 0)",
+    )  # fmt: skip
+    parser.add_argument("--read-only", action="store_true", help="show the report alone, and take no judgments")
     add_choices(parser)
 
 
@@ -36,23 +73,78 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f'"{text}" is no share, which is a number from 0 to 1')
+    return share
+
+
 def run(options: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    from rankbounds.report.live import Documents, Live, address, is_local, server
+    from rankbounds.report.judging.server import Office, address, checked_token, server
+    from rankbounds.report.live import Live
 
     if STANDARD_INPUT in [options.qrels, *options.runs]:
         raise UsageError("The page follows its files: give files, not standard input (-).")
-    documents = Documents(options.documents) if options.documents else None
-    live = Live(
-        options.qrels, partial(runs_from, options), choices_from(options), documents, judging=not options.read_only
-    )
-    if live.judging:
-        live.judgments.check()
-    with server(live, options.host, options.port) as listening:
-        port = listening.server_address[1]
-        if not is_local(options.host):
-            say("warning: whoever has this address can read and judge: keep it.")
-        say(f"open {address(live, options.host, port)}")
-        rest()
-        listening.serve_forever()
+    token = checked_token(options.host, options.token or os.environ.get("RANKBOUNDS_TOKEN") or None)
+    live = Live(options.qrels, partial(runs_from, options), choices_from(options), judging=not options.read_only)
+    office = Office(live) if options.read_only else _judging(options, live)
+    try:
+        with server(office, options.host, options.port, token) as listening:
+            port = listening.server_address[1]
+            if token:
+                say("warning: whoever has this address can read and judge, and traffic is not encrypted: keep it.")
+            say(f"open {address(options.host, port, token)}")
+            rest()
+            listening.serve_forever()
+    finally:
+        office.close()
     return 0
+
+
+def _judging(options: argparse.Namespace, live: Live) -> Office:
+    from rankbounds.files.query_texts import read_query_texts
+    from rankbounds.judging.judged_sample import listed_documents
+    from rankbounds.report.judging.desk import Desk, Settings, check_name, grades_from
+    from rankbounds.report.judging.documents import Documents
+    from rankbounds.report.judging.journal import Journal
+    from rankbounds.report.judging.judgment_file import JudgmentFile
+    from rankbounds.report.judging.planning import Goal, Planning
+    from rankbounds.report.judging.server import Office
+
+    goal = Goal(compared_from(options.compare), options.until, options.seed)
+    goal.check()
+    for name in options.judge or ():
+        check_name(name)
+    runs = runs_from(options)  # what is wrong with them is told before anything is served
+    settings = Settings(
+        tuple(options.judge or ()),
+        {} if options.grades is None else grades_from(options.grades),
+        {} if options.queries is None else read_query_texts(options.queries),
+        None if options.documents is None else Documents(options.documents),
+        None if options.worklist is None else tuple(listed_documents(options.worklist)),
+        options.shared,
+        _user() if not options.judge else "",
+    )
+    source = options.labels.split(",")[0].strip() if options.labels else None
+    file = JudgmentFile(options.qrels, formats=options.read_as, columns=options.columns, source=source)
+    journal = Journal.beside(options.qrels)
+    if journal.unreadable:
+        say(f"warning: {journal.path}: {journal.unreadable} torn lines, which nobody was told are saved, are left out.")
+    if journal.entries:
+        say(f"{journal.path}: {len(journal.entries):,} lines of earlier judging.")
+    desk = Desk(file, journal, settings)
+    planned = bool(runs) and (options.worklist is None or goal.compare is not None)
+    return Office(live, desk, Planning(desk, live, goal) if planned else None)
+
+
+def _user() -> str:
+    """Who works on this machine, as far as it says."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return ""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import check_format, progress_on_terminal, seed, write_text
+from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import add_inputs, add_reading, collection_from
 from rankbounds.commands.run_names import name_and_path
 from rankbounds.commands.scoring import add_gain, add_measures
@@ -118,6 +119,7 @@ def do(
     started = time.monotonic()
     try:
         read = dict(zip(("qrels", "runs"), collection(), strict=True)) if "qrels" in study.needs else {}
+        doing(f"computing {study.name}")
         result = compute(study, given | read, progress_on_terminal(f"steps of {study.name}"))
         write(study, result, place, made_from, command_line(study, options))
     except RankboundsError as error:
@@ -125,7 +127,7 @@ def do(
             raise
         say(f"{label}: failed: {error}")
         return error.exit_code
-    say(f"{label}: {place} ({time.monotonic() - started:.1f} s)")
+    say(f"{label}: wrote {place} ({time.monotonic() - started:.1f} s)")
     write_text(options, f"{study.name}: {result.answer}\n")
     return 0
 

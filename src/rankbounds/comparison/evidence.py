@@ -18,6 +18,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
+from rankbounds.columns.native import worth_starting
 from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedUnjudged
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
@@ -40,7 +41,7 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rankings.unjudged import CalibratedRule
-from rankbounds.threads import in_threads, processors
+from rankbounds.threads import in_threads
 
 if TYPE_CHECKING:
     from rankbounds.comparison.result import Comparison
@@ -128,9 +129,9 @@ class Evidence:
         self.facts = TopicFacts(self.qrels, self.assumptions.gain)
         self._joined: dict[int, Joined] = {}
         self._looked: dict[tuple[Measure, ...], _Looked] = {}
-        self._unjudged: dict[tuple[Measure, ...], Unjudged] = {}
+        self._unjudged: dict[tuple[object, ...], Unjudged] = {}
         self._probabilities: dict[tuple[Measure, ...], Probabilities] = {}
-        self._shared: SharedLists | None = None
+        self._shared: dict[tuple[int, ...], SharedLists] = {}
         self._estimated: ChosenModels | None = None
 
     @classmethod
@@ -148,7 +149,7 @@ class Evidence:
     ) -> Evidence:
         """From everything that ``evaluate`` takes for judgments and runs, each file read once."""
         assumptions = assumptions or Assumptions()
-        reading = Reading(formats, labels, columns, lenient, threads or processors(), assumptions.gain)
+        reading = Reading(formats, labels, columns, lenient, threads or worth_starting(), assumptions.gain)
         return cls(reading.judgments(qrels), reading.runs(runs), assumptions)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -158,9 +159,10 @@ class Evidence:
             "_looked": {},
             "_unjudged": {},
             "_probabilities": {},
-            "_shared": None,
+            "_shared": {},
+            "_estimated": None,
         }
-        return self.__dict__ | computed | {"_shared": None, "_estimated": None}
+        return self.__dict__ | computed
 
     # ---- scores ----
 
@@ -205,7 +207,7 @@ class Evidence:
             return self._looked[measures]
         weighted = [measure for measure in measures if isinstance(measure, RankWeighted) and self._follows_unjudged]
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
-        alone = processors() if len(self.runs) == 1 else 1
+        alone = worth_starting() if len(self.runs) == 1 else 1
 
         def look(number: int) -> tuple[RunResult, list[UnjudgedDocuments], Floats, Floats]:
             run, joined = self.runs[number], self._rankings(number)
@@ -234,7 +236,7 @@ class Evidence:
             )
 
         found = []
-        for result in in_threads(look, range(len(self.runs)), processors()):
+        for result in in_threads(look, range(len(self.runs)), worth_starting()):
             found.append(result)
             if progress:
                 progress(len(found), len(self.runs))
@@ -289,21 +291,23 @@ class Evidence:
             and self.assumptions.unjudged.name != "condensed"
         )
 
-    def shared_lists(self) -> SharedLists:
-        """All runs' lists, topic by topic."""
-        if self._shared is None:
+    def shared_lists(self, among: Sequence[int] | None = None) -> SharedLists:
+        """The lists of all runs, or of those with these numbers, topic by topic."""
+        numbers = tuple(range(len(self.runs)) if among is None else among)
+        if numbers not in self._shared:
             self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
-            numbers = range(len(self.runs))
-            batches = in_threads(lambda number: list(self._rankings(number).batches), numbers, processors())
-            self._shared = SharedLists(self.runs, self.facts, list(batches))
-        return self._shared
+            batches = in_threads(lambda number: list(self._rankings(number).batches), numbers, worth_starting())
+            self._shared[numbers] = SharedLists([self.runs[number] for number in numbers], self.facts, list(batches))
+        return self._shared[numbers]
 
-    def unjudged(self, measures: Sequence[Measure]) -> Unjudged:
-        """Bounds of all pairs' differences."""
+    def unjudged(self, measures: Sequence[Measure], among: Sequence[int] | None = None) -> Unjudged:
+        """Bounds of the differences of all pairs; unknown but of pairs ``among`` these runs, where they are named."""
         chosen = self._looked_at(measures)
-        if chosen not in self._unjudged:
-            self._unjudged[chosen] = self._unjudged_of(chosen, self._look(chosen).unjudged)
-        return self._unjudged[chosen]
+        numbers = tuple(range(len(self.runs)) if among is None else among)
+        key = (*chosen, numbers)
+        if key not in self._unjudged:
+            self._unjudged[key] = self._unjudged_of(chosen, self._look(chosen).unjudged, numbers)
+        return self._unjudged[key]
 
     def probabilities(self, measures: Sequence[Measure]) -> Probabilities:
         """How likely the first run of each pair is the better one; nothing for many runs."""
@@ -324,15 +328,32 @@ class Evidence:
         labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
         return ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
 
-    def _unjudged_of(self, measures: tuple[Measure, ...], unjudged: dict[Measure, list[UnjudgedDocuments]]) -> Unjudged:
+    def _unjudged_of(
+        self,
+        measures: tuple[Measure, ...],
+        unjudged: dict[Measure, list[UnjudgedDocuments]],
+        among: tuple[int, ...],
+    ) -> Unjudged:
         bounds = {}
         for measure, of_runs in unjudged.items() if self.assumptions.bounds != "both" else ():
-            *_, low, high = SharedUnjudged(of_runs, Constant(0.5)).columns(exact=False)
+            *_, low, high = SharedUnjudged([of_runs[number] for number in among], Constant(0.5)).columns(exact=False)
             bounds[measure] = DifferenceBounds(low, high, np.ones(low.size, dtype=bool))
-        for measure in measures if len(self.runs) > 1 else ():
+        for measure in measures if len(among) > 1 else ():
             if measure not in bounds:
-                bounds[measure] = difference_bounds(self.shared_lists(), measure, self.assumptions)
+                bounds[measure] = difference_bounds(self.shared_lists(among), measure, self.assumptions)
+        if len(among) < len(self.runs):
+            bounds = {measure: self._of_all_pairs(known, among) for measure, known in bounds.items()}
         return Unjudged(bounds)
+
+    def _of_all_pairs(self, known: DifferenceBounds, among: tuple[int, ...]) -> DifferenceBounds:
+        """Bounds of pairs among some of the runs, in the places of these pairs among all."""
+        held = np.isin(np.arange(len(self.runs)), among)
+        first, second = np.triu_indices(len(self.runs), 1)
+        looked_at = held[first] & held[second]
+        low, high = np.full((2, first.size), np.nan)
+        exact = np.zeros(first.size, dtype=bool)
+        low[looked_at], high[looked_at], exact[looked_at] = known.low, known.high, known.exact
+        return DifferenceBounds(low, high, exact)
 
     def _probabilities_of(self, measures: tuple[Measure, ...]) -> Probabilities:
         found = Probabilities({}, {}, frozenset())

@@ -29,13 +29,13 @@ def check_level(alpha: float) -> None:
 
 def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0.05) -> Any:
     """How often a two-sided paired t test finds a true standardised effect, by the noncentral t distribution."""
-    from scipy import stats
+    from scipy.special import nctdtr, stdtrit  # (scipy.stats takes long to load)
 
-    critical = stats.t.ppf(1 - alpha / 2, topics - 1)
+    critical = stdtrit(topics - 1, 1 - alpha / 2)
     shift = effect * np.sqrt(topics)
-    wrong_side = stats.nct.cdf(-critical, topics - 1, shift)
+    wrong_side = nctdtr(topics - 1, shift, -critical)
     # Far out the distribution's tail is too small to compute, and comes out as NaN.
-    return stats.nct.sf(critical, topics - 1, shift) + np.nan_to_num(wrong_side)
+    return 1 - nctdtr(topics - 1, shift, critical) + np.nan_to_num(wrong_side)
 
 
 def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -43,8 +43,6 @@ def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05
 
     Infinite where so few topics find no difference of any size that often at so strict a level.
     """
-    from scipy import optimize
-
     if deviation == 0 or power_of_t_test(1e-9, topics, alpha) >= power:  # chance alone is found so often
         return 0.0
     most = 1.0
@@ -52,8 +50,11 @@ def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05
         if most > LARGEST_EFFECT:
             return np.inf
         most *= 2
-    wanted = optimize.brentq(lambda effect: power_of_t_test(effect, topics, alpha) - power, 1e-9, most, xtol=1e-12)
-    return float(wanted) * deviation
+    low = 1e-9
+    for _ in range(100):  # (the power rises with the effect, and scipy.optimize takes long to load)
+        middle = (low + most) / 2
+        low, most = (middle, most) if power_of_t_test(middle, topics, alpha) < power else (low, middle)
+    return most * deviation
 
 
 def topics_needed(difference: float, deviation: float, alpha: float = 0.05, power: float = 0.8) -> int:

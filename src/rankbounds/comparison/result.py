@@ -114,6 +114,8 @@ class Comparison:
     verdicts: Ints
     """By measure and pair, the place in ``VERDICTS``."""
     evidence: Evidence | None = field(default=None)
+    p_adjusted: Floats | None = field(default=None)
+    """By measure and pair of *all* runs, also where the pairs above are those among some of them."""
 
     # ---- rows ----
 
@@ -170,6 +172,7 @@ class Comparison:
             systems=[row for row in self.systems if row["measure"] == str(self.measures[at])],
             columns={name: column[at : at + 1] for name, column in self.columns.items()},
             verdicts=self.verdicts[at : at + 1],
+            p_adjusted=None if self.p_adjusted is None else self.p_adjusted[at : at + 1],
         )
 
     def filter(self, run: str | None = None, *, significant: bool | None = None) -> Comparison:

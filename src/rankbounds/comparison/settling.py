@@ -118,7 +118,7 @@ def judge_next(
         raise UsageError(f"The budget must be at least 1, not {budget}.")
     check_choice("strategy", strategy, STRATEGIES)
     chosen = parse_measure(measure)
-    criterion = _criterion(until, compare)
+    level = criterion(until, compare)
     if compare is None and is_plain_sum(chosen) and gain is None:
         return next_judgments.judge_next(
             qrels, runs, budget=budget, measure=chosen, strategy=strategy, ties=ties, score_precision=score_precision,
@@ -136,13 +136,13 @@ def judge_next(
     facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
     question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
-    plan = question.plan(pairs, budget, criterion or 1.0, progress=progress)
-    if criterion is not None and pairs is not None:
-        plan = replace(plan, needed=question.needed(pairs, criterion, progress=progress))
+    plan = question.plan(pairs, budget, level or 1.0, progress=progress)
+    if level is not None and pairs is not None:
+        plan = replace(plan, needed=question.needed(pairs, level, progress=progress))
     return plan
 
 
-def _criterion(until: str | float | None, compare: object) -> float | None:
+def criterion(until: str | float | None, compare: object) -> float | None:
     """The probability to be reached; 1 stands for what is certain."""
     if until is None:
         return None

@@ -56,6 +56,8 @@ class SettlingPlan:
     number_unjudged: int
     needed: Needed | None = None
     remarks: tuple[str, ...] = ()
+    bounds: tuple[tuple[float, float], ...] = ()
+    """For each pair, the least and the greatest difference that are left, turned so that more is better."""
 
     def __len__(self) -> int:
         return len(self.doc_ids)

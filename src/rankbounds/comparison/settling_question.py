@@ -221,6 +221,7 @@ class Question:
             tuple(settled),
             len(self.collection),
             remarks=tuple(self.models.remarks()),
+            bounds=() if pairs is None else tuple(zip(low.tolist(), high.tolist(), strict=True)),
         )
 
     def _heaviest(self, value: Floats, budget: int) -> Ints:

@@ -174,7 +174,7 @@ def summary(
         level = levelled(means)
         best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
         shown = numbers_and_bounds(comparison.scores.mean(), at)
-        raised = _raised(comparison, at, style, place_of)
+        raised = _raised(comparison, at, style, {run: place_of[run] for run in kept})
         bars = _bars(rows, measure.total == "sum")
         columns.append(
             [
@@ -221,7 +221,7 @@ def _known(value: float | None) -> float:
 
 
 def _raised(comparison: Comparison, at: int, style: str, place_of: dict[int, int]) -> list[str]:
-    """For each run what stands raised beside its mean."""
+    """For each run what stands raised beside its mean; of systems that are not shown nothing is said."""
     if style == "plain":
         return [""] * len(comparison.runs)
     if style == "groups":
@@ -231,9 +231,9 @@ def _raised(comparison: Comparison, at: int, style: str, place_of: dict[int, int
         comparison.first.tolist(), comparison.second.tolist(), comparison.verdicts[at].tolist(), strict=True
     ):
         verdict = VERDICTS[code]
-        if verdict.startswith("a better") or verdict == "equivalent":
+        if second in place_of and (verdict.startswith("a better") or verdict == "equivalent"):
             beaten[first].append(place_of[second])
-        if verdict.startswith("b better") or verdict == "equivalent":
+        if first in place_of and (verdict.startswith("b better") or verdict == "equivalent"):
             beaten[second].append(place_of[first])
     return [ranges(sorted(places)) for places in beaten]
 
@@ -286,12 +286,13 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
     yield f"Means over {settings['topics']} topics of {shown}{by}."
     yield "Bold: the best by each measure" + ("; ↓: lower is better." if "↓" in "".join(made.measures) else ".")
     tested = wording.tested_words(settings, count) + (", each measure by itself" if len(made.measures) > 1 else "")
+    here = "" if len(made.runs) == count else " shown here"
     if style == "groups":
         yield f"Systems that share a letter are not separable ({tested})."
     elif style == "beats" and settings["test"] == TOST:
-        yield f"Raised: the numbers of the systems that it is shown to be equivalent to ({tested})."
+        yield f"Raised: the numbers of the systems{here} that it is shown to be equivalent to ({tested})."
     elif style == "beats":
-        yield f"Raised: the numbers of the systems that it beats significantly ({tested})."
+        yield f"Raised: the numbers of the systems{here} that it beats significantly ({tested})."
     if small == "bars" and any(cell.bar for row in made.cells for cell in row):
         with_bounds = any(cell.bar and cell.bar.low == cell.bar.low for row in made.cells for cell in row)
         band = f"; band: {open_words(comparison.scores)}" if with_bounds else ""

@@ -180,7 +180,14 @@ class Differences:
         return self.table().text() + "".join(f"{remark}\n" for remark in self.remarks)
 
     def _repr_html_(self) -> str:
-        return shown(self.table(), *self.remarks)
+        whole = self.table()
+        kept = [0, 1, 2, 3, 6, 7, 9]  # the bar has the other numbers
+        header, *rows = ([row[column] for column in kept] for row in (whole.header, *whole.rows))
+        legend = (
+            f"Bar: the difference; line: its {self.confidence:.6g} interval over what unjudged documents may be; band: "
+            "certain bounds, whatever they are."
+        )
+        return shown(Table(header, rows, frozenset({0, 1, 2, 6}), bars=whole.bars), legend, *self.remarks)
 
 
 def differences(

@@ -60,7 +60,7 @@ def left_open(
     shrinkage = measure.shrinkage(topics)
     if shrinkage is None:
         return LeftOpen(low, high, endless)
-    judged = _all_judged(evidence, scores, measure)
+    judged = _all_judged(evidence, scores, measure, np.unique(np.concatenate([first, second])))
     pairs = np.flatnonzero(judged[first] & judged[second])
     if evidence.assumptions.open == "collection":
         low[pairs], high[pairs] = (bound[pairs] for bound in certain)
@@ -85,11 +85,12 @@ def _concerned(evidence: Evidence, scores: Scores) -> bool:
     )
 
 
-def _all_judged(evidence: Evidence, scores: Scores, measure: Measure) -> Flags:
-    """By run: is every document judged, as far down as the measure reads?"""
-    judged: Flags = (scores.judged == 1).all(axis=-1)
+def _all_judged(evidence: Evidence, scores: Scores, measure: Measure, runs: Ints) -> Flags:
+    """By run, of those with these numbers: is every document judged, as far down as the measure reads?"""
+    judged = np.zeros(len(scores.runs), dtype=bool)
+    judged[runs] = (scores.judged[runs] == 1).all(axis=-1)
     if not judged.any() or (measure.cutoff is not None and measure.cutoff <= COVERED):
         return judged
-    for rankings in evidence.shared_lists().by_topic:
-        judged &= ~rankings.holes[:, : measure.depth(rankings)].any(axis=-1)
+    for rankings in evidence.shared_lists(runs.tolist()).by_topic:
+        judged[runs] &= ~rankings.holes[:, : measure.depth(rankings)].any(axis=-1)
     return judged

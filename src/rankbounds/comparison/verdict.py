@@ -97,6 +97,7 @@ def compare(
     baseline: str | None = ...,
     ranks: str = ...,
     margin: float | None = ...,
+    among: Sequence[str] | None = ...,
     evidence: Evidence | None = ...,
     certain: CertainBounds | None = ...,
 ) -> Comparison: ...
@@ -115,6 +116,7 @@ def compare(
     baseline: str | None = None,
     ranks: str = "auto",
     margin: float | None = None,
+    among: Sequence[str] | None = None,
     evidence: Evidence | None = None,
     certain: CertainBounds | None = None,
 ) -> Comparison | SummedComparison:
@@ -147,6 +149,8 @@ def compare(
     margin : float, optional
         The largest difference that does not matter, in units of the scores. With it, pairs have ``p_equivalent``, and
         words say whether two runs are equivalent.
+    among : sequence of str, optional
+        Only pairs of these runs, where the pairs of all would take long. Corrections and places stay those of all runs.
     evidence : Evidence, optional
         The judgments and runs behind the scores, for narrower bounds of differences and more words.
     certain : callable, optional
@@ -183,6 +187,8 @@ def compare(
     if not isinstance(scores, Scores):
         from rankbounds.comparison.from_sums import compare_sums
 
+        if any(given is not None for given in (margin, among, evidence, certain)):
+            raise UsageError("margin, among, evidence and certain need every topic: collect the scores of Spark first.")
         return compare_sums(
             scores, test=test, correction=correction, alternative=alternative, alpha=alpha, confidence=confidence,
             baseline=baseline,
@@ -213,6 +219,13 @@ def compare(
     if test == TOST:
         check_equivalence(margin, alternative, correction)
     matrices = np.moveaxis(scores.value, -1, 0)
+    asked = np.ones(len(scores.runs), dtype=bool)
+    if among is not None:
+        numbers = [run_number(scores.runs, name) for name in among]
+        asked[:] = np.isin(np.arange(asked.size), numbers)
+    all_first, all_second, kept = first, second, asked[first] & asked[second]
+    if correction in BY_SHUFFLES:  # (others are made from the p-values of all pairs)
+        first, second = first[kept], second[kept]
     apart = [check_differences(score_differences(matrix[first], matrix[second])) for matrix in matrices]
     for differences, measure in zip(apart, scores.measures, strict=True):
         if test not in ORDER_TESTS:
@@ -228,6 +241,13 @@ def compare(
             len(apart), -1
         )  # the same resamples
     )
+    p_adjusted = _corrected(p, correction, scores, all_first, all_second, resampling)
+    lettered = baseline is None and test != TOST
+    placed = _places(scores, p, p_adjusted, correction, alpha, resampling, ranks) if lettered else None
+    separated = p_adjusted < alpha
+    if correction not in BY_SHUFFLES:
+        first, second, p, p_equivalent = first[kept], second[kept], p[:, kept], p_equivalent[:, kept]
+        apart, gains = ([differences[kept] for differences in of_pairs] for of_pairs in (apart, gains))
     columns = {
         "difference": np.stack([mean_difference(matrix[first], matrix[second]) for matrix in matrices]),
         **{
@@ -237,9 +257,9 @@ def compare(
         "effect": np.stack([standardised_effect(differences) for differences in apart]),
         "deviation": np.stack([deviation_of(differences) for differences in apart]),
         "p_value": p,
-        "p_adjusted": _corrected(p, correction, scores, first, second, resampling),
+        "p_adjusted": p_adjusted[:, kept],
         "p_equivalent": p_equivalent,
-        **_certain_bounds(scores, first, second, evidence, certain),
+        **_certain_bounds(scores, first, second, evidence, certain, None if asked.all() else np.flatnonzero(asked)),
         "won": np.stack([np.count_nonzero(gain > 0, axis=-1) for gain in gains]).astype(np.float64),
         "lost": np.stack([np.count_nonzero(gain < 0, axis=-1) for gain in gains]).astype(np.float64),
     }
@@ -261,13 +281,10 @@ def compare(
     ranges = zip(columns["certain_low"], columns["certain_high"], scores.measures, strict=True)
     low, high = (np.stack(ends) for ends in zip(*(merit_of_range(*of_measure) for of_measure in ranges), strict=True))
     codes = verdicts(np.stack(leads), columns["p_adjusted"], low, high, alpha)
-    lettered = baseline is None and test != TOST
-    placed = _places(scores, columns, correction, alpha, resampling, ranks) if lettered else None
-    separated = columns["p_adjusted"] < alpha
     if test == TOST:
-        codes = np.where(separated, VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
-    systems = _system_rows(scores, (first, second, separated) if lettered else None, placed, confidence)
-    return Comparison(scores, settings, systems, first, second, columns, codes, evidence)
+        codes = np.where(separated[:, kept], VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
+    systems = _system_rows(scores, (all_first, all_second, separated) if lettered else None, placed, confidence)
+    return Comparison(scores, settings, systems, first, second, columns, codes, evidence, p_adjusted)
 
 
 def _correction(asked: str, test: str, *, pairs: int, baseline: str | None) -> str:
@@ -339,13 +356,19 @@ def _nothing_shared(scores: Scores) -> str:
 
 
 def _certain_bounds(
-    scores: Scores, first: Ints, second: Ints, evidence: Evidence | None, certain: CertainBounds | None
+    scores: Scores,
+    first: Ints,
+    second: Ints,
+    evidence: Evidence | None,
+    certain: CertainBounds | None,
+    among: Ints | None,
 ) -> dict[str, Floats]:
     """Bounds of every difference over all judgments: of shared documents where they are known, else of runs apart.
 
     ``certain`` is 1 where they are attained, 0 where they hold but may be wider than needed, NaN where none are known.
     """
-    known = evidence.unjudged(scores.measures).bounds if evidence is not None else {}
+    runs = None if among is None else among.tolist()
+    known = evidence.unjudged(scores.measures, runs).bounds if evidence is not None else {}
     lows, highs, attained = [], [], []
     for at, measure in enumerate(scores.measures):
         bounds = certain(measure) if certain else known.get(measure)
@@ -372,9 +395,15 @@ def _bounds_apart(scores: Scores, at: int, measure: Measure, first: Ints, second
 
 
 def _places(
-    scores: Scores, columns: dict[str, Floats], correction: str, alpha: float, resampling: Resampling, ranks: str
+    scores: Scores,
+    p: Floats,
+    p_adjusted: Floats,
+    correction: str,
+    alpha: float,
+    resampling: Resampling,
+    ranks: str,
 ) -> list[Places]:
-    """By measure, between which places the runs stand."""
+    """By measure, between which places the runs stand. A correction by shuffles does not ask for each pair's ``p``."""
     first, second = pairs_of(len(scores.runs))
     counts = counts_for_places(scores.value.shape[1], resampling)
     found = []
@@ -385,8 +414,7 @@ def _places(
         if ranks == "bootstrap" or (ranks == "auto" and len(scores.runs) > 2 and np.isfinite(merits).all()):
             separated = separated_by_bootstrap(merits, alpha, resampling)
         else:
-            p_values, p_adjusted = columns["p_value"][at], columns["p_adjusted"][at]
-            separated = separated_pairs(p_values, p_adjusted, correction, alpha)
+            separated = separated_pairs(p[at], p_adjusted[at], correction, alpha)
         with np.errstate(invalid="ignore"):
             bounds = places(merits.mean(axis=-1), first, second, separated)
         found.append(Places(*bounds, *resampled_places(merits, counts)))

@@ -14,6 +14,7 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.run import unique_names
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.score_sheet import RunResult, score_run
@@ -21,7 +22,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import in_threads, processors
+from rankbounds.threads import in_threads
 
 if TYPE_CHECKING:
     from rankbounds.evaluation.engines.spark.scores import SparkScores
@@ -209,7 +210,7 @@ def evaluate(  # type: ignore[misc]  # (of the first signature the options stand
     )
     chosen = parse_measures(measures)
     assumptions.check(chosen)
-    workers = threads or processors()
+    workers = threads or worth_starting()
     reading = Reading(formats, labels, columns, lenient, workers, assumptions.gain)
     return score_runs(
         TopicFacts(reading.judgments(qrels), assumptions.gain),

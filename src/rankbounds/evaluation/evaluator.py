@@ -15,6 +15,7 @@ from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.repeated_runs import RepeatedRuns
 from rankbounds.collection.run import Run, as_run
+from rankbounds.columns.native import worth_starting
 from rankbounds.columns.pairs import Pairs
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, score_runs
@@ -25,7 +26,7 @@ from rankbounds.rankings.join import LookedUp, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import in_threads, processors
+from rankbounds.threads import in_threads
 
 Values = tuple[float, ...]
 SHORT = 100
@@ -101,7 +102,7 @@ class Evaluator:
         )
         chosen = parse_measures(measures)
         assumptions.check(chosen)
-        workers = threads or processors()
+        workers = threads or worth_starting()
         self._reading = Reading(formats, labels, columns, lenient, workers, assumptions.gain)
         facts = TopicFacts(self._reading.judgments(qrels), assumptions.gain)
         self._prepared = PreparedScoring(facts, chosen, assumptions, self._reading.run, workers)
@@ -197,8 +198,7 @@ class PreparedScoring:
     ) -> None:
         self.facts, self.measures, self.assumptions, self.threads = facts, list(measures), assumptions, threads
         self.runs = RepeatedRuns(read)
-        self._looked_up: list[tuple[slice | Ints, LookedUp]] = []
-        self._looked_up_in: Pairs | None = None
+        self._looked_up: tuple[Pairs | None, list[tuple[slice | Ints, LookedUp]]] = (None, [])
         self._reads_judgments = any(measure.reads_judgments for measure in measures)
         by_grades = not self._reads_judgments and not facts.some_only_pooled
         in_python = assumptions.order == "trec" and (assumptions.ties == "trec" or assumptions.ties not in ORDERS)
@@ -233,14 +233,15 @@ class PreparedScoring:
             return join(
                 run, self.facts, order=order, precision=precision, topics="shared", tie_key=key, keep_judgments=keep
             ).slices
-        if self._looked_up_in is not run.pairs:
+        pairs, slices = self._looked_up
+        if pairs is not run.pairs:
             keep = self._reads_judgments or self.facts.some_only_pooled
-            self._looked_up_in = run.pairs
-            self._looked_up = [
+            slices = [
                 (rows, LookedUp.of(run, rows, self.facts, topic, keep_judgments=keep))
                 for rows in run.pairs.topic_slices()
             ]
-        return [partial(found.ranked, run.score[rows], order, precision, key) for rows, found in self._looked_up]
+            self._looked_up = run.pairs, slices
+        return [partial(found.ranked, run.score[rows], order, precision, key) for rows, found in slices]
 
 
 def values_of(measures: Sequence[Measure], assumptions: Assumptions, rankings: Rankings) -> Floats:

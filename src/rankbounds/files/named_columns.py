@@ -13,6 +13,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.decimals import finite_numbers, whole_numbers
 from rankbounds.columns.ids import Ids
+from rankbounds.columns.native.dicts import ids_and_numbers
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place, UsageError, did_you_mean
 from rankbounds.files import json_text
@@ -354,12 +355,14 @@ def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Col
     if set(map(type, of_query)) != {dict}:
         of_query = [_with_values(query, inner, names, source) for query, inner in given.items()]
     counts = list(map(len, of_query))
-    values: Any = plain_numbers(of_query)
+    ids: Ids | None
+    values: Any
+    ids, values = ids_and_numbers(of_query, sum(counts)) or (None, plain_numbers(of_query))
     if values is None:
         values = [value for inner in of_query for value in inner.values()]
-    ids: Ids | None = None
-    with contextlib.suppress(TypeError, AttributeError, UnicodeEncodeError):
-        ids = Ids.of_lines("\n".join(map("\n".join, filter(None, of_query))), len(values))
+    if ids is None:
+        with contextlib.suppress(TypeError, AttributeError, UnicodeEncodeError):
+            ids = Ids.of_lines("\n".join(map("\n".join, filter(None, of_query))), len(values))
     distinct = ids is not None
     if ids is None or not ids.length.all():  # an id holds a newline, is not text, or is none
         docs = [doc for inner in of_query for doc in inner]

@@ -15,6 +15,7 @@ import numpy as np
 
 from rankbounds.arrays import Bytes
 from rankbounds.columns.ids import PADDING, padded
+from rankbounds.columns.native import reading_outside_the_lock
 from rankbounds.errors import DataError, OutOfMemoryError, UsageError
 from rankbounds.files import compression
 from rankbounds.threads import in_threads
@@ -298,7 +299,8 @@ def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
 def _read_at(file: io.FileIO, target: memoryview, begin: int) -> int:
     """Read from this place on. Where the system can, without moving the place that threads share."""
     if hasattr(os, "preadv"):
-        return os.preadv(file.fileno(), [target], begin)
+        with reading_outside_the_lock():
+            return os.preadv(file.fileno(), [target], begin)
     file.seek(begin)
     return file.readinto(target) or 0
 

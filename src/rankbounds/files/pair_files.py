@@ -90,6 +90,25 @@ def unheld_by_trec(name: str, *, begins_line: bool = False) -> str | None:
 _CONTROL = "holds a control character"
 
 
+def unheld_by_table(name: str) -> str | None:
+    """Why a field of CSV or TSV cannot hold this id, if it cannot."""
+    if not _is_utf8(name):
+        return "is not UTF-8"
+    if name != name.strip(BLANKS):
+        return "begins or ends with a blank or a control character"
+    if odd := re.search(r"[\0\r\n]", name):
+        return "holds a NUL character" if odd[0] == "\0" else "holds a line break"
+    return None
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
     """The lines of a TREC file; an error if they would be taken for another format."""
     lines = iter(lines)
@@ -120,10 +139,9 @@ def _delimited(pairs: Pairs, columns: Mapping[str, Iterable[float | str]], delim
 
     def checked(what: str, name: str) -> str:
         _reject_bytes(what, name)
-        if name != name.strip(BLANKS):
-            raise _unheld(what, name, "begins or ends with a blank or a control character", "CSV", other)
-        if odd := re.search(r"[\0\r\n]", name):
-            raise _unheld(what, name, "holds a NUL character" if odd[0] == "\0" else "holds a line break", "CSV", other)
+        reason = unheld_by_table(name)
+        if reason:
+            raise _unheld(what, name, reason, "CSV", other)
         return name
 
     out = io.StringIO()
@@ -157,8 +175,6 @@ def _rows(
 
 
 def _reject_bytes(what: str, name: str) -> None:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
+    if not _is_utf8(name):
         other = "a TREC file (any other ending), which keeps bytes"
-        raise _unheld(what, name, "is not UTF-8", "a table", other) from None
+        raise _unheld(what, name, "is not UTF-8", "a table", other)

@@ -14,7 +14,7 @@ from rankbounds.evaluation.evaluator import PreparedScoring
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.names_elsewhere import FAMILIES, NICKNAMES
-from rankbounds.measures.parser import trec_name
+from rankbounds.measures.trec_names import trec_name
 from rankbounds.rankings.topic_facts import TopicFacts
 
 _NO_NUMBERS = ("runid", "relstring")

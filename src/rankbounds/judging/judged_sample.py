@@ -11,13 +11,14 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.columns.decimals import finite_numbers
+from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError
 from rankbounds.files import formats, named_columns
 from rankbounds.judging.labelled_pool import LabelledPool
 
 PROBABILITIES = named_columns.ColumnNames(value=("probability",), what="sample")
 GRADES = named_columns.ColumnNames(value=("relevance", "grade", "rating", "rel"), what="sample")
-WORKLIST = named_columns.ColumnNames(value=("probability", "weight"), what="worklist")
+WORKLIST = named_columns.ColumnNames(value=("probability", "weight", "value"), what="judgments")
 REMEDY = "A sample is a table with the columns query_id, doc_id, probability (as drawn) and relevance (as judged)."
 
 
@@ -74,10 +75,23 @@ class JudgedSample:
         return cls(in_pool, probability, np.maximum(judged.grade, 0.0), judged)
 
 
-def left_to_judge(path: str, qrels: Qrels) -> tuple[list[tuple[str, str, float]], int]:
-    """Of the documents that a table lists, those without a judgment, with their probability or weight; and all."""
-    pairs, number = _columns(path, WORKLIST).checked()
+def _listed(path: str) -> tuple[Pairs, Floats]:
+    """The documents of a table or of a pool in TREC lines, each with its probability, weight or value."""
+    read = formats.read(path, WORKLIST)
+    pairs, number = read.checked() if isinstance(read, named_columns.Columns) else (read.pairs, read.value)
     pairs.reject_repeats("Keep one row for each document.")
+    return pairs, number
+
+
+def listed_documents(path: str) -> list[tuple[str, str]]:
+    """The documents that somebody is to judge: a table of ``sample`` or ``judge-next``, or a pool as TREC lines."""
+    pairs, _ = _listed(path)
+    return list(zip((pairs.topics[topic] for topic in pairs.topic.tolist()), pairs.docs.to_list(), strict=True))
+
+
+def left_to_judge(path: str, qrels: Qrels) -> tuple[list[tuple[str, str, float]], int]:
+    """Of the documents that a list has, those without a judgment, with their probability or weight; and all."""
+    pairs, number = _listed(path)
     here, there = qrels.pairs.index.find(pairs, qrels.pairs.index.topics_of(pairs))
     judged = np.zeros(len(pairs), dtype=bool)
     judged[here] = qrels.grade[there] != POOLED_NOT_JUDGED
@@ -130,11 +144,11 @@ def _checked_probabilities(drawn: named_columns.Columns) -> tuple[Any, Floats]:
 def _empty(values: Any) -> Any:
     """Which values are not there."""
     return np.array(
-        [value is None or value != value or not str(value).strip() for value in _listed(values)], dtype=bool
+        [value is None or value != value or not str(value).strip() for value in _as_list(values)], dtype=bool
     )
 
 
-def _listed(values: Any) -> list[Any]:
+def _as_list(values: Any) -> list[Any]:
     return values.to_list() if hasattr(values, "to_list") else list(values)
 
 
@@ -142,7 +156,7 @@ def _grades(table: named_columns.Columns, pairs: Any) -> Floats:
     """The grades in the sample's own table; -1 where there is none yet."""
     empty = _empty(table.values)
     listed = [
-        POOLED_NOT_JUDGED if lacking else value for value, lacking in zip(_listed(table.values), empty, strict=True)
+        POOLED_NOT_JUDGED if lacking else value for value, lacking in zip(_as_list(table.values), empty, strict=True)
     ]
     grade, bad = finite_numbers(listed)
     if bad.size:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Floats, read_only
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.measures.measure import Measure, RankWeighted
 from rankbounds.rankings.rankings import Rankings
@@ -71,12 +72,13 @@ def check_discount(measure: Measure, base: float | None, gain: str) -> None:
         raise UsageError(f'{measure.name}: gain must be linear or exp, not "{gain}".{did_you_mean(gain, list(GAINS))}')
 
 
+@lru_cache(maxsize=16)
 def discounts(base: float | None, n: int) -> Floats:
-    """The weights of ranks 1 to n."""
+    """The weights of ranks 1 to n, not to be written to."""
     rank = np.arange(1, n + 1)
     if base is None:
-        return 1 / np.log2(rank + 1)
-    return 1 / np.maximum(1.0, np.log(np.maximum(rank, base)) / np.log(base))
+        return read_only(1 / np.log2(rank + 1))
+    return read_only(1 / np.maximum(1.0, np.log(np.maximum(rank, base)) / np.log(base)))
 
 
 def transformed(gain: Floats | float, kind: str) -> Floats:

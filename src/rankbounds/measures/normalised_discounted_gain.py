@@ -143,9 +143,7 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
 
     def _weights_to_depth(self, n: int) -> Floats:
         weights = self.weights(n)
-        if self.cutoff is not None:
-            weights[self.cutoff :] = 0.0
-        return weights
+        return weights if self.cutoff is None else np.where(np.arange(n) < self.cutoff, weights, 0.0)
 
     def _sums(self, rankings: Rankings, reached: Flags, turned: Ints, *, best: bool, over_ties: bool) -> Floats:
         """The weights of the documents that reach a level, when 0, 1, 2, ... of the unjudged ones do so too."""
@@ -155,13 +153,14 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
             source = order_by_worth(rankings, reached + 0.5 * holes, best=best)
             holes, reached = (groups.filled_from(flags, source) for flags in (holes, reached))
         weights = self._weights_to_depth(rankings.width)
-        row, rank = np.nonzero(holes)
         count = rankings.num_holes
-        position = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count)
-        if not best:
-            position = np.repeat(count, count) - 1 - position
+        present = np.arange(turned.shape[1] - 1) < count[:, None]
         at_holes = np.zeros(turned.shape)
-        at_holes[row, position + 1] = weights[rank]
+        # Unjudged documents from the top, in each list one behind the other; from the bottom in the opposite order.
+        if best:
+            at_holes[:, 1:][present] = np.broadcast_to(weights, holes.shape)[holes]
+        else:
+            at_holes[:, 1:][present] = np.broadcast_to(weights[::-1], holes.shape)[holes[:, ::-1]]
         sums: Floats = (reached @ weights)[:, None] + np.cumsum(at_holes, axis=-1)
         return sums
 

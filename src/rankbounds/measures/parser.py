@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import fields
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import sqrt
-from typing import Any, TypeAlias, get_type_hints
+from typing import Any, TypeAlias
 
-from rankbounds.errors import UsageError, did_you_mean, warn
+from rankbounds.errors import UsageError, warn
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.names import REGISTRY, class_named, folded, is_name, label_elsewhere
 from rankbounds.measures.names_elsewhere import ABSENT, AT_SIGN, FAMILIES, NICKNAMES, WITH_PARAMETER
+from rankbounds.measures.parameters import converted, depth_of, given_in, parameters_of, types_of
+from rankbounds.measures.trec_names import from_trec_name
 
 _PRIMES = "'\u2019\u2032"
 _GRAMMAR = re.compile(
@@ -21,7 +22,6 @@ _GRAMMAR = re.compile(
     re.VERBOSE,
 )
 _BETWEEN_LABELS = re.compile(r",(?![^()]*\))")
-_BETWEEN_PARAMETERS = re.compile(r",(?![^{]*\})")
 _NUMBER = r"[-+]?\d*\.?\d+"
 _CONTINUES = re.compile(rf"{_NUMBER}(=.*)?")
 _DOTTED = re.compile(r"(?P<name>\w+?)\.(?P<values>[-+.\d].*|\w+=.*)")
@@ -30,8 +30,6 @@ _LEVEL = re.compile(r"(?P<label>.+)-l(?P<level>\d+)")
 _F = re.compile(r"f(?P<beta>\d*\.?\d+)(?P<depth>@.*)?", re.IGNORECASE)
 MeasureLike: TypeAlias = str | Measure | type[Measure]
 """What stands for a measure; so does another package's measure, which is known by how it prints itself."""
-LARGEST_COUNT = 10**15
-"""Larger whole numbers as parameters are mistakes, and exact no more."""
 
 
 def parse_measure(given: MeasureLike) -> Measure:
@@ -110,7 +108,7 @@ def with_depth(measure: Measure) -> Measure:
 
 @lru_cache(maxsize=1024)
 def _remembered(text: str, kinds: tuple[type[Measure], ...]) -> tuple[Measure, ...]:  # noqa: ARG001 (may change)
-    if text not in REGISTRY and (from_trec := _from_trec_name(text)) is not None:
+    if text not in REGISTRY and (from_trec := from_trec_name(text)) is not None:
         return (with_depth(from_trec),)
     family = next((name for name in FAMILIES if name.lower() == text.lower()), None)
     if family is not None and (not is_name(text) or class_named(text).needs_cutoff):
@@ -138,7 +136,7 @@ def _trec_text(name: str) -> str:
 
 
 def _of_family(family: str, values: Iterable[str]) -> list[Measure]:
-    measures = [_from_trec_name(f"{family}_{value}") for value in values]
+    measures = [from_trec_name(f"{family}_{value}") for value in values]
     if None in measures:
         raise UsageError(f'{family}: "{",".join(values)}" are not depths: write them as in {family}.5,10.')
     return [measure for measure in measures if measure is not None]
@@ -181,27 +179,27 @@ def _from_label(text: str) -> Measure:
     match = _GRAMMAR.fullmatch(text)
     if match is None:
         raise UsageError(f'"{text}" is not a measure: write a name like AP, P@10, RBP(p=0.8) or nDCG(base=2)@1000.')
-    name, given = match["name"], _given(match["name"], match["parameters"] or "")
+    name, given = match["name"], given_in(match["name"], match["parameters"] or "")
     presets: dict[str, Any] = {}
     for (base, parameter), other in WITH_PARAMETER.items():
         if folded(name) == folded(base) and parameter in given:
-            is_flag = parameter not in _types(class_named(other))
+            is_flag = parameter not in types_of(class_named(other))
             name = base if is_flag and given.pop(parameter).lower() != "true" else other
     if not is_name(name):
         name, presets = _elsewhere(name, given)
     measure_class = class_named(name)
-    judged_only = _converted(measure_class, "judged_only", given.pop("judged_only", "false"), bool)
+    judged_only = converted(measure_class, "judged_only", given.pop("judged_only", "false"), bool)
     if name.lower() == "precision" and match["cutoff"] is None and "cutoff" not in given:
         measure_class = class_named("SetP")  # ranx' name for it
-    parameters = presets | _parameters(measure_class, given)
+    parameters = presets | parameters_of(measure_class, given)
     if match["cutoff"] is not None:
         behind = AT_SIGN.get(measure_class.name, "cutoff")
         if behind in given:
             raise UsageError(f'{measure_class.name}: "{behind}" is given twice, in parentheses and behind the @.')
         parameters[behind] = (
-            _cutoff(measure_class, match["cutoff"])
+            depth_of(measure_class, match["cutoff"])
             if behind == "cutoff"
-            else _converted(measure_class, behind, match["cutoff"], float)
+            else converted(measure_class, behind, match["cutoff"], float)
         )
     measure = measure_class(**parameters)
     if match["prime"] or match["late_prime"] or judged_only:
@@ -221,7 +219,7 @@ def _elsewhere(name: str, given: dict[str, str]) -> tuple[str, dict[str, Any]]:
     measure = _GRAMMAR.fullmatch(label)
     assert measure is not None
     kind = class_named(measure["name"])
-    return kind.name, _parameters(kind, _given(kind.name, measure["parameters"] or ""))
+    return kind.name, parameters_of(kind, given_in(kind.name, measure["parameters"] or ""))
 
 
 def _square_root(text: str) -> str:
@@ -231,109 +229,4 @@ def _square_root(text: str) -> str:
         return text
 
 
-def _given(name: str, text: str) -> dict[str, str]:
-    """The parameters in parentheses as text, ir_measures' ones in our words."""
-    given: dict[str, str] = {}
-    for part in filter(None, (piece.strip() for piece in _BETWEEN_PARAMETERS.split(text))):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        value = value.strip("'\"")
-        if key == "dcg" and value in ("log2", "exp-log2"):
-            key, value = "gain", "exp" if value == "exp-log2" else "linear"
-        if key == "gains":
-            raise UsageError(
-                f'{name}: gains of grades are given apart from measures: --gain "1=3,2=9", or gain= in Python.'
-            )
-        if key in given:
-            raise UsageError(f'{name}: the parameter "{key}" is given twice.')
-        given[key] = value if equals else ""
-    return given
-
-
-def _parameters(measure: type[Measure], given: dict[str, str]) -> dict[str, Any]:
-    types = _types(measure)
-    known = [parameter.name for parameter in fields(measure)]
-    for key, value in given.items():
-        if key not in known or not value:
-            hint = did_you_mean(key, known)
-            raise UsageError(
-                f'{measure.name} has no parameter "{key}".{hint} It has: {", ".join(known) or "none"}.'
-                if key not in known
-                else f'{measure.name}: the parameter "{key}" needs a value, as in {key}=1.'
-            )
-    return {key: _converted(measure, key, value, types[key]) for key, value in given.items()}
-
-
-@cache
-def _types(measure: type[Measure]) -> dict[str, Any]:
-    return get_type_hints(measure)
-
-
-def _converted(measure: type[Measure], key: str, value: str, kind: Any) -> Any:
-    options = getattr(kind, "__args__", (kind,))
-    try:
-        if bool in options:
-            return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[value.lower()]
-        if int in options and float not in options:
-            return _countable(measure, int(value))
-        if float in options:
-            return float(value)
-    except UsageError:
-        raise
-    except (KeyError, ValueError):
-        expected = "true or false" if bool in options else "a whole number" if int in options else "a number"
-        raise UsageError(f'{measure.name}: {key} must be {expected}, not "{value}".') from None
-    return value
-
-
-def _cutoff(measure: type[Measure], text: str) -> int:
-    if not measure.takes_cutoff():
-        raise UsageError(f"{measure.name} takes no depth; leave out @{text}.")
-    try:
-        return _countable(measure, int(text))
-    except UsageError:
-        raise
-    except ValueError:
-        raise UsageError(f'{measure.name}: the depth behind @ must be a whole number, not "{text}".') from None
-
-
-def _countable(measure: type[Measure], number: int) -> int:
-    if abs(number) > LARGEST_COUNT:
-        raise UsageError(f"{measure.name}: no list is so long that {number} could be a depth in it.")
-    return number
-
-
-@cache
-def _template_pattern(template: str) -> re.Pattern[str]:
-    pieces = re.split(r"\{(\w+)(?::[^}]*)?\}", template)
-    return re.compile(
-        "".join(f"(?P<{piece}>[0-9.]+)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces)),
-        re.IGNORECASE,
-    )
-
-
-def _from_trec_name(name: str) -> Measure | None:
-    """The measure that trec_eval calls so. Case counts only where the name is one of ours too (``rbp``, ``RBP``)."""
-    for measure in REGISTRY.values():
-        for template in measure.trec_names:
-            match = _template_pattern(template).fullmatch(name)
-            if match and (not is_name(name) or name in measure.trec_names):
-                given = match.groupdict()
-                cutoff = {"cutoff": _cutoff(measure, given.pop("cutoff"))} if "cutoff" in given else {}
-                return measure(**_parameters(measure, {**measure.trec_defaults, **given}), **cutoff)
-    return None
-
-
-def trec_name(measure: Measure) -> str:
-    """trec_eval's name of the measure, or our label where trec_eval has none."""
-    for template in type(measure).trec_names:
-        varied = re.findall(r"\{(\w+)", template)
-        values = {name: measure.parameters[name] for name in varied}
-        if None in values.values():
-            continue
-        name = template.format(**values)
-        if _from_trec_name(name) == measure:
-            return name
-    return str(measure)
-
-
-__all__ = ["parse_measure", "parse_measures", "trec_name"]
+__all__ = ["MeasureLike", "parse_measure", "parse_measures", "with_depth"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -146,17 +147,34 @@ class Turns:
 
     def greatest_average(self) -> Floats:
         """Over all k, with the k highest unjudged documents relevant."""
-        number = np.cumsum(self.holes, axis=-1)
-        added = np.where(self.holes, self.inverse * (self.so_far + number - 1 + self.itself) + self.from_below, 0.0)
+        holes, number = self._counted
+        added = self.so_far + number
+        added -= 1
+        added += self.itself
+        added *= self.inverse
+        added += self.from_below
+        added *= holes
         averages = quotient(self.total[:, None] + np.cumsum(added, axis=-1), self.known[:, None] + number)
         return np.maximum(quotient(self.total, self.known), averages.max(axis=-1))
 
     def least_average(self) -> Floats:
         """Over all k, with the k lowest unjudged documents relevant."""
-        at_holes = np.where(self.holes, self.inverse, 0.0)
-        holes_below = at_holes.sum(axis=-1, keepdims=True) - np.cumsum(at_holes, axis=-1)
-        added = np.where(self.holes, self.inverse * (self.so_far + self.itself) + self.from_below + holes_below, 0.0)
-        number, total = (np.cumsum(array[..., ::-1], axis=-1)[..., ::-1] for array in (self.holes, added))
-        beside_known = np.maximum(number, self.room[:, None])
+        holes, number = self._counted
+        at_holes = holes * self.inverse
+        added = self.so_far + self.itself
+        added *= self.inverse
+        added += self.from_below
+        added += at_holes.sum(axis=-1, keepdims=True) - np.cumsum(at_holes, axis=-1)  # unjudged documents below
+        added *= holes
+        total = np.cumsum(added[..., ::-1], axis=-1)[..., ::-1]
+        beside_known = number[..., -1:] - number + holes
+        if self.room.any():
+            beside_known = np.maximum(beside_known, self.room[:, None])
         averages = quotient(self.total[:, None] + total, self.known[:, None] + beside_known)
         return np.minimum(quotient(self.total, self.known + self.room), averages.min(axis=-1))
+
+    @cached_property
+    def _counted(self) -> tuple[Floats, Floats]:
+        """1 at unjudged documents, 0 at others, and how many there are down to each rank."""
+        holes = self.holes.astype(np.float64)
+        return holes, np.cumsum(holes, axis=-1)

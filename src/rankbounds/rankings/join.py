@@ -22,8 +22,9 @@ from rankbounds.rankings.order import Order, Precision, compared_scores, ranking
 from rankbounds.rankings.rankings import BEYOND, NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
-BATCH_CELLS = 1 << 17
-"""How many cells a batch may have: few enough for the processor's cache, enough to make each array call worth it."""
+BATCH_CELLS = 1 << 15
+"""How many cells a batch may have: few enough that several arrays of them stay in the processor's cache, enough to make
+each array call worth it."""
 
 
 @dataclass(frozen=True)

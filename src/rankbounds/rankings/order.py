@@ -90,15 +90,13 @@ def _sorted_lists(score: Floats, topic: Ints, stable: bool) -> Ints:
     width = int(length.max())
     if width * length.size > 2 * topic.size or np.isinf(score).any():  # in single precision large ones are infinite
         return np.lexsort((-score, topic))
-    inside = np.arange(width) < length[:, None]
+    kind: Literal["stable"] | None = "stable" if stable else None
     if width * length.size == topic.size:
-        lists = -score.reshape(-1, width)
-    else:
-        lists = np.full(inside.shape, np.inf, dtype=score.dtype)
-        lists[inside] = -score
-    place = np.argsort(lists, axis=-1, kind="stable" if stable else None)
-    place += start[:, None]
-    return place.ravel() if lists.size == topic.size else place[inside]
+        return (np.argsort(-score.reshape(-1, width), axis=-1, kind=kind) + start[:, None]).ravel()
+    inside = np.arange(width) < length[:, None]
+    lists = np.full(inside.shape, np.inf, dtype=score.dtype)
+    lists[inside] = -score
+    return (np.argsort(lists, axis=-1, kind=kind) + start[:, None])[inside]
 
 
 def ranked(run: Run, order: Order = "trec", precision: Precision = "double") -> Run:

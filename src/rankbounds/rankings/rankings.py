@@ -65,7 +65,7 @@ class Rankings:
     @property
     def num_holes(self) -> Ints:
         """How many documents of each list are unjudged."""
-        count: Ints = self.remembered("num_holes", lambda: np.count_nonzero(self.holes, axis=-1))
+        count: Ints = self.remembered("num_holes", lambda: self.holes.sum(axis=-1))
         return count
 
     @property

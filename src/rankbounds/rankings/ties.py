@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.columns.native.lists import order_in_groups
 from rankbounds.rankings.rankings import Rankings
 
 ORDERS = ("trec", "run", "line", "rank", "docid", "key")
@@ -27,12 +28,22 @@ def order_by_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Ints:
     if groups is None:
         return np.empty(0, dtype=np.int64)
     value = groups.values(worth)
-    return groups.cell[np.lexsort((-value if best else value, groups.number))]
+    order = order_in_groups(value, groups.start, best)
+    return groups.cell[np.lexsort((-value if best else value, groups.number)) if order is None else order]
 
 
 def reordered(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
     """The lists with each tied group in its best (or worst) order."""
-    return rankings.with_tied_from(order_by_worth(rankings, worth, best=best))
+    if rankings.groups is None:
+        return rankings
+    # Many measures ask with the same array of worth, which the rankings remember. It is kept with its lists, so that no
+    # other array can have its identity.
+    _, lists = rankings.remembered(
+        ("reordered", id(worth), best),
+        lambda: (worth, rankings.with_tied_from(order_by_worth(rankings, worth, best=best))),
+    )
+    ordered: Rankings = lists
+    return ordered
 
 
 def group_means(rankings: Rankings, worth: Floats) -> Floats:

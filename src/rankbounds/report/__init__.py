@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-from rankbounds.report.content import Choices, gather
+from rankbounds.report.collections import gather_collections
+from rankbounds.report.content import Choices, gather, gather_scores
 from rankbounds.report.inline import Report, report
-from rankbounds.report.page import page
+from rankbounds.report.page import collections_page, page
 
 
 class _RoomAndFunction(ModuleType):
@@ -22,4 +23,6 @@ class _RoomAndFunction(ModuleType):
 
 sys.modules[__name__].__class__ = _RoomAndFunction
 
-__all__ = ["Choices", "Report", "gather", "page", "report"]
+__all__ = [
+    "Choices", "Report", "collections_page", "gather", "gather_collections", "gather_scores", "page", "report",
+]  # fmt: skip

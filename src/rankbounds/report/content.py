@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Flags, Floats
 from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.comparison import Comparison, Evidence, compare, wording
 from rankbounds.comparison.agreement import agreement
-from rankbounds.comparison.significance import RESAMPLES
+from rankbounds.comparison.rank_intervals import words as rank_words
+from rankbounds.comparison.significance import RESAMPLES, pairs_of
 from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
-from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.score_differences import equal, levelled, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
 from rankbounds.judging.judged_sample import left_to_judge
@@ -48,8 +49,20 @@ LARGEST_IN_MEMORY = 500_000_000
 LEAST_WEIGHT = 1e-4
 """What to judge next is not looked for where all ranks below together weigh less than this."""
 NEXT_DOCUMENTS = 20
+LEADING = 20
+"""Of more runs than this, only pairs of the leading ones are looked at closely: what unjudged documents do to all pairs
+of 129 runs takes far longer than to score them."""
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, a probability."""
+SYSTEM_KEYS = (
+    "mean", "ci_low", "ci_high", "low", "high", "rank", "rank_low", "rank_high", "probability_best", "expected_rank",
+    "judged_at_10", "topics_led",
+)  # fmt: skip
+"""What is shown of each run."""
+LEFT_OUT = (
+    "Made from tables of scores, without judgments and rankings. Left out, since scores alone do not tell: what "
+    "unjudged and tied documents leave open, other persistences, rankings of a topic, coverage, and what to judge."
+)
 ELSEWHERE_COLUMNS = ("depth", "elsewhere_low", "elsewhere_high", "elsewhere_least", "elsewhere_most")
 """Those of the sentence on what nobody retrieved, where it stands."""
 BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len(wording.WHOLE) + len(wording.TEMPLATES)
@@ -85,6 +98,8 @@ class Choices:
     """Whether labels of other sources than the first count by the probability of what the first would say."""
     worklist: str | None = None
     """A table of the documents that are to be judged, where they are not to be chosen."""
+    all_pairs: bool = False
+    """Whether all pairs of many runs are looked at closely, and not only those of the leading ones."""
 
     def assumptions(self) -> Assumptions:
         """The part of the choices that is settled before a measure sees a ranking."""
@@ -151,43 +166,76 @@ def gather(
                 progress=progress,
                 observe=observed,
             )
-    told = list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, RankboundsWarning)))
-    for message in told:
+    messages = list(
+        dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, RankboundsWarning))
+    )
+    for message in messages:
         warn(message)
-    thinning = thinned(scores, len(measures))
+    thinning = thinned(scores, choices)
     compared = _compared(scores, choices, evidence)
-    leaderboard, p_adjusted = _leaderboard(scores, compared, thinning)
-    content = {
-        "version": __version__,
-        "title": choices.title,
-        "measures": [
-            {"label": str(one), "digits": 0 if one.total == "sum" else 4, "slider": _is_rbp_at_p(one, observed.rbp)}
-            | {"lower_is_better": one.lower_is_better}
-            for one in measures
-        ],
-        "warnings": told,
-        **leaderboard,
+    content = _of_scores(scores, compared, thinning, choices) | {
+        "warnings": messages,
         **_lists(scores, observed, evidence, thinning),
         "persistence": _persistence(observed, thinning),
-        "agreement": _agreement(scores),
         "next": _worklist(choices.worklist, known) if choices.worklist else _next(evidence, scores, observed, choices),
-        "identity": _identity(os.fspath(qrels), files, known, scores, choices, compared, checksums),
-        "thinned": thinning.notes,
+        "identity": _identity([os.fspath(qrels), *files], known, scores, choices, compared, checksums),
     }
-    content["summary"] = sentences(content, scores, thinning.runs, p_adjusted)
+    for measure, shown in zip(measures, content["measures"], strict=True):
+        shown["slider"] = _is_rbp_at_p(measure, observed.rbp)
+    content["summary"] = sentences(scores, compared, content)
     if trusted is not None and choices.bounds == "unjudged":
         content["summary"] += trusted.rests_on_labels_of(scores)
     packed_content: dict[str, Any] = as_json(content)
     return packed_content
 
 
-def thinned(scores: Scores, measures: int, largest: int = LARGEST) -> Thinning:
+def gather_scores(scores: Scores, files: Sequence[str], choices: Choices | None = None) -> dict[str, Any]:
+    """What a page shows of tables of scores: what needs judgments or lists is left out, and the page says so."""
+    choices = choices or Choices()
+    compared = _compared(scores, choices, None)
+    content = _of_scores(scores, compared, thinned(scores, choices), choices) | {
+        "warnings": [LEFT_OUT],
+        "strips": None,
+        "lists": None,
+        "grades": [],
+        "persistence": None,
+        "next": None,
+        "identity": _identity(files, None, scores, choices, compared, {}),
+    }
+    content["summary"] = sentences(scores, compared, content)
+    packed_content: dict[str, Any] = as_json(content)
+    return packed_content
+
+
+def _of_scores(scores: Scores, compared: Comparison | None, thinning: Thinning, choices: Choices) -> dict[str, Any]:
+    """The part of a page that needs no more than scores."""
+    return {
+        "version": __version__,
+        "title": choices.title,
+        "measures": [
+            {
+                "label": str(measure),
+                "digits": 0 if measure.total == "sum" else 4,
+                "lower_is_better": measure.lower_is_better,
+                "slider": False,
+            }
+            for measure in scores.measures
+        ],
+        **_leaderboard(scores, compared, thinning),
+        "agreement": _agreement(scores),
+        "thinned": thinning.notes,
+    }
+
+
+def thinned(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinning:
     """What fits: shorter strips first, then fewer topics one by one, then only the best runs by the first measure."""
     runs, topics, depth = len(scores.runs), len(scores.query_ids), STRIP_DEPTHS[0]
+    measures = len(scores.measures)
 
     def size() -> float:
         by_list = runs * topics * (24 * measures + depth)
-        by_pair = runs * (runs - 1) / 2 * BYTES_OF_A_PAIR * measures
+        closely = runs if choices.all_pairs else min(runs, LEADING)
+        by_pair = (closely * (closely - 1) / 2 * BYTES_OF_A_PAIR + runs * (runs - 1) / 2 * 8) * measures
         return (by_list + by_pair + runs * 8000) * 4 / 3
 
     for depth in STRIP_DEPTHS:  # noqa: B007 (read by size)
@@ -205,11 +253,16 @@ def thinned(scores: Scores, measures: int, largest: int = LARGEST) -> Thinning:
         notes.append(
             f"{topics} of {len(scores.query_ids)} topics, evenly spread, are shown one by one; means are of all."
         )
-    mean = merit(scores.mean().value[:, 0, 0], scores.measures[0])
-    kept = np.sort(np.argsort(-mean, kind="stable")[:runs]).tolist()
+    kept = best(scores, runs)
     if runs < len(scores.runs):
         notes.append(f"The {runs} best of {len(scores.runs)} runs by {scores.measures[0]} are shown.")
     return Thinning(kept, (np.arange(topics) * every).astype(int).tolist(), depth, notes)
+
+
+def best(scores: Scores, number: int) -> list[int]:
+    """So many runs that lead by the first measure, in the order of the scores."""
+    mean = merit(scores.mean().value[:, 0, 0], scores.measures[0])
+    return np.sort(np.argsort(-mean, kind="stable")[:number]).tolist()
 
 
 def packed(array: Any, kind: str = "<f8") -> dict[str, Any]:
@@ -224,9 +277,10 @@ def _equal_made_same(values: Floats) -> Floats:
 
 
 def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Comparison | None:
-    """All pairs, as ``compare`` has them; None where there is nothing to compare."""
+    """Runs and pairs, as ``compare`` has them; None where there is nothing to compare."""
     if len(scores.runs) < 2 or len(scores.query_ids) < 2:
         return None
+    closely = len(scores.runs) if choices.all_pairs else LEADING
     return compare(
         scores,
         test=choices.test,
@@ -235,49 +289,46 @@ def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Co
         confidence=choices.confidence,
         resamples=choices.resamples,
         seed=choices.seed,
+        among=[scores.runs[run] for run in best(scores, closely)] if closely < len(scores.runs) else None,
         evidence=evidence,
     )
 
 
-def _leaderboard(
-    scores: Scores, compared: Comparison | None, thinning: Thinning
-) -> tuple[dict[str, Any], Floats | None]:
-    """Means with intervals and bounds, all pairs, and the topics' values; and the pairs' p by the first measure."""
+def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning) -> dict[str, Any]:
+    """Means with intervals, bounds and places, the pairs, and the topics' values."""
     kept = np.ix_(thinning.runs, thinning.topics)
     content: dict[str, Any] = {
         "runs": [scores.runs[run] for run in thinning.runs],
         "topics": [scores.query_ids[topic] for topic in thinning.topics],
         "number_of_topics": len(scores.query_ids),
+        "number_of_runs": len(scores.runs),
         "values": {name: packed(_equal_made_same(getattr(scores, name)[kept])) for name in ("value", "low", "high")},
     }
-    mean = scores.mean()
     if compared is None:
-        rows = [
-            {
-                "mean": plain(mean.value[run, 0, at]),
-                "low": plain(mean.low[run, 0, at]),
-                "high": plain(mean.high[run, 0, at]),
-            }
-            | {"judged_at_10": plain(mean.judged[run, 0])}
-            for at in range(len(scores.measures))
-            for run in thinning.runs
+        mean = scores.mean()
+        columns = {"mean": mean.value, "low": mean.low, "high": mean.high}
+        content["systems"] = [
+            {name: [plain(end) for end in ends[thinning.runs, 0, place]] for name, ends in columns.items()}
+            | {"judged_at_10": [plain(share) for share in mean.judged[thinning.runs, 0]]}
+            for place in range(len(scores.measures))
         ]
-        nothing = {"pairs": None, "comparison": None, "words": None}
-        return content | {"systems": _by_measure(rows, len(thinning.runs))} | nothing, None
-    shown = np.zeros(len(scores.runs), dtype=bool)
-    shown[thinning.runs] = True
+        return content | {"pairs": None, "p_adjusted": None, "closely": [], "comparison": None, "words": None}
+    shown = np.isin(np.arange(len(scores.runs)), thinning.runs)
     both = shown[compared.first] & shown[compared.second]
+    first, second = pairs_of(len(scores.runs))
     numbers = compared.word_numbers
-    columns = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else ["probability"])]
+    kinds = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else ["probability"])]
     if compared.word_choices["elsewhere"].any():
-        columns += ELSEWHERE_COLUMNS
-    pairs = {name: packed(numbers[name][:, both]) for name in columns}
+        kinds += ELSEWHERE_COLUMNS
+    pairs = {name: packed(numbers[name][:, both]) for name in kinds}
     pairs |= {name: packed(numbers[name][:, both], "<u4") for name in wording.WHOLE}
-    systems = [row for row in compared.systems if shown[scores.runs.index(row["run"])]]
-    keys = ("mean", "ci_low", "ci_high", "low", "high", "group", "judged_at_10", "topics_led")
+    closely = np.unique(np.concatenate([compared.first[both], compared.second[both]]))
+    assert compared.p_adjusted is not None
     content |= {
-        "systems": _by_measure([{key: row[key] for key in keys} for row in systems], len(thinning.runs)),
+        "systems": [_columns_of(rows, thinning.runs) for rows in _by_measure(compared.systems, len(scores.runs))],
         "pairs": pairs,
+        "p_adjusted": packed(compared.p_adjusted[:, shown[first] & shown[second]]),
+        "closely": np.searchsorted(thinning.runs, closely).tolist(),
         "comparison": compared.settings,
         "words": {
             "templates": wording.TEMPLATES,
@@ -289,50 +340,73 @@ def _leaderboard(
             "complemented": wording.COMPLEMENTED,
             "constants": compared.word_constants,
             "measures": [
-                wording.measure_words(str(one), lower_is_better=one.lower_is_better) for one in scores.measures
+                wording.measure_words(str(measure), lower_is_better=measure.lower_is_better)
+                for measure in scores.measures
             ],
             "method": compared.method(),
             "choices": {name: packed(codes[:, both], "|u1") for name, codes in compared.word_choices.items()},
         },
     }
-    return content, compared.columns["p_adjusted"][0, both]
+    return content
 
 
-def _by_measure(rows: list[dict[str, Any]], runs: int) -> list[dict[str, list[Any]]]:
-    """Rows that run measure by measure as columns for each measure."""
-    parts = [rows[at : at + runs] for at in range(0, len(rows), runs)]
-    return [{key: [row[key] for row in part] for key in part[0]} for part in parts]
+def _by_measure(rows: list[dict[str, Any]], runs: int) -> list[list[dict[str, Any]]]:
+    """Rows of all runs that go on measure by measure, those of each measure apart."""
+    return [rows[start : start + runs] for start in range(0, len(rows), runs)]
+
+
+def _columns_of(rows: list[dict[str, Any]], shown: Sequence[int]) -> dict[str, list[Any]]:
+    """What the leaderboard shows of these runs by one measure; places in words, too."""
+    columns = {key: [rows[run][key] for run in shown] for key in SYSTEM_KEYS}
+    ends = zip(columns["rank_low"], columns["rank_high"], strict=True)
+    return columns | {"place": [None if low is None else rank_words(low, high) for low, high in ends]}
 
 
 def _lists(scores: Scores, observed: Observed, evidence: Evidence | None, thinning: Thinning) -> dict[str, Any]:
     """Strips of ranks, ties and coverage."""
     strips = np.zeros((len(thinning.runs), len(thinning.topics), thinning.depth), dtype=np.uint8)
-    for at, run in enumerate(thinning.runs):
+    for place, run in enumerate(thinning.runs):
         known = observed.runs[run].strips
         for row, topic in enumerate(thinning.topics):
             cells = known.get(topic, np.empty(0, dtype=np.uint8))[: thinning.depth]
-            strips[at, row, : cells.size] = cells
+            strips[place, row, : cells.size] = cells
+    ends = None if evidence is None else np.stack(evidence.over_ties(scores.measures), axis=-1)
+    moving = None if ends is None else _ties_change_places(scores, ends)
     return {
         "strips": packed(strips, "|u1"),
         "grades": [f"{grade:g}" for grade in observed.grades.tolist()],
         "coverage_depths": [*COVERAGE_DEPTHS, "all"],
-        "lists": [_of_run(scores, observed, evidence, run) for run in thinning.runs],
+        "lists": [
+            _of_run(scores, observed.runs[run], run)
+            | {
+                "tie_range": [None] * len(scores.measures)
+                if ends is None
+                else [None if np.isnan(pair).any() else pair.tolist() for pair in ends[run]],
+                "ties_matter": [] if moving is None else moving[run].tolist(),
+            }
+            for run in thinning.runs
+        ],
     }
 
 
-def _of_run(scores: Scores, observed: Observed, evidence: Evidence | None, run: int) -> dict[str, Any]:
-    lists, notes = observed.runs[run], scores.notes[run]
-    ranges: list[list[float] | None] = [None] * len(scores.measures)
-    if evidence is not None:
-        ends = np.stack([ends[run] for ends in evidence.over_ties(scores.measures)], axis=-1)
-        ranges = [None if np.isnan(pair).any() else pair.tolist() for pair in ends]
+def _ties_change_places(scores: Scores, ends: Floats) -> Flags:
+    """By run and measure: could another order of its tied documents alone take it past another run?"""
+    mean = levelled(scores.mean().value[:, 0].T)[:, :, None]
+    others = np.swapaxes(mean, 1, 2)
+    low, high = (ends[:, :, end].T[:, :, None] for end in (0, 1))
+    with np.errstate(invalid="ignore"):
+        above, below = (others > mean) & (high >= others), (others < mean) & (low <= others)
+    return np.asarray(((above | below) & ~equal(low, high)).any(axis=-1).T)
+
+
+def _of_run(scores: Scores, lists: Lists, run: int) -> dict[str, Any]:
+    notes = scores.notes[run]
     return {
         "topics": len(lists.lengths),
         "missing": len(notes.missing),
         "tied_topics": notes.tied_topics,
         "tied": [_share(lists.tied[0], lists.seen[0]), _share(lists.tied[1], lists.seen[-1])],
         "judged": [_share(*parts) for parts in zip(lists.judged, lists.seen, strict=True)],
-        "tie_range": ranges,
     }
 
 
@@ -447,18 +521,18 @@ def _agreement(scores: Scores) -> list[dict[str, Any]]:
 
 
 def _identity(
-    qrels: str,
     files: Sequence[str],
-    judgments: Qrels,
+    judgments: Qrels | None,
     scores: Scores,
     choices: Choices,
     compared: Comparison | None,
     checksums: Mapping[str, str],
 ) -> dict[str, Any]:
     """What a reader needs to repeat the report; ``checksums`` are known of files that were read whole."""
-    paths = [qrels, *files, *([choices.ties_key] if choices.ties_key else [])]
+    paths = [*files, *([choices.ties_key] if choices.ties_key else [])]
     sums = list(in_threads(lambda path: checksums.get(path) or checksum(path), paths, processors()))
-    options = {
+    roles = ["scores"] * len(files) if judgments is None else ["judgments", *scores.runs, "key of ties"]
+    of_lists = {
         "ties": choices.ties,
         "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
         "bounds": choices.bounds,
@@ -468,6 +542,8 @@ def _identity(
         "score precision": choices.score_precision,
         **({"labels": choices.labels + choices.calibrate * ", calibrated"} if choices.labels else {}),
         "lenient": "yes" if choices.lenient else "no",
+    }
+    of_tests = {
         "test": choices.test,
         "correction": compared.settings["correction"] if compared else choices.correction,
         "alpha": f"{choices.alpha:g}",
@@ -475,16 +551,12 @@ def _identity(
         "resamples": f"{choices.resamples:,}",
         "seed": str(choices.seed),
     }
+    judged = {} if judgments is None else {"judgments": len(judgments), "judged topics": len(judgments.query_ids)}
     return {
         "files": [
             {"name": os.path.basename(path), "role": role, "bytes": Path(path).stat().st_size, "sha256": digest}
-            for path, role, digest in zip(paths, ["judgments", *scores.runs, "key of ties"], sums, strict=False)
+            for path, role, digest in zip(paths, roles, sums, strict=False)
         ],
-        "counts": {
-            "judgments": len(judgments),
-            "judged topics": len(judgments.query_ids),
-            "runs": len(scores.runs),
-            "measures": len(scores.measures),
-        },
-        "options": options,
+        "counts": judged | {"runs": len(scores.runs), "measures": len(scores.measures)},
+        "options": of_tests if judgments is None else of_lists | of_tests,
     }

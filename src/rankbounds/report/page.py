@@ -10,27 +10,47 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+DRAWING = ("elements", "figures", "tables")
+"""What every page is drawn with."""
+SCRIPTS = (*DRAWING, "scores", "persistence", "leaderboard", "changes", "two_runs", "one_topic", "live", "begin")
+"""The report's script is made of these, in this order: a name is known to all that come after it."""
 
 
 def page(content: dict[str, Any], *, live: bool = False) -> str:
     """The page, in ASCII. ``live`` lets it talk to the server that it came from."""
-    template, style, *scripts = (
-        (HERE / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "crossing.js", "page.js")
-    )
-    script = "".join(scripts)
+    return _assembled("page.html", joined_scripts(), content, "; connect-src 'self'" if live else "")
+
+
+def collections_page(content: dict[str, Any]) -> str:
+    """The page of several collections."""
+    return _assembled("collections.html", _in_one_scope(*DRAWING, "collections"), content)
+
+
+def joined_scripts() -> str:
+    """The script of a report: where polynomials change their sign, which stands alone, and the rest."""
+    return _script("crossing") + _in_one_scope(*SCRIPTS)
+
+
+def _in_one_scope(*names: str) -> str:
+    return f"(() => {{\n{''.join(map(_script, names))}}})();\n"
+
+
+def _script(name: str) -> str:
+    return (HERE / "scripts" / f"{name}.js").read_text(encoding="utf-8")
+
+
+def _assembled(template: str, script: str, content: dict[str, Any], more_policy: str = "") -> str:
     # Only the script that belongs here may run, whatever else found its way into the file.
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'"
-    if live:
-        policy += "; connect-src 'self'"
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'{more_policy}"
     parts = {
         "{{policy}}": html.escape(policy),
         "{{title}}": html.escape(content["title"]),
-        "{{style}}": style,
-        "{{summary}}": "\n".join(f"<li>{html.escape(one)}</li>" for one in content["summary"]),
+        "{{style}}": (HERE / "page.css").read_text(encoding="utf-8"),
+        "{{summary}}": "\n".join(f"<li>{html.escape(sentence)}</li>" for sentence in content["summary"]),
         "{{data}}": embedded(content),
         "{{script}}": script,
     }
-    pieces = [template]
+    pieces = [(HERE / template).read_text(encoding="utf-8")]
     for mark, text in parts.items():  # filled in from left to right: what is filled in is never read again
         before, after = pieces.pop().split(mark, 1)
         pieces += [before, text, after]

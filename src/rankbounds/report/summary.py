@@ -7,93 +7,155 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.comparison import Comparison
+from rankbounds.comparison.rank_intervals import words as rank_words
 from rankbounds.comparison.significance import pairs_of
-from rankbounds.evaluation.score_differences import better, equal, levelled, merit
+from rankbounds.evaluation.score_differences import better, levelled, merit
 from rankbounds.evaluation.scores import Scores
+from rankbounds.measures import Measure
 
 LITTLE_JUDGED = 0.8
 """Below this share of judged documents in the first ten, a score rests on documents that nobody looked at."""
 NAMED = 12
 """Of so many runs all names are told."""
+MUCH_ALIKE = 0.9
+"""Measures whose orders of the runs have a Kendall's tau below this are named."""
 
 
-def sentences(content: dict[str, Any], scores: Scores, shown: Sequence[int], p_adjusted: Floats | None) -> list[str]:
-    """Who leads, who cannot be told from the leader, which scores rest on unjudged documents, what ties do."""
+def sentences(scores: Scores, compared: Comparison | None, content: dict[str, Any]) -> list[str]:
+    """Who leads and how sure that is, whether measures agree, what unjudged and tied documents could change."""
     mean = scores.mean()
-    runs = content["runs"]
-    values = mean.value[list(shown), 0, 0]
-    label = content["measures"][0]["label"]
-    measure = scores.measures[0]
-    merits = merit(levelled(values), measure)
-    leader = int(np.argmax(merits))
-    level = np.flatnonzero(merits == merits[leader]).tolist()
-    ahead = f"{'lowest, which is best' if measure.lower_is_better else 'highest'}: {label} {values[leader]:.4f}"
+    means = mean.value[:, 0, 0]
+    measure, runs = scores.measures[0], scores.runs
+    leaders = leading(scores, 0)
+    leader, alone = leaders[0], len(leaders) == 1
+    ahead = "lowest, which is best" if measure.lower_is_better else "highest"
     told = [
-        f"{_counted(level, runs)} score{'s' * (len(level) == 1)} {ahead} over {content['number_of_topics']} topics."
+        f"{counted(leaders, runs)} score{'s' * alone} {ahead}: {measure} {means[leader]:.4f} over "
+        f"{len(scores.query_ids)} topics."
     ]
-    if p_adjusted is not None:
-        told += _separable(content, leader, p_adjusted, "runs" if len(shown) == len(scores.runs) else "the runs shown")
-    low, high = (bound[list(shown), 0, 0] for bound in (mean.low, mean.high))
-    least, most = (high, low) if measure.lower_is_better else (low, high)
-    could_lead = np.flatnonzero(better(most, least[leader], measure) & (np.arange(len(runs)) != leader)).tolist()
-    # Bounds of AP, nDCG and the like do not cover what other runs' documents would do, if they were judged.
-    if scores.bounds in ("unjudged", "both") and measure.list_only and len(runs) > 1:
-        told.append(
-            f"Whatever the unjudged documents are, {runs[leader]} stays first on these topics by {label}."
-            if not could_lead
-            else f"If the unjudged documents favour them, {_counted(could_lead, runs)} could score "
-            f"{'lower' if measure.lower_is_better else 'higher'} than {runs[leader]} surely does "
-            f"({least[leader]:.4f})."
-        )
-    judged = mean.judged[list(shown), 0]
-    weak = [at for at in np.argsort(judged, kind="stable").tolist() if judged[at] < LITTLE_JUDGED]
-    if weak:
-        told.append(
-            f"Resting on unjudged documents: {_counted(weak, runs)}; less than {LITTLE_JUDGED:.0%} of their first ten "
-            f"are judged (least: {judged[weak[0]]:.0%})."
-        )
-    else:
-        told.append(
-            f"No score rests on unjudged documents: of every run's first ten, {judged.min():.0%} or more are judged."
-        )
-    moved = [
-        (0.0 if equal(*one["tie_range"][0]) else one["tie_range"][0][1] - one["tie_range"][0][0], run)
-        for one, run in zip(content["lists"], runs, strict=True)
-        if one["tie_range"][0]
-    ]
-    widest, name = max(moved, default=(0.0, ""))
-    told.append(
-        f"The order of tied documents alone can move {name} by {widest:.4f}, the most of all runs."
-        if widest >= 0.00005
-        else "Tied scores move no run."
-    )
+    if compared is not None:
+        told += [*_how_sure(compared, leader), *_over_measures(scores, content["agreement"])]
+    told += _unjudged(scores, leader)
+    if content["lists"] is not None:
+        told += [*_coverage(scores), *_ties(content, measure)]
     return told
 
 
-def _separable(content: dict[str, Any], leader: int, p_adjusted: Floats, what: str) -> list[str]:
-    runs, settings = content["runs"], content["comparison"]
+def leading(scores: Scores, place: int) -> list[int]:
+    """The runs of the best mean by one measure; several where they are level."""
+    merits = merit(levelled(scores.mean().value[:, 0, place]), scores.measures[place])
+    return np.flatnonzero(merits == merits.max()).tolist()
+
+
+def _how_sure(compared: Comparison, leader: int) -> list[str]:
+    """Between which places the leader stands, who may be first, and how many pairs the topics separate."""
+    runs, settings = compared.runs, compared.settings
+    assert compared.p_adjusted is not None
+    separated = compared.p_adjusted[0] < settings["alpha"]
     first, second = pairs_of(len(runs))
-    separated = p_adjusted < settings["alpha"]
-    with_leader = (first == leader) | (second == leader)
-    not_separated = with_leader & ~separated
+    not_separated = ((first == leader) | (second == leader)) & ~separated
     alike = (first[not_separated] + second[not_separated] - leader).tolist()
-    told = (
-        f"Not separable from it: {_counted(alike, runs)} (shaded below); differences such as theirs can come by chance."
+    rows = compared.systems[: len(runs)]
+    told = []
+    if rows[leader]["rank_low"] is not None:
+        place = rank_words(rows[leader]["rank_low"], rows[leader]["rank_high"])
+        others = [run for run in range(len(runs)) if run != leader and rows[run]["rank_low"] == 1]
+        told.append(
+            f"Its place among all {len(runs)} runs is {place}"
+            + (f"; {counted(others, runs)} may be first as well" if others else "")
+            + f" ({1 - settings['alpha']:.0%} sure, for all runs together)."
+        )
+    told.append(
+        f"Not separable from it: {counted(alike, runs)}; differences such as theirs can come by chance."
         if alike
         else "Every other run is significantly worse."
     )
     open_pairs = int(separated.size - separated.sum())
+    if len(runs) > 2:
+        told.append(
+            f"Of all {separated.size:,} pairs of runs, the topics separate {separated.size - open_pairs:,} and leave "
+            f"{open_pairs:,} open ({settings['tested_by']}, level {settings['alpha']:g})."
+        )
+    return told
+
+
+def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[str]:
+    """Do the measures at hand name the same leader, and order the runs alike?"""
+    if len(scores.measures) < 2:
+        return []
+    by_leader: dict[str, list[Measure]] = {}
+    for place, measure in enumerate(scores.measures):
+        by_leader.setdefault(counted(leading(scores, place), scores.runs), []).append(measure)
+    told = []
+    if len(by_leader) == 1:
+        told.append(f"All {len(scores.measures)} measures name the same leader.")
+    else:
+        parts = [f"{leader} by {_listed([str(measure) for measure in named])}" for leader, named in by_leader.items()]
+        told.append(f"The measures disagree on who leads: {'; '.join(parts)}.")
+    if len(scores.runs) > 2 and agreement:
+        least = min(agreement, key=lambda row: 2.0 if row["tau"] is None else row["tau"])
+        if least["tau"] is not None and least["tau"] < MUCH_ALIKE:
+            told.append(
+                f"They order the runs least alike: {least['measure_a']} and {least['measure_b']} (Kendall's tau "
+                f"{least['tau']:.2f}; {least['swapped']:,} pairs change places, {least['swapped_significantly']:,} of "
+                "them significant by both)."
+            )
+    return told
+
+
+def _unjudged(scores: Scores, leader: int) -> list[str]:
+    """Could runs lead once everything is judged? By measures of a list alone: others depend on all runs' documents."""
+    measure, runs = scores.measures[0], scores.runs
+    if scores.bounds not in ("unjudged", "both") or not measure.list_only or len(runs) < 2:
+        return []
+    mean = scores.mean()
+    low, high = mean.low[:, 0, 0], mean.high[:, 0, 0]
+    least, most = (high, low) if measure.lower_is_better else (low, high)
+    could_lead = np.flatnonzero(better(most, least[leader], measure) & (np.arange(len(runs)) != leader)).tolist()
+    if not could_lead:
+        return [f"Whatever the unjudged documents are, {runs[leader]} stays first on these topics by {measure}."]
     return [
-        told,
-        f"Of all {separated.size:,} pairs of {what}, the topics separate {separated.size - open_pairs:,} and leave "
-        f"{open_pairs:,} open ({settings['tested_by']}, level {settings['alpha']:g}).",
+        f"If the unjudged documents favour them, {counted(could_lead, runs)} could score "
+        f"{'lower' if measure.lower_is_better else 'higher'} than {runs[leader]} surely does ({least[leader]:.4f})."
     ]
 
 
-def _counted(chosen: Sequence[int], runs: Sequence[str]) -> str:
+def _coverage(scores: Scores) -> list[str]:
+    judged = scores.mean().judged[:, 0]
+    weak = [run for run in np.argsort(judged, kind="stable").tolist() if judged[run] < LITTLE_JUDGED]
+    if not weak:
+        return [
+            f"No score rests on unjudged documents: of every run's first ten, {judged.min():.0%} or more are judged."
+        ]
+    return [
+        f"Resting on unjudged documents: {counted(weak, scores.runs)}; less than {LITTLE_JUDGED:.0%} of their first "
+        f"ten are judged (least: {judged[weak[0]]:.0%})."
+    ]
+
+
+def _ties(content: dict[str, Any], measure: Measure) -> list[str]:
+    """What ties do, where they can change a place."""
+    moved = [
+        (lists["tie_range"][0][1] - lists["tie_range"][0][0], run)
+        for lists, run in zip(content["lists"], content["runs"], strict=True)
+        if lists["ties_matter"] and lists["ties_matter"][0]
+    ]
+    if not moved:
+        return []
+    widest, run = max(moved)
+    return [
+        f"The order of tied documents alone can change the places of {len(moved)} run{'s' * (len(moved) > 1)} by "
+        f"{measure}; it moves {run} most, by {widest:.4f}."
+    ]
+
+
+def counted(chosen: Sequence[int], runs: Sequence[str]) -> str:
     """Names of a few, the number of many."""
     if len(chosen) <= NAMED:
-        names = [runs[at] for at in chosen]
-        return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return _listed([runs[run] for run in chosen])
     return f"{len(chosen)} of {len(runs)} runs"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
+
+from rankbounds.threads import processors
 
 TYPE_CHECKING = False  # the version is told without waiting for the module typing
 if TYPE_CHECKING:
@@ -44,6 +47,11 @@ def described() -> str:
     return f"NumPy alone, {f'{SWITCH}=0' if built is not None else 'no compiled kernel'}"
 
 
+def worth_starting() -> int:
+    """How many threads are worth starting to read, join and score: the kernel does most of that outside the lock."""
+    return processors(16) if in_use() else processors()
+
+
 @contextlib.contextmanager
 def switched(to: Literal["kernel", "NumPy"]) -> Iterator[None]:
     """Meanwhile, one of the two does the work; for tests, which hold them against each other."""
@@ -58,6 +66,20 @@ def switched(to: Literal["kernel", "NumPy"]) -> Iterator[None]:
         kernel = before
 
 
+_reading: list[float] = []
+
+
+@contextlib.contextmanager
+def reading_outside_the_lock() -> Iterator[None]:
+    """Count what happens meanwhile, which is the system's work on a file, with the kernel's."""
+    begun = time.thread_time()
+    yield
+    _reading.append(time.thread_time() - begun)
+
+
 def seconds_outside_the_lock() -> float:
-    """Processor time that the kernel has spent so far, in all threads, while others could hold the interpreter."""
-    return 0.0 if kernel is None else float(kernel.seconds_outside_the_lock())
+    """Processor time spent so far, in all threads, by the kernel and on reading files, while others could go on.
+
+    NumPy's array calls let go of the lock too, while they compute; they are not counted here.
+    """
+    return 0.0 if kernel is None else float(kernel.seconds_outside_the_lock()) + sum(_reading)

@@ -2,8 +2,9 @@
 
    Every file here is the twin of a Python one and does exactly what that does, on the same arrays: decimals.h of
    columns/decimals.py, ids.h of columns/ids.py, hash_tables.c of columns/hash_tables.py, trec_lines.c of files/trec.py,
-   order.c of rankings/order.py, join.c of rankings/join.py. Nothing here touches a Python object or knows a message:
-   whatever is odd is handed back (HANDED_BACK), and Python looks at it again in its own way. */
+   order.c of rankings/order.py, join.c of rankings/join.py. Nothing here touches a Python object (but dicts.c, whose
+   business they are) or knows a message: whatever is odd is handed back (HANDED_BACK), and Python looks at it again in
+   its own way. */
 
 #ifndef RANKBOUNDS_KERNEL_H
 #define RANKBOUNDS_KERNEL_H
@@ -91,6 +92,9 @@ typedef struct {
 } Documents;
 
 int rank_list(const Documents *documents, Order order, int64_t *rows, int64_t count, int64_t *scratch, uint8_t *tied);
+
+int order_in_groups(const double *value, int64_t count, const int64_t *start, int64_t groups, int falling,
+                    int64_t *order);
 
 /* join.c */
 typedef struct {

@@ -104,6 +104,26 @@ class RunRows:
         return lists
 
 
+def order_in_groups(value: Floats, start: Ints, falling: bool) -> Ints | None:
+    """The order by value within groups that stand one behind the other, equal ones in the order they have."""
+    if native.kernel is None or value.dtype != np.float64 or not value.size:
+        return None
+    count, groups = value.size, start.size
+    value, start = np.ascontiguousarray(value), np.ascontiguousarray(start, np.int64)
+    if start[0] < 0 or start[-1] > count or (start[1:] < start[:-1]).any():
+        raise IndexError("groups beyond the end of the column")
+    order = np.empty(count, dtype=np.int64)
+    status = native.kernel.order_in_groups(
+        address_of(value, np.float64, count),
+        count,
+        address_of(start, np.int64, groups),
+        groups,
+        int(falling),
+        address_of(order, np.int64, count),
+    )
+    return None if status < 0 else order
+
+
 def block_of(column: NDArray[Any], beyond: float, start: Ints, length: Ints, width: int) -> NDArray[Any] | None:
     """Stretches of a flat column as rows of one width, filled up with ``beyond`` where a stretch has ended."""
     if native.kernel is None or not column.flags.c_contiguous:

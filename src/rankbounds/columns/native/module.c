@@ -4,6 +4,7 @@
 #include <Python.h>
 #include <time.h>
 
+#include "dicts.h"
 #include "kernel.h"
 
 static double seconds_outside; /* changed under the interpreter's lock alone */
@@ -44,6 +45,41 @@ static int numbers_of(PyObject *const *arguments, Py_ssize_t given, int expected
 
 #define ADDRESS(number) ((void *)(intptr_t)(number))
 #define FUNCTION(name) static PyObject *name(PyObject *Py_UNUSED(self), PyObject *const *arguments, Py_ssize_t given)
+
+/* What NumPy's documentation calls the array interface: an array as C sees it. */
+typedef struct {
+    int two, dimensions;
+    char kind;
+    int item_size, flags;
+    Py_ssize_t *shape, *strides;
+    void *data;
+    PyObject *description;
+} ArrayInterface;
+
+enum { CONTIGUOUS = 1, ALIGNED = 0x100, NOT_SWAPPED = 0x200 };
+
+/* Where an array lies: array, the letter and the size of its kind, and how many entries it must have at least. */
+FUNCTION(py_address) {
+    int64_t n[3];
+    if (given < 1 || !numbers_of(arguments + 1, given - 1, 3, n)) return NULL;
+    PyObject *capsule = PyObject_GetAttrString(arguments[0], "__array_struct__");
+    if (!capsule) return NULL;
+    ArrayInterface *array = PyCapsule_GetPointer(capsule, NULL);
+    PyObject *address = NULL;
+    if (array && array->two == 2) {
+        int64_t size = 1;
+        for (int axis = 0; axis < array->dimensions; axis++) size *= array->shape[axis];
+        int needed = CONTIGUOUS | ALIGNED | NOT_SWAPPED;
+        if (array->kind == (char)n[0] && array->item_size == n[1] && size >= n[2] && (array->flags & needed) == needed)
+            address = PyLong_FromVoidPtr(array->data);
+        else
+            PyErr_SetString(PyExc_TypeError, "an array of another kind or size");
+    } else if (array) {
+        PyErr_SetString(PyExc_TypeError, "not an array");
+    }
+    Py_DECREF(capsule);
+    return address;
+}
 
 FUNCTION(py_count_lines) {
     int64_t n[3], lines = 0;
@@ -117,12 +153,30 @@ FUNCTION(py_rank_lists) {
     return PyLong_FromLongLong(lists);
 }
 
+FUNCTION(py_order_in_groups) {
+    int64_t n[6];
+    int status = 0;
+    if (!numbers_of(arguments, given, 6, n)) return NULL;
+    OUTSIDE_THE_LOCK(status = order_in_groups(ADDRESS(n[0]), n[1], ADDRESS(n[2]), n[3], (int)n[4], ADDRESS(n[5])));
+    return PyLong_FromLong(status);
+}
+
 FUNCTION(py_fill_block) {
     int64_t n[8];
     if (!numbers_of(arguments, given, 8, n)) return NULL;
     OUTSIDE_THE_LOCK(fill_block(ADDRESS(n[0]), (size_t)n[1], ADDRESS(n[2]), ADDRESS(n[3]), n[4], n[5], ADDRESS(n[6]),
                                 ADDRESS(n[7])));
     Py_RETURN_NONE;
+}
+
+FUNCTION(py_read_dicts) {
+    int64_t n[4];
+    if (given != 5 || !PyList_Check(arguments[0])) {
+        PyErr_SetString(PyExc_TypeError, "a list of dicts and 4 numbers expected");
+        return NULL;
+    }
+    if (!numbers_of(arguments + 1, given - 1, 4, n)) return NULL;
+    return read_dicts(arguments[0], n[0], n[1], ADDRESS(n[2]), ADDRESS(n[3]));
 }
 
 static PyObject *py_seconds_outside(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
@@ -132,6 +186,7 @@ static PyObject *py_seconds_outside(PyObject *Py_UNUSED(self), PyObject *Py_UNUS
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, NULL}
 
 static PyMethodDef methods[] = {
+    METHOD(address),
     METHOD(count_lines),
     METHOD(parse_lines),
     METHOD(merge_topics),
@@ -140,7 +195,9 @@ static PyMethodDef methods[] = {
     METHOD(topic_ends),
     METHOD(fill_table),
     METHOD(rank_lists),
+    METHOD(order_in_groups),
     METHOD(fill_block),
+    METHOD(read_dicts),
     {"seconds_outside_the_lock", py_seconds_outside, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -2,6 +2,9 @@
 
 #include "ids.h"
 
+/* Groups up to here are put in order by insertion. */
+enum { LONG_GROUP = 64 };
+
 /* Does the second of two rows stand before the first? */
 typedef int (*Before)(const Documents *, int64_t first, int64_t second);
 
@@ -70,6 +73,31 @@ int rank_list(const Documents *documents, Order order, int64_t *rows, int64_t co
             last++;
         }
         if (last - first > 1) sort_rows(documents, before, rows + first, last - first, scratch);
+    }
+    return 0;
+}
+
+/* The order by value, falling or rising, within groups that stand one behind the other; equal ones keep their order.
+   ``start`` says where each group begins. */
+int order_in_groups(const double *value, int64_t count, const int64_t *start, int64_t groups, int falling,
+                    int64_t *order) {
+    for (int64_t i = 0; i < count; i++) {
+        if (value[i] != value[i]) return HANDED_BACK;
+        order[i] = i;
+    }
+    for (int64_t group = 0; group < groups; group++) {
+        int64_t begin = start[group], end = group + 1 < groups ? start[group + 1] : count;
+        if (end - begin > LONG_GROUP) return HANDED_BACK; /* insertion would take long */
+        for (int64_t next = begin + 1; next < end; next++) {
+            double moved = value[next];
+            int64_t place = next;
+            for (; place > begin; place--) {
+                double before = value[order[place - 1]];
+                if (falling ? before >= moved : before <= moved) break;
+                order[place] = order[place - 1];
+            }
+            order[place] = next;
+        }
     }
     return 0;
 }

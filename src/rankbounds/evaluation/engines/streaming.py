@@ -19,6 +19,7 @@ from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.run import Run, of_lines
 from rankbounds.columns.ids import Ids
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, fractions_lost, gathered
@@ -35,7 +36,6 @@ from rankbounds.rankings.join import empty_rankings, no_topic_judged, slices_of
 from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import processors
 
 MEMORY = 512 << 20
 """How many bytes to use, about, where nothing is said."""
@@ -73,7 +73,7 @@ def evaluate(
     chosen = parse_measures(measures)
     decided.check(chosen, in_memory=False)
     budget = memory_bytes(memory)
-    workers = threads or processors()
+    workers = threads or worth_starting()
 
     reading = Reading(formats, labels, columns, lenient, workers, decided.gain)
     kind = pair_of_names(formats)[1]

@@ -1,0 +1,104 @@
+"""What a plan of judgments says, in sentences: the same on the command line and on the page where people judge."""
+
+from __future__ import annotations
+
+from rankbounds.comparison.settling_plan import SETTLED, Needed, SettlingPlan
+from rankbounds.judging.next_judgments import JudgingPlan
+from rankbounds.measures import Measure, parse_measure
+
+NOTHING_LEFT = "Every document that counts is judged: no judgment would change anything."
+
+
+def sentences(plan: JudgingPlan | SettlingPlan, measure: str | Measure, *, seed: int) -> list[str]:
+    """What these judgments would do."""
+    if isinstance(plan, SettlingPlan) and (len(plan) or (all(plan.settled) and plan.pairs)):
+        return _about_settling(plan, str(parse_measure(measure)), seed)
+    if isinstance(plan, SettlingPlan) or not len(plan):
+        return [NOTHING_LEFT]
+    before, after = open_means(plan)
+    return [
+        f"{plan.number_unjudged:,} unjudged documents; a run's mean is open by {before:.4f} on average, and by "
+        f"{after:.4f} after these {len(plan):,} judgments."
+    ]
+
+
+def open_means(plan: JudgingPlan) -> tuple[float, float]:
+    """By how much a run's mean is open on average, before the judgments of a plan and after them."""
+    shares = plan.number_of_topics * plan.number_of_runs
+    after = float(plan.residual_after[-1]) if len(plan) else plan.residual_before
+    return plan.residual_before / shares, after / shares
+
+
+def headline(plan: JudgingPlan | SettlingPlan, measure: str | Measure) -> str:
+    """How far it is to the goal, in one short sentence."""
+    label = str(parse_measure(measure))
+    if not isinstance(plan, SettlingPlan):
+        return f"By {label}, a run's mean is open by {open_means(plan)[0]:.4f} on average."
+    if not plan.pairs:
+        return f"By {label}, {plan.number_unjudged:,} documents are unjudged."
+    if len(plan.pairs) == 1:
+        question = f"{plan.pairs[0][0]} against {plan.pairs[0][1]}"
+        if plan.settled[0]:
+            ahead, behind, _ = _in_order(plan)
+            return f"Settled: {ahead} is better than {behind} by {label}, whatever else is judged."
+    else:
+        rivals = [other for (_, other), settled in zip(plan.pairs, plan.settled, strict=True) if not settled]
+        leader = plan.pairs[0][0]
+        if not rivals:
+            return f"Settled: how {leader}, which leads by {label}, compares with all {len(plan.pairs)} others."
+        question = f"{leader} against " + (rivals[0] if len(rivals) == 1 else f"the {len(rivals)} others that are open")
+    needed = plan.needed
+    if needed is None:
+        return f"{question} by {label} is open."
+    until = _until(needed)
+    if needed.median is None:
+        return f"{question} by {label} may never be {until}, even with all {needed.unjudged:,} documents judged."
+    return f"About {needed.median:,} more until {question} is {until} by {label}."
+
+
+def _in_order(plan: SettlingPlan) -> tuple[str, str, float]:
+    """Of the one pair, the run that is ahead, the one behind, and how likely that is."""
+    (one, other), better = plan.pairs[0], plan.better[0]
+    return (one, other, better) if better >= 0.5 else (other, one, 1 - better)
+
+
+def _until(needed: Needed) -> str:
+    return "settled" if needed.until == SETTLED else f"decided with probability {needed.until}"
+
+
+def _rounded(probability: float) -> str:
+    """From a normal difference whose mean and sd are drawn: no more than two digits, and never quite certain."""
+    return f"{probability:.2f}" if probability < 0.995 else "above 0.99"
+
+
+def _about_settling(plan: SettlingPlan, measure: str, seed: int) -> list[str]:
+    first = f"{plan.number_unjudged:,} unjudged documents"
+    if len(plan.pairs) == 1:
+        ahead, behind, probability = _in_order(plan)
+        if plan.settled[0]:
+            first += f"; whatever they turn out to be, {ahead} is better than {behind} by {measure}"
+        else:
+            first += f"; {ahead} is better than {behind} by {measure} with probability {_rounded(probability)}"
+    elif plan.pairs:
+        settled = sum(plan.settled)
+        first += f"; as judged, {plan.pairs[0][0]} leads by {measure}. "
+        first += (
+            f"Whatever they turn out to be, it is settled how it compares with {settled} of {len(plan.pairs)} others"
+        )
+    told = [f"{first}.", *plan.remarks]
+    needed = plan.needed
+    if needed is None or all(plan.settled):
+        return told
+    drawn = f"{needed.simulations} simulated rounds, seed {seed}"
+    if needed.median is None:
+        told.append(
+            f"Until it is {_until(needed)}: in {1 - needed.settled:.0%} of {drawn} not even judging all "
+            f"{needed.unjudged:,} documents gets there."
+        )
+    else:
+        most = f"{needed.high:,}" if needed.high is not None else "more than there are"
+        told.append(
+            f"Until it is {_until(needed)}, about {needed.median:,} judgments in this order are needed (90% of rounds "
+            f"between {needed.low:,} and {most}; {drawn})."
+        )
+    return told

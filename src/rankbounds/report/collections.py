@@ -1,0 +1,105 @@
+"""What a page shows of the same systems on several collections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from rankbounds.comparison.collections_comparison import CollectionsComparison
+from rankbounds.comparison.rank_intervals import words as rank_words
+from rankbounds.tables import as_json
+from rankbounds.version import __version__
+
+MANY_PAIRS = 600
+"""So many pairs are told in words; of more, those of the leading runs."""
+SYSTEM_KEYS = (
+    "run", "mean", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "probability_best", "collections",
+    "collections_led", "lacks",
+)  # fmt: skip
+CELL_KEYS = ("collection", "run", "mean", "ci_low", "ci_high", "judged_at_10")
+PAIR_KEYS = ("difference", "ci_low", "ci_high", "summary", "summary_low", "summary_high", "new_low", "new_high")
+
+
+def gather_collections(compared: CollectionsComparison, title: str = "Many collections") -> dict[str, Any]:
+    """Pack the leaderboard, every cell, and the pairs with their words."""
+    measures = [
+        {
+            "label": str(measure),
+            "lower_is_better": measure.lower_is_better,
+            "systems": [_placed(row) for row in compared.leaderboard(measure)],
+            "cells": [{key: row[key] for key in CELL_KEYS} for row in compared.cells if row["measure"] == str(measure)],
+            "pairs": _pairs(compared, str(measure)),
+        }
+        for measure in compared.measures
+    ]
+    content: dict[str, Any] = as_json(
+        {
+            "version": __version__,
+            "title": title,
+            "summary": _summary(compared),
+            "method": replace(compared, systems=[row | {"group": None} for row in compared.systems]).method(),
+            "collections": compared.collections,
+            "topics": compared.topics,
+            "runs": compared.runs,
+            "measures": measures,
+            "settings": compared.settings,
+        }
+    )
+    return content
+
+
+def _placed(row: dict[str, Any]) -> dict[str, Any]:
+    low, high = row["rank_low"], row["rank_high"]
+    return {key: row[key] for key in SYSTEM_KEYS} | {"place": None if low is None else rank_words(low, high)}
+
+
+def _pairs(compared: CollectionsComparison, measure: str) -> list[dict[str, Any]]:
+    """The pairs as people look at them, the better of two first; of many runs those of the leading ones."""
+    order = [row["run"] for row in compared.leaderboard(measure)]
+    parts: dict[frozenset[str], list[dict[str, Any]]] = {}
+    for row in compared.differences:
+        if row["measure"] == measure:
+            parts.setdefault(frozenset((row["a"], row["b"])), []).append(row)
+    leading = order
+    while len(leading) * (len(leading) - 1) // 2 > MANY_PAIRS:
+        leading = leading[: len(leading) * 3 // 4]
+    pairs = ((a, b, parts.get(frozenset((a, b)))) for a, b in combinations(leading, 2))
+    return [_pair(replace(compared, differences=held), measure, a, b) for a, b, held in pairs if held]
+
+
+def _pair(compared: CollectionsComparison, measure: str, a: str, b: str) -> dict[str, Any]:
+    row = compared.pair(a, b, measure)
+    parts = compared.differences_of(a, b, measure)
+    return {
+        "a": a,
+        "b": b,
+        **{key: row[key] for key in PAIR_KEYS},
+        "words": compared.words(a, b, measure),
+        "turned_words": compared.words(b, a, measure),
+        "parts": [
+            {key: part[key] for key in ("collection", "topics", "difference", "ci_low", "ci_high")} for part in parts
+        ],
+    }
+
+
+def _summary(compared: CollectionsComparison) -> list[str]:
+    """Who leads by each measure, between which places, and what is known of the first two."""
+    leaders = {str(measure): compared.leaderboard(measure)[0] for measure in compared.measures}
+    told = [
+        f"{row['run']} leads by {label}: {row['mean']:.4f} over {len(compared.collections)} collections"
+        + (f"; its place is {rank_words(row['rank_low'], row['rank_high'])}." if row["rank_low"] is not None else ".")
+        for label, row in leaders.items()
+        if row["mean"] is not None
+    ]
+    if len({row["run"] for row in leaders.values()}) > 1:
+        told.append("The measures disagree on who leads.")
+    return [*told, compared.words(), *_lacking(compared.missing)]
+
+
+def _lacking(missing: Sequence[dict[str, str]]) -> list[str]:
+    if not missing:
+        return []
+    named = ", ".join(f"{cell['run']} on {cell['collection']}" for cell in missing[:12])
+    return [f"Not there, and not filled in: {named}{', ...' if len(missing) > 12 else ''}."]

@@ -1,0 +1,402 @@
+"""A file of judgments in its own format: single judgments are written and taken back, and every other byte stays.
+
+A file is a list of records, lines or rows of a table, each with the line ending that it has. A judgment goes into the
+row that its document has (a pooled document, a row without a rating), where only the grade is replaced; else it gets a
+row of its own at the end. What was in its place is kept by whoever asked, so that a judgment taken back leaves the file
+as it was, byte for byte.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED
+from rankbounds.columns.ids import BLANKS
+from rankbounds.errors import DataError, Place, UsageError
+from rankbounds.files import delimited, quepid, trec
+from rankbounds.files.formats import pair_of_names, recognised
+from rankbounds.files.named_columns import QRELS_COLUMNS, Columns, find_column, found_columns
+from rankbounds.files.opening import text_of
+from rankbounds.files.pair_files import decimal, shown, unheld_by_table, unheld_by_trec
+from rankbounds.files.writing import clear_copies, writing
+
+Pair = tuple[str, str]
+"""A query id and a document id."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+NO_TEXT = (b"PAR1", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
+"""How Parquet and compressed files begin."""
+JUDGE_NAMES = ("judge", "judged_by", "assessor", "rater")
+"""What a table may call the column of who judged."""
+READ_ONLY = (
+    "Judgments given in the browser are written to a plain TREC file or a CSV, TSV or Quepid table with numbers for "
+    "grades; use --read-only to look at the report."
+)
+
+
+def _text(field: bytes) -> str:
+    return field.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+class TrecRecords:
+    """Lines of four fields: query, iteration, document, grade."""
+
+    kind = "trec"
+    header: bytes | None = None
+
+    def fields(self, body: bytes) -> tuple[str, str, str] | None:
+        """Query, document and grade of a line; None of comments and empty lines."""
+        fields = trec.fields_of(body)
+        if not fields or fields[0].startswith(b"#"):
+            return None
+        if len(fields) != 4:
+            raise DataError(f"a line has {len(fields)} fields, not the four of plain judgments.")
+        return _text(fields[0]), _text(fields[2]), _text(fields[3])
+
+    def with_grade(self, body: bytes, grade: str) -> bytes:
+        """A line with another grade, and everything else as it is."""
+        *_, last = re.finditer(rb"[^\x00-\x20]+", body)
+        return body[: last.start()] + _bytes(grade) + body[last.end() :]
+
+    def new(self, pair: Pair, grade: str, judge: str, before: bytes) -> bytes:  # noqa: ARG002 (tables have room for it)
+        """A line for a document that has none, with tabs where the line before has them."""
+        return _bytes(("\t" if b"\t" in before else " ").join((pair[0], "0", pair[1], grade)))
+
+    def unheld(self, pair: Pair) -> tuple[str, str, str] | None:
+        """Which id of the two the file cannot hold, and why."""
+        for what, name in zip(("topic", "document"), pair, strict=True):
+            reason = unheld_by_trec(name, begins_line=what == "topic")
+            if reason:
+                return what, name, f"{reason}, and a TREC file cannot hold it"
+        return None
+
+    def read(self, body: bytes, name: str) -> tuple[str, str, float]:
+        """What a reader of the file will see in a line."""
+        lines = trec.read_lines(text_of(name, body), trec.qrels_layout)
+        return lines.pairs.topics[0], lines.pairs.docs[0], float(lines.value[0])
+
+
+@dataclass
+class TableRecords:
+    """Rows of CSV or TSV under a header."""
+
+    kind: str
+    header: bytes
+    separator: str
+    columns: list[str]
+    query: str
+    doc: str
+    value: str
+    source: str | None
+    wanted_source: str | None
+    """Of tables with labels of several sources: which are the judgments that are given here."""
+
+    def __post_init__(self) -> None:
+        self._place = {name: self.columns.index(name) for name in self.columns}
+        self._judge = find_column(self.columns, JUDGE_NAMES)
+
+    def fields(self, body: bytes) -> tuple[str, str, str] | None:
+        """Query, document and grade of a row; None of empty rows, of the header and of labels of other sources."""
+        if not body.strip() or body == self.header:
+            return None
+        cells = [_cell(field) for field in self._split(body)]
+        if len(cells) > len(self.columns):
+            raise DataError(f"there are {len(cells)} fields in a table of {len(self.columns)} columns.")
+        cells += [""] * (len(self.columns) - len(cells))
+        if self.source and self.wanted_source and cells[self._place[self.source]] != self.wanted_source:
+            return None
+        query, doc, value = (cells[self._place[name]] for name in (self.query, self.doc, self.value))
+        return query, doc, value
+
+    def with_grade(self, body: bytes, grade: str) -> bytes:
+        """A row with another grade, in quotes where the old one was, and everything else as it is."""
+        fields, place = self._split(body), self._place[self.value]
+        fields += [b""] * (place + 1 - len(fields))
+        quoted = fields[place].strip().startswith(b'"')
+        fields[place] = _bytes(f'"{grade}"' if quoted else grade)
+        return _bytes(self.separator).join(fields)
+
+    def new(self, pair: Pair, grade: str, judge: str, before: bytes) -> bytes:  # noqa: ARG002 (the header says it all)
+        """A row for a document that has none; columns that nothing is known of stay empty."""
+        known = {self.query: pair[0], self.doc: pair[1], self.value: grade}
+        if self.source:
+            known[self.source] = self.wanted_source or judge
+        if self._judge:
+            known[self._judge] = judge
+        out = io.StringIO()
+        csv.writer(out, delimiter=self.separator, lineterminator="").writerow(
+            [known.get(name, "") for name in self.columns]
+        )
+        return _bytes(out.getvalue())
+
+    def unheld(self, pair: Pair) -> tuple[str, str, str] | None:
+        """Which id of the two the file cannot hold, and why."""
+        for what, name in zip(("topic", "document"), pair, strict=True):
+            reason = unheld_by_table(name) if name else "is empty"
+            if reason:
+                return what, name, f"{reason}, and a table cannot hold it"
+        return None
+
+    def read(self, body: bytes, name: str) -> tuple[str, str, float]:
+        """What a reader of the file will see in a row."""
+        text = text_of(name, self.header + b"\n" + body + b"\n")
+        if self.kind == "quepid":
+            read = quepid.judgments(text)
+        else:
+            own = {"query_id": self.query, "doc_id": self.doc, "relevance": self.value}
+            read = delimited.read_delimited(text, QRELS_COLUMNS.renamed(own))
+        pairs, values = Columns.checked(read)
+        return pairs.topics[0], pairs.docs[0], float(values[0])
+
+    def _split(self, body: bytes) -> list[bytes]:
+        """The fields as they are written, quotes and blanks and all."""
+        separator = _bytes(self.separator)
+        if b'"' not in body:
+            return body.split(separator)
+        pattern = rb' *"(?:[^"]|"")*"[^%b]*|[^%b]*' % (separator, separator)
+        fields, begin = [], 0
+        while True:
+            field = re.compile(pattern).match(body, begin)
+            assert field is not None  # the second half of the pattern matches nothing at all
+            fields.append(field[0])
+            if field.end() == len(body):
+                return fields
+            begin = field.end() + 1
+
+
+def _is_number(value: str) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except ValueError:
+        return False
+
+
+def _cell(field: bytes) -> str:
+    text = _text(field).strip(BLANKS)
+    if text.startswith('"') and text.endswith('"') and len(text) > 1:
+        text = text[1:-1].replace('""', '"')
+    return text.strip(BLANKS)
+
+
+class JudgmentFile:
+    """The judgments in a file, changed here in memory and written by ``write``."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        formats: str | tuple[str | None, str | None] | None = None,
+        columns: Mapping[str, str] | None = None,
+        source: str | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self._formats, self._columns, self._source = formats, columns, source
+        self.load()
+
+    # ---- reading ----
+
+    def load(self) -> None:
+        """Read the file as it is now; where it takes no judgments, an error, and nothing is changed here."""
+        status, content = self._status(), self._content()
+        records = self._records_of(content)
+        bodies, ends = _split_records(content, in_quotes=isinstance(records, TableRecords))
+        place: dict[Pair, int] = {}
+        values: dict[Pair, str] = {}
+        for number, body in enumerate(bodies):
+            try:
+                fields = records.fields(body.removeprefix(BYTE_ORDER_MARK) if number == 0 else body)
+            except DataError as error:
+                raise self._refused(number, str(error)) from None
+            if fields is None:
+                continue
+            query, doc, value = fields
+            if (query, doc) in place:
+                remedy = (
+                    "" if not isinstance(records, TableRecords) or not records.source else " Say whose with --labels."
+                )
+                raise self._refused(number, f"document {shown(doc)} of topic {shown(query)} stands twice.{remedy}")
+            if value and not _is_number(value):
+                raise self._refused(number, f"the grade {shown(value)} is no number.")
+            place[query, doc] = number
+            values[query, doc] = value
+        self.records, self._bodies, self._ends, self._place, self._value = records, bodies, ends, place, values
+        self._known, self.dirty = status, False
+
+    def _refused(self, number: int, problem: str) -> UsageError:
+        return UsageError(f"{Place(str(self.path), number + 1)}: {problem} {READ_ONLY}")
+
+    def changed_outside(self) -> bool:
+        """Did anybody else write the file since it was read or written here?"""
+        return self._status() != self._known
+
+    def grade(self, pair: Pair) -> float | None:
+        """The grade of a document; None where nobody judged it."""
+        value = self._value.get(pair, "")
+        number = float(value) if value else POOLED_NOT_JUDGED
+        return None if number == POOLED_NOT_JUDGED else number
+
+    def grades(self) -> list[float]:
+        """All grades that the file has, ascending."""
+        return sorted({number for number in map(float, filter(None, set(self._value.values()))) if number >= 0})
+
+    def line(self, pair: Pair) -> str | None:
+        """The record of a document as it is written; None where it has none."""
+        place = self._place.get(pair)
+        return None if place is None else _text(self._bodies[place])
+
+    def content(self) -> bytes:
+        """The whole file."""
+        return b"".join(part for record in zip(self._bodies, self._ends, strict=True) for part in record)
+
+    def _content(self) -> bytes:
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise DataError(self.path, f"cannot be read ({error.strerror or error}).") from None
+
+    def _status(self) -> tuple[int, ...] | None:
+        try:
+            status = self.path.stat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+    def _records_of(self, content: bytes) -> TrecRecords | TableRecords:
+        name = str(self.path)
+        if content.startswith(NO_TEXT):
+            raise UsageError(f"{name}: this is no plain text. {READ_ONLY}")
+        names = QRELS_COLUMNS.renamed(self._columns)
+        kind = pair_of_names(self._formats)[0]
+        if not content.strip():
+            return TrecRecords()
+        text = text_of(name, content)
+        kind = kind or recognised(text, name, names)
+        if kind == "trec":
+            return TrecRecords()
+        if kind not in ("csv", "tsv", "quepid"):
+            raise UsageError(f"{name}: the format is {kind}. {READ_ONLY}")
+        columns, separator = delimited.header(text), delimited.header_separator(text) or ","
+        header = next(text.lines(), b"").removesuffix(b"\r")
+        if kind == "quepid":
+            known = [find_column(columns, own) for own in (quepid.QUERY, quepid.DOC, quepid.RATING)]
+            if None in known:
+                raise UsageError(f"{name}: there is no column for the rating. {READ_ONLY}")
+            query, doc, value, source = *map(str, known), None
+        else:
+            query, doc, value, _, source, _ = found_columns(columns, names, name)
+        return TableRecords(kind, header, separator, columns, query, doc, value, source, self._source)
+
+    # ---- changing ----
+
+    def reject_unheld(self, pair: Pair, grade: float, judge: str) -> None:
+        """An error, before anything is changed, if the file could not hold the judgment."""
+        unheld = self.records.unheld(pair)
+        if unheld:
+            what, name, reason = unheld
+            raise UsageError(f"The {what} id {shown(name)} {reason}.")
+        body = self._body(pair, grade, judge)
+        try:
+            back = self.records.read(body.removeprefix(BYTE_ORDER_MARK), str(self.path))
+            first = bool(self._place) or recognised(text_of(str(self.path), body), str(self.path)) == self.records.kind
+        except DataError:
+            back, first = None, False
+        if back != (*pair, grade) or not (first or self.records.header):
+            raise DataError(self.path, "the judgment could not be read back from this file, and was not written.")
+
+    def put(self, pair: Pair, grade: float, judge: str) -> None:
+        """Judge a document, in its row or in a new one."""
+        body = self._body(pair, grade, judge)
+        place = self._place.get(pair)
+        if place is not None:
+            self._bodies[place] = body
+        else:
+            last = self._last()
+            if last is not None and not self._ends[last]:  # a file without a line ending at its end stays one
+                self._ends[last], end = self._line_ending(), b""
+            else:
+                end = self._line_ending()
+            self._place[pair] = len(self._bodies)
+            self._bodies.append(body)
+            self._ends.append(end)
+        self._value[pair] = decimal(grade)
+        self.dirty = True
+
+    def take_back(self, pair: Pair, before: str | None) -> None:
+        """Put back what stood in the place of a judgment: a record, or none."""
+        place = self._place.get(pair)
+        if place is None:
+            return
+        if before is not None:
+            body = _bytes(before)
+            fields = self.records.fields(body.removeprefix(BYTE_ORDER_MARK) if place == 0 else body)
+            self._bodies[place], self._value[pair] = body, fields[2] if fields else ""
+        else:
+            was_last, end = place == self._last(), self._ends[place]
+            self._bodies[place] = self._ends[place] = b""
+            del self._place[pair], self._value[pair]
+            last = self._last()
+            if was_last and last is not None:
+                self._ends[last] = end
+        self.dirty = True
+
+    def _body(self, pair: Pair, grade: float, judge: str) -> bytes:
+        place = self._place.get(pair)
+        if place is not None:
+            return self.records.with_grade(self._bodies[place], decimal(grade))
+        last = self._last()
+        return self.records.new(pair, decimal(grade), judge, self._bodies[last] if last is not None else b"")
+
+    def _last(self) -> int | None:
+        """The last record that is there."""
+        numbers = range(len(self._bodies) - 1, -1, -1)
+        return next((number for number in numbers if self._bodies[number] or self._ends[number]), None)
+
+    def _line_ending(self) -> bytes:
+        return next((end for end in reversed(self._ends) if end), b"\n")
+
+    # ---- writing ----
+
+    def write(self, content: bytes) -> None:
+        """Put this content in the place of the file, whole and safe on the disk."""
+        with writing(self.path, "wb", durable=True) as out:
+            out.write(content)
+        if self._content() != content:
+            raise DataError(self.path, "another program changed the file meanwhile.")
+        self._known = self._status()
+
+    def clear_copies(self) -> None:
+        """Remove what writers that were killed left behind."""
+        clear_copies(self.path)
+
+
+def _split_records(content: bytes, *, in_quotes: bool) -> tuple[list[bytes], list[bytes]]:
+    """The records of a file and their line endings; in tables a line may end inside quotes."""
+    bodies: list[bytes] = []
+    ends: list[bytes] = []
+    held: list[bytes] = []
+    inside = False
+    for line in re.findall(rb"[^\n]*\n|[^\n]+", content):
+        held.append(line)
+        inside ^= in_quotes and line.count(b'"') % 2 == 1
+        if not inside:
+            _add_record(b"".join(held), bodies, ends)
+            held = []
+    if held:
+        _add_record(b"".join(held), bodies, ends)
+    return bodies, ends
+
+
+def _add_record(record: bytes, bodies: list[bytes], ends: list[bytes]) -> None:
+    end = next((end for end in (b"\r\n", b"\n") if record.endswith(end)), b"")
+    bodies.append(record[: len(record) - len(end)])
+    ends.append(end)

@@ -1,0 +1,78 @@
+// What could change it: noise, unjudged documents, ties, another p, another measure.
+
+const comparable = (a, b) => pairs !== null && a !== b && placeAmong.has(a) && placeAmong.has(b);
+const BEHIND = 12, LANE = 7;
+
+// What each unknown leaves of the difference A less B, and whether it could turn it: that is Python's decision.
+function unknownsOf(a, b, measure) {
+  const row = pairOf(a, b, measure), { noise, holes, ties } = row.choices;
+  const told = [{ name: "noise", of: "noise", low: row.ci_low, high: row.ci_high, turns: noise === 1 || noise === 3 }];
+  if (known(row.certain_low)) told.push({ name: "unjudged documents", of: "unjudged", low: row.certain_low, high: row.certain_high, turns: holes === 4 || holes === 6 });
+  if (known(row.ties_low)) told.push({ name: "ties", of: "ties", low: row.ties_low, high: row.ties_high, turns: ties === 4 });
+  if (measures[measure].slider && data.persistence) {
+    const along = GRID.map((_, place) => less(curveOf()[a][place], curveOf()[b][place]));
+    told.push({ name: "another p", of: "persistence", low: Math.min(...along), high: Math.max(...along), turns: crossingsOf(a, b).length > 0 });
+  }
+  return { difference: row.difference, told };
+}
+
+const UNKNOWNS = [["noise", "noise: the interval over topics"], ["unjudged", "unjudged documents: whatever they are"], ["ties", "ties: over all orders"], ["persistence", "p from 0.30 to 0.99"]];
+
+function lanes(svg, x, top, { difference, told }, colour) {
+  told.forEach(({ name, of, low, high, turns }, number) => {
+    if (!known(low) || !Number.isFinite(low) || !Number.isFinite(high)) return;
+    const y = top + number * LANE;
+    svg.append(titled(drawn("rect", { x: x(low), width: Math.max(2, x(high) - x(low)), y, height: LANE - 2, class: `lane ${of} ${turns ? "turns" : "holds"}` }),
+      `${name}: from ${signed(low)} to ${signed(high)}; ${turns ? "could turn it" : "does not turn it"}`));
+  });
+  if (Number.isFinite(difference)) svg.append(drawn("line", { x1: x(difference), x2: x(difference), y1: top - 3, y2: top + told.length * LANE + 1, class: "difference", style: `stroke:${colour}` }));
+}
+
+const turning = (told) => told.filter((unknown) => unknown.turns).map((unknown) => unknown.name);
+
+function showChanges() {
+  if (!several) return;
+  const { measure } = looked, order = ranked(measure), leader = order[0], label = measures[measure].label;
+  const behind = order.slice(1).filter((run) => comparable(run, leader)).slice(0, BEHIND);
+  if (!behind.length || !Number.isFinite(data.systems[measure].mean[leader])) { replace(at("changes-chart"), element("p", "There is nothing to draw.")); return; }
+  const rows = behind.map((run) => ({ run, ...unknownsOf(run, leader, measure) }));
+  const kinds = rows[0].told.length, step = kinds * LANE + 14, room = roomOf("changes-chart"), narrow = room < 620;
+  const left = narrow ? 112 : 190, right = narrow ? 10 : 250, top = 10, bottom = top + rows.length * step;
+  const svg = canvas(room, bottom + 40, `How far the runs behind ${runs[leader]} are from it by ${label}, and what noise, unjudged documents, ties and another p leave of that`);
+  const x = scale(...stretch([0, ...rows.flatMap(({ told, difference }) => [difference, ...told.flatMap(({ low, high }) => [low, high])])], 6), left, room - right);
+  axisBelow(svg, x, top - 6, bottom, narrow ? 4 : 8, { withSign: true, name: `${label} less that of ${runs[leader].slice(0, 40)}` });
+  rows.forEach((row, number) => {
+    const y = top + number * step + 4, anchor = drawn("a", { href: pairAddress(leader, row.run), "aria-label": `${runs[leader]} beside ${runs[row.run]}` });
+    anchor.append(nameText(runs[row.run], { x: left - 10, y: y + step / 2 - 2, "text-anchor": "end", class: "name" }, narrow ? 12 : 24));
+    svg.append(anchor);
+    lanes(svg, x, y, row, runColour(row.run));
+    if (!narrow) svg.append(drawn("text", { x: room - right + 14, y: y + step / 2 - 2, class: turning(row.told).length ? "turns" : "" }, turning(row.told).join(", ") || "nothing here turns it"));
+  });
+  showFigure("changes-chart", svg);
+  const counted = UNKNOWNS.map(([of]) => { const held = rows.filter(({ told }) => told.some((unknown) => unknown.of === of)); return [held.length, held.filter(({ told }) => told.some((unknown) => unknown.of === of && unknown.turns)).length]; });
+  const parts = [["noise", 0], ["unjudged documents", 1], ["the order of ties", 2], ["another p", 3]].filter(([, of]) => counted[of][0]).map(([name, of]) => `${name} could turn ${counted[of][1]}`);
+  at("changes-words").textContent = `Of the ${plural(rows.length, "run")} next behind ${runs[leader]} by ${label}: ${parts.join("; ")}.`;
+  const legend = UNKNOWNS.filter((_, of) => counted[of][0]).map(([of, text]) => { const item = element("span"); item.append(element("i", null, "swatch", of), element("span", text)); return item; });
+  replace(at("changes-legend"), ...legend, element("span", "strong: it could turn the order; pale: it does not. Noise is decided by the corrected test, the line is the interval of the pair alone."));
+}
+
+// ---- another measure ----
+
+function showMeasures() {
+  if (measures.length < 2 || !several) { at("measures-part").hidden = true; return; }
+  const leader = ranked(looked.measure)[0];
+  table(at("measures-board"), [
+    { name: "measure", words: true, names: true, text: (measure) => measures[measure].label },
+    { name: "leads", words: true, text: (measure) => runs[ranked(measure)[0]], classes: () => ["name"] },
+    { name: "with", text: (measure) => fixed(data.systems[measure].mean[ranked(measure)[0]], measures[measure].digits) },
+    { name: "may be first", text: (measure) => (data.systems[measure].rank_low || []).filter((low) => low === 1).length || "-" },
+    { name: `place of ${runs[leader]}`, words: true, text: (measure) => data.systems[measure].place[leader] || "-" },
+  ], [...measures.keys()], { file: "measures" });
+  table(at("agreement-board"), [
+    { name: "measure", words: true, names: true, text: (row) => row.measure_a }, { name: "and", words: true, text: (row) => row.measure_b },
+    ...[["tau", "Kendall's tau"], ["tau_ap", "tau AP"], ["spearman", "Spearman"], ["rbo", "RBO"]].map(([key, name]) => (
+      { name, widest: key !== "tau", text: (row) => fixed(row[key]), order: (row) => row[key] })),
+    { name: "swapped", text: (row) => row.swapped, order: (row) => row.swapped },
+    { name: "both significant", text: (row) => row.swapped_significantly, order: (row) => row.swapped_significantly },
+  ], data.agreement, { sorted: { by: "Kendall's tau", down: true }, file: "agreement" });
+}
