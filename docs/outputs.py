@@ -8,8 +8,8 @@ with ``runs/``, and some of its runs under names that pages use (``RUNS``).
 
 - ``console`` blocks: lines after ``$`` are commands, what follows is their
   output. A line ``...`` stands for any lines.
-- ``sh`` blocks are commands that must succeed (0), or answer "no" or "undecided" (1, 4); what ``console`` blocks show may
-  be a refusal (2, 3).
+- ``sh`` blocks are commands that must succeed (0), or answer "no" or "undecided" (1, 4); what ``console`` blocks show
+  may be a refusal (2, 3).
 - ``python`` blocks share one namespace for the page; ``pycon`` blocks are sessions with their output.
 - ``<!-- setup ... -->`` holds commands that a reader does not see; in ``<!-- setup python ... -->``, Python.
 - ``<!-- not run: why -->`` before a block leaves it out.
