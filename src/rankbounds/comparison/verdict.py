@@ -187,6 +187,8 @@ def compare(
     if not isinstance(scores, Scores):
         from rankbounds.comparison.from_sums import compare_sums
 
+        if any(given is not None for given in (margin, among, evidence, certain)):
+            raise UsageError("margin, among, evidence and certain need every topic: collect the scores of Spark first.")
         return compare_sums(
             scores, test=test, correction=correction, alternative=alternative, alpha=alpha, confidence=confidence,
             baseline=baseline,
