@@ -47,7 +47,7 @@ MOVED = {
     "rankbounds.scores": "rankbounds.evaluation.scores",
     "rankbounds.simulated_collections": "rankbounds.probability.simulated_collections",
     "rankbounds.spark": "rankbounds.evaluation.engines.spark",
-    "rankbounds.spark_tasks": "rankbounds.evaluation.engines.spark.segments",
+    "rankbounds.spark_tasks": "rankbounds.evaluation.engines.spark.scoring",
     "rankbounds.streaming": "rankbounds.evaluation.engines.streaming",
     "rankbounds.tie_key": "rankbounds.collection.tie_key",
     "rankbounds.tied_groups": "rankbounds.rankings.tied_groups",
