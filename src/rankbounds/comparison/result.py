@@ -543,7 +543,8 @@ class Comparison:
             for row in rows[:at_most]
         ]
         verdict = len(header) - 1
-        return Table(header, cells, frozenset({0, 1, verdict}), importance=[1, 2, header.index("p"), verdict, 3])
+        decisive = header.index("p corrected" if corrected else "p")  # the one that the verdict rests on
+        return Table(header, cells, frozenset({0, 1, verdict}), importance=[1, 2, decisive, verdict, 3])
 
     def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
         """The leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
