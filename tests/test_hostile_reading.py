@@ -545,6 +545,12 @@ class TestWords:
         assert rb.read_run(tmp_path / "run.csv").to_dict() == {"1": {"d1": 2.0, "d2": 1.0}}
         assert time.process_time() - began < 3
 
+    def test_topics_that_end_in_nul_are_topics_of_their_own(self):
+        run = rb.Run.from_columns(["b", "a\x00", "b"], ["a", "a", "c"], [0.0, 0.0, 1.0])
+        assert run.to_dict() == {"b": {"a": 0.0, "c": 1.0}, "a\x00": {"a": 0.0}}
+        scores = rb.evaluate({"b": {"a": 1}, "a\x00": {"a": 1}}, run, "RR")
+        assert dict(zip(scores.query_ids, scores.value[0, :, 0].tolist(), strict=True)) == {"b": 0.5, "a\x00": 1.0}
+
     def test_judgments_of_which_nothing_is_left_are_refused(self, qrels):
         nothing = rb.read_qrels(qrels).take(np.zeros(0, dtype=np.int64))
         with pytest.raises(DataError, match="no topic is judged"):

@@ -676,9 +676,10 @@ def test_two_judges_in_a_browser_see_how_far_they_agree(chromium, page):
     page.say("judge", **judgment("elsewhere", 1, "bob", "2"))
     page.say("judge", **judgment("elsewhere", 1, "ann", "2"))
     chromium.get(f"http://127.0.0.1:{page.port}/?judge=bob")
-    row = waited_for(lambda: chromium.find_elements("css selector", "#agreement tbody tr"))[0]
+    # In one step: the page may write its table anew between two.
+    rows = "return [...document.querySelectorAll('#agreement tbody tr')].map(row => [...row.children].map(c => c.innerText))"
+    cells = waited_for(lambda: chromium.execute_script(rows))[0]
     (expected,) = page.desk.agreement()
-    cells = [cell.text for cell in row.find_elements("css selector", "th, td")]
     assert set(cells[0].split(", ")) == {"ann", "bob"}
     assert cells[1] == str(expected["documents"])
     assert cells[2] == f"{round(100 * expected['same'] / expected['documents'])}%"

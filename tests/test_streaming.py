@@ -311,6 +311,7 @@ def mutated(content, mutations):
 )
 @example(seed=0, order="grouped", qrels=[], run=[("cut", 0, b"")], lenient=False)
 @example(seed=0, order="mixed", qrels=[("line", 900, b"\x01")], run=[("line", 900, b"\xef\xbb\xbf")], lenient=False)
+@example(seed=0, order="grouped", qrels=[("insert", 0, b"\x00")], run=[("insert", 0, b"\x00")], lenient=False)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_same_bytes_have_the_same_outcome(tmp_path, seed, order, qrels, run, lenient):
     contents = [("\n".join(part) + "\n").encode() for part in lines(seed, topics=12, order=order)]

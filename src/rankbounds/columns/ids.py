@@ -285,8 +285,14 @@ class Ids(Sequence[str]):
         representatives = changes[first[appearance]]
         per_change = number[inverse]
         codes = np.repeat(per_change, np.diff(np.append(changes, len(self))))
-        # The hash of an id of at most eight bytes is one to one; that of a longer one is verified.
-        if self.word_count() > 1 and not self.equals(self.take(representatives[codes])).all():
+        # Of ids of one length up to eight bytes the hash is one to one; that of longer ones is verified. (Ids of different
+        # lengths can share it where one ends in NUL.)
+        alike = representatives[codes]
+        if self.word_count() == 1:
+            same = bool((self.length == self.length[alike]).all())
+        else:
+            same = bool(self.equals(self.take(alike)).all())
+        if not same:
             return self._codes_one_by_one()
         return self.take(representatives), codes
 

@@ -35,8 +35,8 @@ def sentences(scores: Scores, compared: Comparison | None, content: dict[str, An
         f"{len(scores.query_ids)} topics."
     ]
     if compared is not None:
-        told += [*_how_sure(compared, leader), *_over_measures(scores, content["agreement"])]
-    told += _unjudged(scores, leader)
+        told += [*_how_sure(compared, leader, alone=alone), *_over_measures(scores, content["agreement"])]
+    told += _unjudged(scores, leaders)
     if content["lists"] is not None:
         told += [*_coverage(scores), *_ties(content, measure)]
     return told
@@ -48,7 +48,7 @@ def leading(scores: Scores, place: int) -> list[int]:
     return np.flatnonzero(merits == merits.max()).tolist()
 
 
-def _how_sure(compared: Comparison, leader: int) -> list[str]:
+def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
     """Between which places the leader stands, who may be first, and how many pairs the topics separate."""
     runs, settings = compared.runs, compared.settings
     assert compared.p_adjusted is not None
@@ -62,12 +62,12 @@ def _how_sure(compared: Comparison, leader: int) -> list[str]:
         place = rank_words(rows[leader]["rank_low"], rows[leader]["rank_high"])
         others = [run for run in range(len(runs)) if run != leader and rows[run]["rank_low"] == 1]
         told.append(
-            f"Its place among all {len(runs)} runs is {place}"
+            f"{'Its place' if alone else f'The place of {runs[leader]}'} among all {len(runs)} runs is {place}"
             + (f"; {counted(others, runs)} may be first as well" if others else "")
             + f" ({1 - settings['alpha']:.0%} sure, for all runs together)."
         )
     told.append(
-        f"Not separable from it: {counted(alike, runs)}; differences such as theirs can come by chance."
+        f"Not separable from {'it' if alone else runs[leader]}: {counted(alike, runs)}; differences such as theirs can come by chance."
         if alike
         else "Every other run is significantly worse."
     )
@@ -104,9 +104,9 @@ def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[
     return told
 
 
-def _unjudged(scores: Scores, leader: int) -> list[str]:
+def _unjudged(scores: Scores, leaders: Sequence[int]) -> list[str]:
     """Could runs lead once everything is judged? By measures of a list alone: others depend on all runs' documents."""
-    measure, runs = scores.measures[0], scores.runs
+    measure, runs, leader = scores.measures[0], scores.runs, leaders[0]
     if scores.bounds not in ("unjudged", "both") or not measure.list_only or len(runs) < 2:
         return []
     mean = scores.mean()
@@ -114,7 +114,10 @@ def _unjudged(scores: Scores, leader: int) -> list[str]:
     least, most = (high, low) if measure.lower_is_better else (low, high)
     could_lead = np.flatnonzero(better(most, least[leader], measure) & (np.arange(len(runs)) != leader)).tolist()
     if not could_lead:
-        return [f"Whatever the unjudged documents are, {runs[leader]} stays first on these topics by {measure}."]
+        stays = "stays" if len(leaders) == 1 else "stay"
+        return [
+            f"Whatever the unjudged documents are, {counted(leaders, runs)} {stays} first on these topics by {measure}."
+        ]
     return [
         f"If the unjudged documents favour them, {counted(could_lead, runs)} could score "
         f"{'lower' if measure.lower_is_better else 'higher'} than {runs[leader]} surely does ({least[leader]:.4f})."
@@ -125,9 +128,8 @@ def _coverage(scores: Scores) -> list[str]:
     judged = scores.mean().judged[:, 0]
     weak = [run for run in np.argsort(judged, kind="stable").tolist() if judged[run] < LITTLE_JUDGED]
     if not weak:
-        return [
-            f"No score rests on unjudged documents: of every run's first ten, {judged.min():.0%} or more are judged."
-        ]
+        share = "all" if judged.min() >= 1 else f"{np.floor(100 * judged.min()):.0f}% or more"
+        return [f"Of every run's first ten documents {share} are judged."]
     return [
         f"Resting on unjudged documents: {counted(weak, scores.runs)}; less than {LITTLE_JUDGED:.0%} of their first "
         f"ten are judged (least: {judged[weak[0]]:.0%})."

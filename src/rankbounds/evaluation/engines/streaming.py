@@ -220,9 +220,14 @@ class _Stream:
     def check(self, whole: bool) -> None:
         """Reject what cannot be read in pieces, before any work is done; judgments that are held whole can."""
         files = [*self.runs] if whole else [self.qrels, *self.runs]
-        with self._as_a_whole_file_would_tell(*(self.runs if self.assumptions.gain.words else files)):
-            for file in files:
-                file.check()
+        try:
+            with self._as_a_whole_file_would_tell(*(self.runs if self.assumptions.gain.words else files)):
+                for file in files:
+                    file.check()
+        except DataError:
+            if whole:
+                self.reading.judgments(self.qrels.path)  # what is wrong with judgments is told first
+            raise
 
     def whole_judgments(self) -> Scores:
         """All judgments in memory, each run in pieces."""
