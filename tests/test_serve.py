@@ -677,7 +677,8 @@ def test_two_judges_in_a_browser_see_how_far_they_agree(chromium, page):
     page.say("judge", **judgment("elsewhere", 1, "ann", "2"))
     chromium.get(f"http://127.0.0.1:{page.port}/?judge=bob")
     # In one step: the page may write its table anew between two.
-    rows = "return [...document.querySelectorAll('#agreement tbody tr')].map(row => [...row.children].map(c => c.innerText))"
+    rows = "return [...document.querySelectorAll('#agreement tbody tr')].map(row => [...row.children])"
+    rows += ".map(cells => cells.map(cell => cell.innerText))"
     cells = waited_for(lambda: chromium.execute_script(rows))[0]
     (expected,) = page.desk.agreement()
     assert set(cells[0].split(", ")) == {"ann", "bob"}

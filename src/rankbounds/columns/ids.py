@@ -285,8 +285,8 @@ class Ids(Sequence[str]):
         representatives = changes[first[appearance]]
         per_change = number[inverse]
         codes = np.repeat(per_change, np.diff(np.append(changes, len(self))))
-        # Of ids of one length up to eight bytes the hash is one to one; that of longer ones is verified. (Ids of different
-        # lengths can share it where one ends in NUL.)
+        # Of ids of one length up to eight bytes the hash is one to one; that of longer ones is verified. (Ids of
+        # different lengths can share it where one ends in NUL.)
         alike = representatives[codes]
         if self.word_count() == 1:
             same = bool((self.length == self.length[alike]).all())

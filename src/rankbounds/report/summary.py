@@ -67,7 +67,8 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
             + f" ({1 - settings['alpha']:.0%} sure, for all runs together)."
         )
     told.append(
-        f"Not separable from {'it' if alone else runs[leader]}: {counted(alike, runs)}; differences such as theirs can come by chance."
+        f"Not separable from {'it' if alone else runs[leader]}: {counted(alike, runs)}; differences such as theirs can "
+        "come by chance."
         if alike
         else "Every other run is significantly worse."
     )
