@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rankbounds.terminal import lines_that_fit
 
-WIDTH = 130
+WIDTH = 142
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "figures" / "demo.svg"
 
 
