@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -395,6 +396,19 @@ def test_progress_on_terminals_alone(command, tmp_path, monkeypatch):
     assert max(map(cells, err.replace("\r", "\n").replace("\x1b[K", "").split("\n"))) <= 60
     assert "\r" not in last
     assert "\r" not in command(*arguments, "--quiet")[2]
+
+
+def test_no_progress_within_what_is_printed(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_line", line := progress._Line())
+    with progress.cleared():
+        drawing = threading.Thread(target=line.draw)
+        drawing.start()
+        drawing.join(0.05)
+        assert drawing.is_alive()
+        print("a warning")
+    drawing.join()
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("a warning\n", "\rworking, 0 s\x1b[K")
 
 
 def test_what_progress_says(monkeypatch):

@@ -31,13 +31,14 @@ def complain(message: str) -> None:
     from rankbounds.errors import readable  # late: the sooner this module is there, the sooner Ctrl-C is one line
 
     text = f"rankbounds: {readable(message.strip())}"
-    if sys.stderr.isatty():
-        from rankbounds.commands.progress import erase
-        from rankbounds.terminal import lines_that_fit
+    if not sys.stderr.isatty():
+        print(text, file=sys.stderr, flush=True)
+        return
+    from rankbounds.commands.progress import cleared
+    from rankbounds.terminal import lines_that_fit
 
-        erase()
-        text = lines_that_fit(text, screen_width())
-    print(text, file=sys.stderr, flush=True)
+    with cleared():
+        print(lines_that_fit(text, screen_width()), file=sys.stderr, flush=True)
 
 
 def screen_width() -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 from rankbounds.choices import check_choice
 from rankbounds.commands.messages import say, screen_width
-from rankbounds.commands.progress import erase
+from rankbounds.commands.progress import cleared
 from rankbounds.commands.progress import progress_on_terminal as progress_on_terminal
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
 from rankbounds.files.writing import not_utf8, reject_inputs, writing
@@ -172,10 +172,10 @@ def write_text(options: argparse.Namespace, text: str) -> None:
     width = look().width
     if width is not None and getattr(options, "format", None) == "table":
         text = lines_that_fit(text, width)
-    erase()
     try:
-        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
-        sys.stdout.buffer.flush()
+        with cleared():
+            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+            sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -59,12 +59,14 @@ class _Line:
             print(f"\r{shown}\x1b[K", end="", file=sys.stderr, flush=True)
             self._drawn = True
 
-    def erase(self) -> None:
-        """Leave the terminal as if nothing had been drawn."""
+    @contextlib.contextmanager
+    def cleared(self) -> Iterator[None]:
+        """The terminal as if nothing had been drawn, until the end of the block."""
         with self._lock:
             if self._drawn:
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)
             self._drawn = False
+            yield
 
 
 def _duration(seconds: float) -> str:
@@ -104,13 +106,13 @@ def shown() -> Iterator[None]:
         _line = None
         ended.set()
         drawing.join()
-        line.erase()
+        with line.cleared():
+            pass
 
 
-def erase() -> None:
-    """Clear the line for something else; it comes back while work goes on."""
-    if _line is not None:
-        _line.erase()
+def cleared() -> contextlib.AbstractContextManager[None]:
+    """No line while something else is printed; it comes back as work goes on."""
+    return _line.cleared() if _line is not None else contextlib.nullcontext()
 
 
 def doing(what: str) -> None:
@@ -122,7 +124,8 @@ def doing(what: str) -> None:
 def rest() -> None:
     """Show nothing until something else is being done: now it is others who take their time."""
     doing("")
-    erase()
+    with cleared():
+        pass
 
 
 def progress_on_terminal(what: str, then: str = WORKING) -> Callable[[int, int], None] | None:
