@@ -38,7 +38,7 @@ class Measure(Facts, metaclass=MeasureClass):
     to the reader of results. Class attributes state facts about the formula (see ``Facts``), and bounds, best and worst
     orders and expectations follow from them.
 
-    Parameters
+    Attributes
     ----------
     rel
         The lowest grade that counts as relevant. This parameter and the next two are known of every measure; a
