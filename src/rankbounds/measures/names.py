@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 REGISTRY: dict[str, type[Measure]] = {}
 """Every measure by its own name."""
+_owners: dict[str, str] = {}
+"""The measure that last took a name, by its own name; it may be gone from the registry, or have given the name up."""
 
 CLOSE = 0.75
 """How alike two words must be for one to be a misspelling of the other."""
@@ -33,6 +35,7 @@ def register(kind: type[Measure]) -> None:
                 f"Give {kind.__qualname__} another name or alias."
             )
     REGISTRY[kind.name] = kind
+    _owners.update((folded(name), kind.name) for name in _names_of(kind))
 
 
 def class_named(name: str) -> type[Measure]:
@@ -77,13 +80,8 @@ def _names_of(kind: type[Measure]) -> tuple[str, ...]:
 
 
 def _owner(name: str) -> type[Measure] | None:
-    wanted = folded(name)
-    return next((kind for kind in REGISTRY.values() if wanted in _folded_names(kind)), None)
-
-
-@lru_cache(maxsize=512)
-def _folded_names(kind: type[Measure]) -> frozenset[str]:
-    return frozenset(map(folded, _names_of(kind)))
+    owner = REGISTRY.get(_owners.get(folded(name), ""))
+    return owner if owner is not None and folded(name) in map(folded, _names_of(owner)) else None
 
 
 def _unknown(name: str) -> str:
