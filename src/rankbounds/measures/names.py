@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -104,5 +103,7 @@ def _suggestion(name: str) -> str:
     names = {folded(known): known for known in (*sorted(elsewhere), *sorted(trec), *FAMILIES, *NICKNAMES, *own)}
     word = folded(name)
     swapped = [known for known in names if len(word) > 2 and sorted(known) == sorted(word)]
+    import difflib
+
     close = swapped or difflib.get_close_matches(word, list(names), n=1, cutoff=CLOSE)
     return f' Did you mean "{names[close[0]]}"?' if close else ""
