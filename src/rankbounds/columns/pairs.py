@@ -114,8 +114,8 @@ class Pairs:
             end = np.cumsum(np.bincount(self.topic, minlength=len(self.topics)))
             in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
         targets = np.arange(SLICE_ROWS, len(self), SLICE_ROWS)
-        cuts = np.unique(end[np.searchsorted(end, targets)]) if targets.size else targets
-        edges = [0, *cuts.tolist()] + ([len(self)] if not cuts.size or cuts[-1] < len(self) else [])
+        cuts = end[np.searchsorted(end, targets)] if targets.size else targets
+        edges = [0, *dict.fromkeys((*cuts.tolist(), len(self)))]
         slices = [slice(first, last) for first, last in itertools.pairwise(edges)]
         if in_order:
             return list(slices)

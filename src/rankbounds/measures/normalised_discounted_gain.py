@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from rankbounds.rankings.ties import order_by_worth
 from rankbounds.rankings.topic_facts import TopicFacts
 
 
-@dataclass(frozen=True)
 class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
     """Discounted gain divided by that of the ideal ranking: 1 when the best documents known come first, best first.
 

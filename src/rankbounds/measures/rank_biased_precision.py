@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from rankbounds.measures.measure import RankWeighted
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class RBP(RankWeighted):
     """The rate at which a user who goes on to the next document with probability p meets relevant ones.
 

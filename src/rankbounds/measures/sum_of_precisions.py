@@ -14,7 +14,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_with_earlier, group_means, reordered
 
 
-@dataclass(frozen=True)
 class SP(Measure):
     """The precisions at the ranks of relevant documents, summed: average precision before it is divided by R.
 

@@ -116,8 +116,9 @@ class TopicFacts:
     @cached_property
     def levels(self) -> Floats:
         """The distinct positive gains that documents may have, ascending; the last is ``max_gain``."""
-        gains = np.unique(np.append(self._collection, (self.nonrelevant_gain, self.max_gain)))
-        return gains[gains > 0]
+        gains = np.append(self._collection, (self.nonrelevant_gain, self.max_gain))
+        rising = np.sort(gains[gains > 0])
+        return rising[np.diff(rising, prepend=0.0) > 0]
 
     @cached_property
     def count_from_level(self) -> Ints:
