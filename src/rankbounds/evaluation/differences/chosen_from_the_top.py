@@ -152,21 +152,26 @@ class _Read:
         best = np.full((pairs, width + 1), -np.inf)
         best[:, 0] = 0.0
         taken = np.zeros((pairs, width, width + 1), dtype=bool)
-        shared = self.rank_b > 0
+        terms = self._terms()
         for place in range(width):
-            number = np.arange(place + 1)
-            term = self.alone[:, place, None] + number * self.at_a[:, place, None]
-            if (meets := np.flatnonzero(shared[:, place])).size:
-                # Of those above it in A, how many do not stand above it in B for certain?
-                ranks = self.rank_b[meets]
-                others = place - np.count_nonzero(
-                    (ranks[:, :place] > 0) & (ranks[:, :place] < ranks[:, place, None]), axis=-1
-                )
-                term[meets] -= np.maximum(number - others[:, None], 0) * self.at_b[meets, place, None]
-            with_it = best[:, : place + 1] + term
-            taken[:, place, 1 : place + 2] = with_it > best[:, 1 : place + 2]
-            best[:, 1 : place + 2] = np.maximum(best[:, 1 : place + 2], with_it)
+            so_far = best[:, 1 : place + 2]
+            with_it = best[:, : place + 1] + terms[:, place, : place + 1]
+            np.greater(with_it, so_far, out=taken[:, place, 1 : place + 2])
+            np.maximum(with_it, so_far, out=so_far)
         return best, _Chosen(self, taken)
+
+    def _terms(self) -> Floats:
+        """By document and number of those chosen above it in A: the most that it adds."""
+        number = np.arange(self.there.shape[1])
+        terms = self.alone[:, :, None] + number * self.at_a[:, :, None]
+        rows, columns = np.nonzero(self.rank_b > 0)
+        if rows.size:
+            # Of those above it in A, how many do not stand above it in B for certain?
+            ranks = self.rank_b[rows]
+            above = (ranks > 0) & (ranks < ranks[np.arange(rows.size), columns][:, None]) & (number < columns[:, None])
+            others = columns - np.count_nonzero(above, axis=-1)
+            terms[rows, columns] -= np.maximum(number - others[:, None], 0) * self.at_b[rows, columns][:, None]
+        return terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,12 +184,12 @@ class _Chosen:
     def true_sum(self, number: Ints) -> Floats:
         """What the best choice of so many documents adds to A less what it adds to B, exactly."""
         pairs, width = self.read.there.shape
-        chosen = np.zeros((pairs, width))
-        left, line = number.copy(), np.arange(pairs)
+        left = np.empty((width + 1, pairs), dtype=np.int64)  # how many are chosen above each place
+        left[width] = number
+        taken, line = self.taken.reshape(-1), np.arange(pairs) * (width * (width + 1))
         for place in range(width - 1, -1, -1):
-            now = self.taken[line, place, left]
-            chosen[:, place] = now
-            left -= now
+            np.subtract(left[place + 1], taken[line + place * (width + 1) + left[place + 1]], out=left[place])
+        chosen = np.diff(left, axis=0).T.astype(np.float64)
         in_b = np.argsort(self.read.rank_b, axis=-1, kind="stable")
         total = np.where(chosen > 0, self.read.alone, 0.0).sum(axis=-1)
         total += (chosen * self.read.at_a * (np.cumsum(chosen, axis=-1) - chosen)).sum(axis=-1)
