@@ -73,6 +73,30 @@ def test_scores_as_programs_write_them_are_read_by_the_kernel():
 
 
 @needs_kernel
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["", " ", "\t "]),
+            st.sampled_from([" ", "\t", "  ", " \x01"]),
+            st.integers(1, 70),
+            decimals.filter(bool),
+            st.sampled_from(["\n", "\r\n", " \n", " \t\n", "\n\n", "\n#\n", "\n# a b c\n"]),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_fields_are_those_that_python_splits_whatever_stands_between_them(rows):
+    content = "".join(f"{front}q{blank}{'d' * size} {token}{end}" for front, blank, size, token, end in rows)
+    lines = parsed(content.encode())
+    if lines is not None:
+        assert lines.length.tolist() == [size for _, _, size, _, _ in rows]
+        assert lines.value.tobytes() == np.array([float(token) for *_, token, _ in rows]).tobytes()
+    plain = parsed("".join(f"{front}q{blank}{'d' * size} 1{end}" for front, blank, size, _, end in rows).encode())
+    assert plain is not None
+
+
+@needs_kernel
 @pytest.mark.parametrize(
     "content",
     [b"q d\n", b"q d 1 2\n", b"q d x\n", b"q d 1_0\n", b"q d nan\n", b"q d 1e999\n", b"q %s 1\n" % (b"d" * 257)],
