@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from rankbounds.columns.native.lines import Lines, count_lines
 from rankbounds.columns.native.lists import block_of, order_in_groups
 from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
 from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.columns.sums import running_sums
 from rankbounds.files.opening import text_of
 from rankbounds.rankings.join import join
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -300,3 +302,20 @@ def test_judgments_and_runs_in_dicts_are_the_same_tables_with_the_kernel_and_wit
         with native.switched(which):
             tables.append((as_qrels(nested), as_run(nested)))
     assert tables[0] == tables[1]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, -0.0, 0.1, 1.0, 1e300, -0.3]), min_size=5, max_size=5), max_size=19),
+    st.booleans(),
+)
+def test_running_sums_are_those_that_one_addition_after_the_other_gives(rows, upward):
+    array = np.array(rows, dtype=np.float64).reshape(-1, 5)
+    expected = []
+    for row in rows:
+        ordered = row[::-1] if upward else row
+        sums = list(itertools.accumulate(ordered))
+        expected.append(sums[::-1] if upward else sums)
+    wanted = np.array(expected, dtype=np.float64).reshape(-1, 5).tobytes()
+    for way in ("NumPy", "kernel") if native.built is not None else ("NumPy",):
+        with native.switched(way):
+            assert np.ascontiguousarray(running_sums(array, upward=upward)).tobytes() == wanted

@@ -177,6 +177,13 @@ FUNCTION(py_fill_block) {
     Py_RETURN_NONE;
 }
 
+FUNCTION(py_running_sums) {
+    int64_t n[5];
+    if (!numbers_of(arguments, given, 5, n)) return NULL;
+    OUTSIDE_THE_LOCK(running_sums(ADDRESS(n[0]), n[1], n[2], (int)n[3], ADDRESS(n[4])));
+    Py_RETURN_NONE;
+}
+
 FUNCTION(py_read_dicts) {
     int64_t n[4];
     if (given != 5 || !PyList_Check(arguments[0])) {
@@ -206,6 +213,7 @@ static PyMethodDef methods[] = {
     METHOD(rank_lists),
     METHOD(order_in_groups),
     METHOD(fill_block),
+    METHOD(running_sums),
     METHOD(read_dicts),
     {"seconds_outside_the_lock", py_seconds_outside, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
