@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import re
@@ -102,7 +101,9 @@ class Table:
 
 def in_markdown(cell: str) -> str:
     """The text such that Markdown shows it as it stands."""
-    return _MARKDOWN_SPECIAL.sub(r"\\\g<0>", html.escape(_printable(cell), quote=False))
+    from html import escape
+
+    return _MARKDOWN_SPECIAL.sub(r"\\\g<0>", escape(_printable(cell), quote=False))
 
 
 def in_latex(cell: str) -> str:
