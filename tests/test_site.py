@@ -65,6 +65,8 @@ def test_site_builds_without_a_warning(tmp_path):
     pages = {page.name for page in (tmp_path / "site").glob("*.html")}
     assert {"index.html", "measures.html", "commands.html", "report.html", "studies.html", "errata.html"} <= pages
     assert 'id="rankbounds.compare"' in (tmp_path / "site" / "python-comparison.html").read_text()
+    signature = (tmp_path / "site" / "python-measures.html").read_text().partition('id="rankbounds.AP"')[2]
+    assert "AP(rel:float=1.0" in re.sub(r"<[^>]+>|\s", "", signature[:5000])
     written = (tmp_path / "site" / "index.html").read_text()
     assert 'src="http' not in written
     assert 'rel="stylesheet" href="http' not in written
