@@ -114,6 +114,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"Could ties? No: o{_OVER_ORDERS}",
         f"Could ties? Yes: o{_OVER_ORDERS}",
         f"O{_OVER_ORDERS}",
+        "Could ties make one? None that is seen: over all orders of tied documents it stays below 0.0001 either way.",
     ),
     "lead": (
         "",
@@ -311,9 +312,10 @@ def choose(
                 np.isnan(ties_low) | np.isnan(ties_high),
                 equal(ties_low, ties_high),
                 (ties_low > 0) | (ties_high < 0),
+                zero & (np.maximum(np.abs(ties_low), np.abs(ties_high)) < SHOWN),
                 zero,
             ],
-            [int(lists_at_hand), 2, 3, 5],
+            [int(lists_at_hand), 2, 3, 6, 5],
             4,
         ),
         "settle": np.select(
