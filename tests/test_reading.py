@@ -7,8 +7,6 @@ import gzip
 import io
 import lzma
 import pickle
-import platform
-import subprocess
 import sys
 
 import numpy as np
@@ -427,20 +425,3 @@ class TestErrorsCarryStructure:
             REPEATED: LeftOut(1, Place(str(path), 8)),
         }
         assert told_once([warning, warning])[0].left_out[REPEATED] == LeftOut(2, Place(str(path), 8))
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of other C libraries nothing is promised")
-def test_files_that_follow_use_the_memory_of_those_before(tmp_path):
-    path = tmp_path / "run.txt"
-    path.write_text("".join(f"q{row // 1000} Q0 document{row} {row} {1e6 - row:.3f} tag\n" for row in range(30_000)))
-    script = """
-import resource, sys
-import rankbounds as rb
-def faults():
-    rb.read_run(sys.argv[1])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-first, *_, last = [faults() for _ in range(12)][3:]
-print((last - first) / 8)
-"""
-    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True)
-    assert float(done.stdout) < 100  # of 1.4 MB of text and as much of columns
