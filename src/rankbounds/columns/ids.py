@@ -35,8 +35,8 @@ def _freed_memory_is_kept() -> None:
     """Ask for a large block and give it back, once.
 
     Whoever reads many files asks for the same few megabytes again and again. The C library of Linux hands them back to
-    the system each time, which clears every page for the next who asks, until it has seen a block as large as this given
-    back: from then on it keeps what is smaller. Elsewhere nothing happens.
+    the system each time, which clears every page for the next who asks, until it has seen a block as large as this
+    given back: from then on it keeps what is smaller. Elsewhere nothing happens.
     """
     np.empty((1 << 25) - (1 << 16), dtype=np.uint8)
 
