@@ -378,7 +378,7 @@ class TestOtherTools:
         assert found.lines in (1, len(values))
 
     def test_means_of_trec_eval_begin_with_the_name_of_the_run(self, tmp_path):
-        qrels, run, values, value = self.given()
+        qrels, run, _, value = self.given()
         path = tmp_path / "out"
         path.write_text(f"runid                 \tall\tbm25\nndcg_cut_10           \tall\t{value:.4f}\n")
         (found,) = explain(qrels, run, path)

@@ -16,7 +16,8 @@ import numpy as np
 from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
 from rankbounds.comparison.equivalence import TOST
-from rankbounds.comparison.result import VERDICTS, Comparison
+from rankbounds.comparison.pairs import VERDICTS
+from rankbounds.comparison.result import Comparison
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.score_table import numbers_and_bounds, open_words

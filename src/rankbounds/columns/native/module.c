@@ -194,6 +194,19 @@ FUNCTION(py_read_dicts) {
     return read_dicts(arguments[0], n[0], n[1], ADDRESS(n[2]), ADDRESS(n[3]));
 }
 
+FUNCTION(py_rank_dicts) {
+    int64_t n[14];
+    if (given != 15 || !PyList_Check(arguments[0])) {
+        PyErr_SetString(PyExc_TypeError, "a list of dicts and 14 numbers expected");
+        return NULL;
+    }
+    if (!numbers_of(arguments + 1, given - 1, 14, n)) return NULL;
+    HeldJudgments held = {ADDRESS(n[2]), ADDRESS(n[3]), ADDRESS(n[4]), ADDRESS(n[5]), ADDRESS(n[6])};
+    RankedRows out = {ADDRESS(n[9]), ADDRESS(n[10]), NULL, ADDRESS(n[11]), ADDRESS(n[12]), ADDRESS(n[13])};
+    int64_t lists = rank_dicts(arguments[0], n[0], ADDRESS(n[1]), &held, (Order)n[7], (int)n[8], &out);
+    return lists < HANDED_BACK ? NULL : PyLong_FromLongLong(lists);
+}
+
 static PyObject *py_seconds_outside(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
     return PyFloat_FromDouble(seconds_outside);
 }
@@ -215,6 +228,7 @@ static PyMethodDef methods[] = {
     METHOD(fill_block),
     METHOD(running_sums),
     METHOD(read_dicts),
+    METHOD(rank_dicts),
     {"seconds_outside_the_lock", py_seconds_outside, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
