@@ -7,6 +7,7 @@ ordered as 8-byte words, without one Python string per row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, overload
 
 import numpy as np
@@ -29,8 +30,20 @@ BLANKS = "".join(map(chr, range(33)))
 """What may stand around an id in a file and is no part of it: blanks and control characters."""
 
 
+@cache
+def _freed_memory_is_kept() -> None:
+    """Ask for a large block and give it back, once.
+
+    Whoever reads many files asks for the same few megabytes again and again. The C library of Linux hands them back to
+    the system each time, which clears every page for the next who asks, until it has seen a block as large as this
+    given back: from then on it keeps what is smaller. Elsewhere nothing happens.
+    """
+    np.empty((1 << 25) - (1 << 16), dtype=np.uint8)
+
+
 def padded(size: int) -> Bytes:
     """A buffer for ``size`` bytes of text, which start at ``PADDING``."""
+    _freed_memory_is_kept()
     buffer = np.empty(size + 2 * PADDING, dtype=np.uint8)
     buffer[:PADDING] = 0
     buffer[size + PADDING :] = 0
