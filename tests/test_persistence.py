@@ -146,9 +146,9 @@ class TestRelaxed:
 
     def test_takes_microseconds(self):
         scores = np.random.default_rng(0).random(20_000).round(4)
-        start = time.perf_counter()
+        start = time.process_time()
         found = transfer(scores, 0.95, 0.8, digits=4)
-        assert (time.perf_counter() - start) / len(scores) < 20e-6
+        assert (time.process_time() - start) / len(scores) < 20e-6
         assert found.low.shape == found.high.shape == (20_000,)
 
     def test_an_array_is_each_score_by_itself(self):

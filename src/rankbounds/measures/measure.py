@@ -49,7 +49,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
     the number means to the reader of results. Class attributes state facts about the formula (see ``Facts``), and
     bounds, best and worst orders and expectations follow from them.
 
-    Parameters
+    Attributes
     ----------
     rel
         The lowest grade that counts as relevant. This parameter and the next two are known of every measure; a
