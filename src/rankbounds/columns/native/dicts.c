@@ -19,6 +19,7 @@ static int entries_of(PyObject *dicts, int64_t count, PyObject **keys, PyObject 
     for (Py_ssize_t i = 0; i < number; i++) {
         PyObject *inner = PyList_GetItem(dicts, i), *key, *entry;
         Py_ssize_t place = 0;
+        if (i + 1 < number) soon(PyList_GetItem(dicts, i + 1));
         if (inner == NULL || !PyDict_CheckExact(inner)) return 0;
         while (PyDict_Next(inner, &place, &key, &entry)) {
             if (rows == count) return 0;
@@ -257,4 +258,22 @@ done:
     PyMem_Free(places);
     PyMem_Free(found);
     return lists;
+}
+
+/* Rows of numbers as {row: {column: number}}, of the names in two lists; NULL with an exception. */
+PyObject *dict_of_rows(PyObject *rows, PyObject *columns, const double *value) {
+    Py_ssize_t width = PyList_Size(columns), length = PyList_Size(rows);
+    PyObject *result = PyDict_New();
+    for (Py_ssize_t row = 0; result != NULL && row < length; row++) {
+        PyObject *inner = PyDict_New();
+        int failed = inner == NULL;
+        for (Py_ssize_t column = 0; !failed && column < width; column++) {
+            PyObject *number = PyFloat_FromDouble(*value++);
+            failed = number == NULL || PyDict_SetItem(inner, PyList_GetItem(columns, column), number) < 0;
+            Py_XDECREF(number);
+        }
+        if (failed || PyDict_SetItem(result, PyList_GetItem(rows, row), inner) < 0) Py_CLEAR(result);
+        Py_XDECREF(inner);
+    }
+    return result;
 }
