@@ -99,32 +99,38 @@ typedef struct {
     int64_t number; /* of the document in its dict */
 } Place;
 
-/* Falling scores, equal ones as they are: short stretches by insertion, then merged in pairs. */
+/* Falling scores, equal ones as they are: short stretches by counting who comes before whom, then merged in pairs. Which
+   of two scores is higher nobody can foresee, so that no branch hangs on it. */
 static void sort_by_score(Place *places, int64_t count, Place *scratch) {
     enum { SHORT = 8 };
     for (int64_t begin = 0; begin < count; begin += SHORT) {
-        int64_t end = count - begin > SHORT ? begin + SHORT : count;
-        for (int64_t next = begin + 1; next < end; next++) {
-            Place moved = places[next];
-            int64_t to = next;
-            for (; to > begin && moved.score > places[to - 1].score; to--) places[to] = places[to - 1];
-            places[to] = moved;
+        int size = count - begin > SHORT ? SHORT : (int)(count - begin), rank[SHORT] = {0};
+        Place stretch[SHORT];
+        for (int own = 0; own < size; own++) {
+            stretch[own] = places[begin + own];
+            for (int other = 0; other < own; other++) {
+                int before = stretch[own].score > stretch[other].score;
+                rank[other] += before;
+                rank[own] += !before;
+            }
         }
+        for (int own = 0; own < size; own++) places[begin + rank[own]] = stretch[own];
     }
     for (int64_t width = SHORT; width < count; width *= 2) {
         for (int64_t begin = 0; begin + width < count; begin += 2 * width) {
-            Place *middle = places + begin + width, *to = places + begin;
+            Place *to = places + begin, *right = to + width;
             const Place *end = places + (count - begin > 2 * width ? begin + 2 * width : count);
-            if (!(middle->score > middle[-1].score)) continue;
+            if (!(right->score > right[-1].score)) continue;
             memcpy(scratch, to, (size_t)width * sizeof *places);
-            const Place *left = scratch, *left_end = scratch + width, *right = middle;
-            while (left < left_end && right < end) { /* without a branch that nobody can foresee */
-                int later = right->score > left->score;
-                *to++ = *(later ? right : left);
-                right += later;
-                left += !later;
+            const Place *left = scratch, *left_end = scratch + width;
+            while (left < left_end && right < end) {
+                uintptr_t ours = (uintptr_t)left, theirs = (uintptr_t)right;
+                uintptr_t later = -(uintptr_t)(right->score > left->score);
+                *to++ = *(const Place *)(ours ^ ((ours ^ theirs) & later));
+                right += later & 1;
+                left += ~later & 1;
             }
-            while (left < left_end) *to++ = *left++;
+            memcpy(to, left, (size_t)(left_end - left) * sizeof *places);
         }
     }
 }
