@@ -403,6 +403,16 @@ def test_rows_of_numbers_as_dicts(which):
             native.built.dict_of_rows((), [], 0)
 
 
+@needs_kernel
+@given(st.lists(st.text(min_size=1, max_size=300) | st.sampled_from(["a", "a\0", "", "z" * 256]), max_size=20))
+def test_hashes_are_those_of_numpy(names):
+    ids = Ids.of([name.encode("utf-8", "ignore").decode() for name in names])
+    with native.switched("NumPy"):
+        expected = ids.hashes().tolist()
+    assert ids.hashes().tolist() == expected
+    assert ids.take(slice(None, None, 2)).hashes().tolist() == expected[::2]
+
+
 def test_an_id_that_goes_on_with_zeros_comes_behind():
     for first, second in (("a", "a\0"), ("a\0", "a"), ("a\0", "a\0\0")):
         judged = min(first, second)

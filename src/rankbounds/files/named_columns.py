@@ -329,8 +329,8 @@ def is_column_wise(given: Any, names: ColumnNames) -> bool:
     return (
         isinstance(given, Mapping)
         and len(given) <= _MOST_COLUMNS
-        and all(find_column(map(str, given), known) for known in (names.query, names.doc))
         and not any(isinstance(column, Mapping | str) for column in given.values())
+        and all(find_column(map(str, given), known) for known in (names.query, names.doc))
     )
 
 
@@ -348,7 +348,10 @@ def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
 
 def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
     where = Source(source)
-    topics = Ids.checked(list(given), "a query id", where.place).to_list()
+    topics = list(given)
+    checked = Ids.checked(topics, "a query id", where.place)
+    if set(map(type, topics)) != {str}:
+        topics = checked.to_list()
     if len(set(topics)) < len(topics):
         raise DataError(source, "two query ids have the same text; ids are compared as text.")
     of_query = list(given.values())

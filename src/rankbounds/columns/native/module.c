@@ -113,6 +113,14 @@ FUNCTION(py_write_ids) {
     return PyLong_FromLongLong(size);
 }
 
+FUNCTION(py_hash_ids) {
+    int64_t n[5];
+    int status = 0;
+    if (!numbers_of(arguments, given, 5, n)) return NULL;
+    OUTSIDE_THE_LOCK(status = hash_ids(ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), n[3], ADDRESS(n[4])));
+    return PyLong_FromLong(status);
+}
+
 FUNCTION(py_any_repeated) {
     int64_t n[3];
     int repeated = 0;
@@ -229,6 +237,7 @@ static PyMethodDef methods[] = {
     METHOD(parse_lines),
     METHOD(merge_topics),
     METHOD(write_ids),
+    METHOD(hash_ids),
     METHOD(any_repeated),
     METHOD(topic_ends),
     METHOD(fill_table),
