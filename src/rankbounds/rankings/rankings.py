@@ -67,9 +67,10 @@ class Rankings:
 
     def remembered(self, key: Any, compute: Any) -> Any:
         """Several measures read the same derived array; it is computed once."""
-        if key not in self._memory:
-            self._memory[key] = compute()
-        return self._memory[key]
+        known = self._memory.get(key)
+        if known is None:
+            known = self._memory[key] = compute()
+        return known
 
     @property
     def width(self) -> int:

@@ -93,9 +93,10 @@ class TopicFacts:
 
     def remembered(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What follows from the judgments alone is computed once, for all runs."""
-        if key not in self._memory:
-            self._memory[key] = compute()
-        return self._memory[key]
+        known = self._memory.get(key)
+        if known is None:
+            known = self._memory[key] = compute()
+        return known
 
     @cached_property
     def judged(self) -> Ints:
