@@ -127,7 +127,7 @@ def parsed(given: Sequence[str]) -> argparse.Namespace:
         check_words(parser, given)
         raise
     if files is not None:
-        setattr(options, files, [*getattr(options, files), *apart])
+        setattr(options, files, [*(getattr(options, files) or ()), *apart])
         from rankbounds.commands.suggestions import check_files
 
         given_files = [getattr(options, "qrels", None) or "", *getattr(options, files)]
