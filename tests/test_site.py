@@ -85,7 +85,13 @@ OUTPUTS = _outputs()
 @pytest.mark.skipif(sys.platform != "linux", reason="pages are set up with the tools of a Linux shell")
 @pytest.mark.parametrize("page", OUTPUTS.pages(), ids=lambda page: page.name)
 def test_what_a_page_shows_is_what_comes_out(page):
-    assert OUTPUTS.rewritten(page) == page.read_text(), "python docs/outputs.py writes the pages anew"
+    try:
+        rewritten = OUTPUTS.rewritten(page)
+    except OUTPUTS.PageError as error:
+        if isinstance(error.__cause__, ModuleNotFoundError) and error.__cause__.name == "ir_measures":
+            pytest.skip("the page shows ir_measures, which is not installed: pip install ir_measures")
+        raise
+    assert rewritten == page.read_text(), "python docs/outputs.py writes the pages anew"
 
 
 def test_every_block_of_commands_is_one_that_is_run():
