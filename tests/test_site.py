@@ -65,8 +65,13 @@ def test_site_builds_without_a_warning(tmp_path):
     pages = {page.name for page in (tmp_path / "site").glob("*.html")}
     assert {"index.html", "measures.html", "commands.html", "report.html", "studies.html", "errata.html"} <= pages
     assert 'id="rankbounds.compare"' in (tmp_path / "site" / "python-comparison.html").read_text()
-    signature = (tmp_path / "site" / "python-measures.html").read_text().partition('id="rankbounds.AP"')[2]
-    assert "AP(rel:float=1.0" in re.sub(r"<[^>]+>|\s", "", signature[:5000])
+
+    def shown(page, begin):
+        part = (tmp_path / "site" / page).read_text().partition(f'id="{begin}"')[2].partition("<h2 id=")[0]
+        return re.sub(r"<[^>]+>|\s", "", part)
+
+    assert "AP(rel:float=1.0,cutoff:int|None=None)" in shown("python-measures.html", "rankbounds.AP")
+    assert "q(float|None,default:None)" in shown("python-evaluation.html", "rankbounds.Evaluator")
     written = (tmp_path / "site" / "index.html").read_text()
     assert 'src="http' not in written
     assert 'rel="stylesheet" href="http' not in written
