@@ -13,9 +13,10 @@ from rankbounds.cli import main
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.comparison import Evidence
 from rankbounds.comparison.settling_plan import SettlingPlan
-from rankbounds.comparison.settling_question import Question
+from rankbounds.comparison.settling_question import DRAWS_OF_EFFECTS, Question
 from rankbounds.comparison.simulated_judging import SimulatedJudging, least_count
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.rankings.topic_facts import TopicFacts
 
 QRELS = {"1": {"a": 2, "b": 0, "c": 1, "x": 1}, "2": {"a": 1, "d": 0, "z": 2}}
@@ -30,6 +31,14 @@ def question(measure, qrels=QRELS, runs=RUNS, q=0.0):
     return Question.about(all_runs(runs), facts, Assumptions(), rb.parse_measure(measure), q=q)
 
 
+def effects(asked, group):
+    """A row for each run of the group: what each document adds to it."""
+    effect = np.zeros((len(group), len(asked.collection)))
+    for _, some, part in asked.effects([group]):
+        effect[:, some] = part
+    return effect
+
+
 def documents(asked):
     names = asked.collection.doc_ids(np.arange(len(asked.collection)))
     topics = [asked.collection.facts.query_ids[topic] for topic in asked.collection.topic.tolist()]
@@ -42,7 +51,7 @@ def documents(asked):
 def test_an_effect_is_what_evaluating_anew_says(measure):
     """With q = 0 all others are non-relevant, and the effect is the plain change of the score."""
     asked = question(measure)
-    effect = asked.effects((0, 1))
+    effect = effects(asked, (0, 1))
     chosen = rb.parse_measure(measure)
     unjudged = {topic: dict(judged) for topic, judged in QRELS.items()}
     for topic, doc in documents(asked):
@@ -56,29 +65,77 @@ def test_an_effect_is_what_evaluating_anew_says(measure):
         np.testing.assert_allclose(effect[:, place], after - before, atol=1e-12, err_msg=f"{topic}/{doc}")
 
 
-def test_effects_between_looked_at_ranks_are_close():
-    """Far down a long list some ranks are looked at; the others lie on the line between them."""
+@pytest.mark.parametrize("group", [(0,), (0, 1)])
+@pytest.mark.parametrize("measure", ["AP", "AP@2", "nDCG@3", "Recall@2"])
+def test_an_effect_is_the_mean_over_what_the_others_may_be(measure, group):
+    """In every draw, the others judged as drawn: relevant less non-relevant, evaluated anew."""
+    asked = question(measure, q=0.4)
+    named, drawn = documents(asked), asked.drawn.again(DRAWS_OF_EFFECTS)
+    topics = np.arange(len(asked.collection.facts.query_ids))
+    part = drawn.completed(topics)
+    held = asked.collection.held[list(group)].any(axis=0)
+    names = [list(RUNS)[run] for run in group]
+    top = 2 if asked.measure.graded else 1
+    depth = asked.measure.cutoff or math.inf
+    effect = effects(asked, group)
+    for place, (topic, doc) in enumerate(named):
+        if not held[place]:
+            assert not effect[:, place].any()
+            continue
+        for row, name in enumerate(names):
+            if not 0 < asked.collection.rank[group[row], place] <= depth:
+                continue  # such documents have the effect of one more relevant document elsewhere
+            changes = []
+            for draw in range(DRAWS_OF_EFFECTS):
+                judged = {name: dict(grades) for name, grades in QRELS.items()}
+                for at, (own_topic, own_doc) in enumerate(named):
+                    if held[at]:
+                        judged[own_topic][own_doc] = 0
+                for own, at, grade in zip(part.completion, part.document, part.grade, strict=True):
+                    if own == draw and draw > 0 and held[at]:
+                        judged[named[at][0]][named[at][1]] = grade
+                scores = []
+                was = judged[topic][doc]
+                for grade in (0, max(was, top) if was == 0 else was):
+                    judged[topic][doc] = grade
+                    scores.append(rb.evaluate(judged, {name: RUNS[name]}, measure).mean().value.item())
+                changes.append(scores[1] - scores[0])
+            assert effect[row, place] == pytest.approx(np.mean(changes), abs=1e-12), (topic, doc, name)
+
+
+@pytest.mark.parametrize(("measure", "slack"), [("AP", 0.0), ("Q", 0.02)])
+def test_effects_far_down_a_long_list(measure, slack):
+    """Of AP every rank is worked out; of others some are looked at, the rest lies on the line between them."""
     simulated = rb.simulate(2, 2, 400, 300, pool_depth=5, seed=3)
-    asked = question("AP", simulated.pooled, simulated.runs)
-    effect = asked.effects((0, 1))
+    asked = question(measure, simulated.pooled, simulated.runs)
+    effect = effects(asked, (0, 1))
     rng = np.random.default_rng(1)
     everything = {topic: dict(judged) for topic, judged in simulated.pooled.to_dict().items()}
     named = documents(asked)
     for topic, doc in named:
         everything[topic][doc] = 0.0
-    before = rb.evaluate(everything, simulated.runs, "AP").mean().value[:, 0, 0]
-    for place in rng.permutation(len(named))[:40].tolist():
+    before = rb.evaluate(everything, simulated.runs, measure).mean().value[:, 0, 0]
+    top = max(grade for judged in everything.values() for grade in judged.values())
+    for place in rng.permutation(len(named))[:20].tolist():
         topic, doc = named[place]
-        after = (
-            rb.evaluate(
-                {name: judged | ({doc: 1.0} if name == topic else {}) for name, judged in everything.items()},
-                simulated.runs,
-                "AP",
-            )
-            .mean()
-            .value[:, 0, 0]
-        )
-        np.testing.assert_allclose(effect[:, place], after - before, atol=0.02 * np.abs(effect).max())
+        judged = {name: judged | ({doc: top} if name == topic else {}) for name, judged in everything.items()}
+        after = rb.evaluate(judged, simulated.runs, measure).mean().value[:, 0, 0]
+        np.testing.assert_allclose(effect[:, place], after - before, atol=slack * np.abs(effect).max() + 1e-12)
+
+
+def test_documents_are_drawn_once_for_all_runs(monkeypatch):
+    simulated = rb.simulate(3, 6, 80, 30, pool_depth=3, seed=8)
+    drawn_topics = []
+    completed = DrawnCompletions.completed
+
+    def counted(self, topics, samples=None):
+        drawn_topics.extend(topics.tolist())
+        return completed(self, topics, samples)
+
+    monkeypatch.setattr(DrawnCompletions, "completed", counted)
+    asked = question("AP", simulated.pooled, simulated.runs, q=0.2)
+    asked.plan(None, 5)
+    assert sorted(drawn_topics) == list(range(len(asked.collection.facts.query_ids)))
 
 
 def test_documents_for_the_other_run_come_first_where_relevance_is_rare():
@@ -132,8 +189,8 @@ def test_simulated_counts_are_those_of_judging_one_by_one(measure):
     rounds = 6
     grade = asked._truths(rounds)
     judging = SimulatedJudging(
-        asked.effect_on((0, 1))[None], asked.share, asked.gain_shares(grade),
-        np.array([asked.standing((0, 1))])[:, :2].T, asked.bounds([(0, 1)]), level=1.0, to_the_end=True,
+        np.stack(asked.effects_on([(0, 1)])), asked.share, asked.gain_shares(grade),
+        asked.standing([(0, 1)])[:, :2].T, asked.bounds([(0, 1)]), level=1.0, to_the_end=True,
     )  # fmt: skip
     by_hand = [judged_by_hand(asked, (0, 1), order, grade[line]) for line, order in enumerate(judging.orders())]
     if measure == "P@5":  # the bounds of a weighted sum are followed exactly

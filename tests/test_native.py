@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from rankbounds.columns.native.lines import Lines, count_lines
 from rankbounds.columns.native.lists import block_of, order_in_groups
 from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
 from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.columns.sums import running_sums
 from rankbounds.files.opening import text_of
 from rankbounds.rankings.join import join
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -70,6 +72,30 @@ def test_scores_as_programs_write_them_are_read_by_the_kernel():
             lines = parsed("".join(f"q d{row} {token}\n" for row, token in enumerate(tokens)).encode())
             assert lines is not None, f"handed back: {tokens[:3]}"
             assert lines.value.tolist() == [float(token) for token in tokens]
+
+
+@needs_kernel
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["", " ", "\t "]),
+            st.sampled_from([" ", "\t", "  ", " \x01"]),
+            st.integers(1, 70),
+            decimals.filter(bool),
+            st.sampled_from(["\n", "\r\n", " \n", " \t\n", "\n\n", "\n#\n", "\n# a b c\n"]),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_fields_are_those_that_python_splits_whatever_stands_between_them(rows):
+    content = "".join(f"{front}q{blank}{'d' * size} {token}{end}" for front, blank, size, token, end in rows)
+    lines = parsed(content.encode())
+    if lines is not None:
+        assert lines.length.tolist() == [size for _, _, size, _, _ in rows]
+        assert lines.value.tobytes() == np.array([float(token) for *_, token, _ in rows]).tobytes()
+    plain = parsed("".join(f"{front}q{blank}{'d' * size} 1{end}" for front, blank, size, _, end in rows).encode())
+    assert plain is not None
 
 
 @needs_kernel
@@ -276,3 +302,20 @@ def test_judgments_and_runs_in_dicts_are_the_same_tables_with_the_kernel_and_wit
         with native.switched(which):
             tables.append((as_qrels(nested), as_run(nested)))
     assert tables[0] == tables[1]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, -0.0, 0.1, 1.0, 1e300, -0.3]), min_size=5, max_size=5), max_size=19),
+    st.booleans(),
+)
+def test_running_sums_are_those_that_one_addition_after_the_other_gives(rows, upward):
+    array = np.array(rows, dtype=np.float64).reshape(-1, 5)
+    expected = []
+    for row in rows:
+        ordered = row[::-1] if upward else row
+        sums = list(itertools.accumulate(ordered))
+        expected.append(sums[::-1] if upward else sums)
+    wanted = np.array(expected, dtype=np.float64).reshape(-1, 5).tobytes()
+    for way in ("NumPy", "kernel") if native.built is not None else ("NumPy",):
+        with native.switched(way):
+            assert np.ascontiguousarray(running_sums(array, upward=upward)).tobytes() == wanted

@@ -95,6 +95,23 @@ def test_uncertainty_takes_them_as_probabilities(command, files):
     assert {row["run"]: row["sd"] for row in expected} == pytest.approx({name: row["sd"] for name, row in rows.items()})
 
 
+@pytest.mark.parametrize("measure", ["nDCG@5", "AP"])
+@pytest.mark.parametrize("difference", [(), ("--difference",)])
+def test_measures_that_are_no_sums_are_drawn(command, files, measure, difference):
+    """As with the same probabilities given by document."""
+    people, labels, runs, paths = files
+    asked = ("-m", measure, "--labels", "human,llm", "--calibrate", "--samples", "50", "--format", "json")
+    code, out, _ = command("uncertainty", *paths, *asked, *(difference or ("--interval", "distribution")))
+    assert code == 0
+    q = rb.label_probabilities(labels, people).by_pair
+    if difference:
+        expected = list(rb.differences(people, runs, measure, q=q, samples=50).rows())
+    else:
+        expected = list(rb.uncertainty(people, runs, measure, q=q, samples=50, interval="distribution").rows())
+    name = "difference" if difference else "mean"
+    assert [row[name] for row in json.loads(out)] == pytest.approx([row[name] for row in expected])
+
+
 def test_judge_next_does_not_take_model_labels_for_judgments(command, files):
     people, labels, runs, paths = files
     asked = ("judge-next", *paths, "-m", "RBP(p=0.5)", "--budget", "100", "--compare", "one", "two", "--format", "json")
@@ -126,7 +143,10 @@ def test_the_report_shows_the_same_scores_and_says_what_they_rest_on(files):
     [
         (("compare", "-m", "RBP(p=0.5)", "--labels", "human", "--calibrate"), "two sources"),
         (("compare", "-m", "RBP(p=0.5)", "--calibrate"), "two sources"),
-        (("compare", "-m", "nDCG@10", "--labels", "human,llm", "--calibrate"), "counts grades"),
+        (("compare", "-m", "nDCG@10", "--labels", "human,llm", "--calibrate"), "uncertainty"),
+        (("compare", "-m", "AP", "--labels", "human,llm", "--calibrate"), "uncertainty"),
+        (("report", "-m", "AP", "--labels", "human,llm", "--calibrate", "-o", "x.html"), "uncertainty"),
+        (("uncertainty", "-m", "DCG@10", "--labels", "human,llm", "--calibrate"), "counts grades"),
         (("compare", "-m", "P@5", "-m", "P(rel=2)@5", "--labels", "human,llm", "--calibrate"), "one grade"),
         (("compare", *ASKED, "--unjudged", "condensed"), "--unjudged"),
         (("uncertainty", *ASKED, "--q", "0.5"), "not from both"),

@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Plan and print."""
-    trusted = trusted_from(options, [parse_measure(options.measure)])
+    trusted = trusted_from(options, [parse_measure(options.measure)], drawn=True)
     if trusted is None:
         judgments, runs = collection_from(options)
     else:

@@ -252,13 +252,18 @@ def read_runs(options: argparse.Namespace, *, repeated: bool = False) -> list[Ru
     return reading_from(options).runs([counted(job) for job in jobs])
 
 
-def trusted_from(options: argparse.Namespace, measures: Sequence[Measure]) -> TrustedFirst | None:
-    """The labels that the options name, the trusted source's as truth and others calibrated; None if not asked for."""
+def trusted_from(
+    options: argparse.Namespace, measures: Sequence[Measure], *, drawn: bool = False
+) -> TrustedFirst | None:
+    """The labels that the options name, the trusted source's as truth and others calibrated; None if not asked for.
+
+    ``drawn``: for measures that may be drawn.
+    """
     if not options.calibrate:
         return None
     from rankbounds.probability.trusted_labels import TrustedFirst
 
-    return TrustedFirst.read(options.qrels, reading_from(options), measures)
+    return TrustedFirst.read(options.qrels, reading_from(options), measures, drawn=drawn)
 
 
 def score_tables_from(options: argparse.Namespace) -> Scores:

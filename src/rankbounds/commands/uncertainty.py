@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     if options.difference:
         _reject_with_difference(options)
     measures = parse_measures(options.measures or ["RBP(p=0.8)"])
-    trusted = trusted_from(options, measures)
+    trusted = trusted_from(options, measures, drawn=True)
     if trusted is not None and options.q != "logistic":
         raise UsageError("Probabilities come from --q or from --calibrate, not from both.")
     # The same file twice is a run against itself.

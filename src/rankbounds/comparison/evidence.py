@@ -390,7 +390,7 @@ class Evidence:
             if often < FEWEST_DRAWS:
                 continue
             if often < SAMPLES:
-                drawn = DrawnCompletions(collection, measure, models.of_grades(measure), often, SEED)
+                drawn = drawn.again(often)
             differences = drawn_differences(drawn, pairs)
             found.better[measure] = np.array(
                 [

@@ -28,13 +28,12 @@ from typing import Any
 
 from rankbounds.choices import check_choice
 from rankbounds.collection.inputs import all_runs, judgments_from
-from rankbounds.collection.run import Run
 from rankbounds.comparison.settling_plan import ALL, SETTLED, SettlingPlan
 from rankbounds.comparison.settling_question import Question
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.judging import next_judgments
-from rankbounds.judging.next_judgments import STRATEGIES, JudgingPlan
+from rankbounds.judging.next_judgments import STRATEGIES, JudgingPlan, two_of
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.probability.effects import is_plain_sum
 from rankbounds.probability.unjudged_documents import open_measures
@@ -87,7 +86,7 @@ def judge_next(
     seed
         Where draws start.
     progress : callable, optional
-        Told how many of how many runs, pairs of runs or simulated rounds are done.
+        Told how many of how many documents are valued, or simulated rounds are done.
 
     Returns
     -------
@@ -132,7 +131,9 @@ def judge_next(
     (chosen,) = open_measures([chosen], assumptions)
     systems = all_runs(runs, lenient=lenient)
     if compare is not None and compare != ALL:
-        systems = _two_of(systems, compare)
+        if isinstance(compare, str) or len(compare) != 2:
+            raise UsageError(f'Compare two runs, or "{ALL}" of them, not {compare!r}.')
+        systems = two_of(systems, compare)
     facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
     question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
@@ -157,15 +158,3 @@ def criterion(until: str | float | None, compare: object) -> float | None:
     if not 0.5 < level < 1:
         raise UsageError(f'until= (--until) takes "{SETTLED}" or a probability between 0.5 and 1, not {until}.')
     return level
-
-
-def _two_of(systems: list[Run], compare: tuple[str, str] | str) -> list[Run]:
-    by_name = {run.name: run for run in systems}
-    if isinstance(compare, str) or len(compare) != 2:
-        raise UsageError(f'Compare two runs, or "{ALL}" of them, not {compare!r}.')
-    for name in compare:
-        if name not in by_name:
-            raise UsageError(f'There is no run "{name}" to compare.{did_you_mean(name, list(by_name))}')
-    if compare[0] == compare[1]:
-        raise UsageError(f'A run cannot be compared with itself ("{compare[0]}").')
-    return [by_name[name] for name in compare]

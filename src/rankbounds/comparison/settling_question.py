@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.comparison.settling_plan import SETTLED, Needed, SettlingPlan
 from rankbounds.comparison.simulated_judging import SimulatedJudging, chance_of_better, least_count, values_of_judging
@@ -86,17 +86,30 @@ class Question:
         rule, grades = self.collection.facts.rule, self.drawn.grades
         return self.drawn.chance * grades.expected_gain(rule) / max(float(rule(grades.grade[-1:])[0]), 1e-300)
 
-    def effects(self, among: Sequence[int]) -> Floats:
-        """A row for each of these runs: what each document adds to its mean, turned so that more is better."""
-        few = DrawnCompletions(self.collection, self.measure, self._model, DRAWS_OF_EFFECTS, self.seed)
-        return merit(document_effects(few, among), self.measure)
+    def effects(
+        self, groups: Sequence[tuple[int, ...]], progress: Callable[[int, int], None] | None = None
+    ) -> Iterator[tuple[int, Ints, Floats]]:
+        """For each group of runs and some of the documents: what each adds to the runs' means.
 
-    def effect_on(self, pair: tuple[int, int]) -> Floats:
-        """What each document adds to the first run less the second."""
-        if pair not in self._effect:
-            one, other = self.effects(pair)
-            self._effect[pair] = one - other
-        return self._effect[pair]
+        Effects are turned so that more is better. ``progress`` is told how many documents are done.
+        """
+        few = self.drawn.again(DRAWS_OF_EFFECTS)
+        done, last = 0, len(groups) - 1
+        for number, documents, effect in document_effects(few, groups):
+            yield number, documents, merit(effect, self.measure)
+            done += documents.size if number == last else 0
+            if progress:
+                progress(done, len(self.collection))
+
+    def effects_on(
+        self, pairs: Sequence[tuple[int, int]], progress: Callable[[int, int], None] | None = None
+    ) -> list[Floats]:
+        """For each pair, what each document adds to the first run less the second."""
+        new = [pair for pair in pairs if pair not in self._effect]
+        self._effect.update((pair, np.zeros(len(self.collection))) for pair in new)
+        for number, documents, (one, other) in self.effects(new, progress) if new else ():
+            self._effect[new[number]][documents] = one - other
+        return [self._effect[pair] for pair in pairs]
 
     @cached_property
     def _effect(self) -> dict[tuple[int, int], Floats]:
@@ -158,13 +171,13 @@ class Question:
 
     # ---- values ----
 
-    def standing(self, pair: tuple[int, int]) -> tuple[float, float, float]:
-        """The expected difference of a pair, its sd, and how likely the first run is the better one (as if normal)."""
-        if pair not in self._standing:
-            (drawn,) = drawn_differences(self.drawn, [pair])
+    def standing(self, pairs: Sequence[tuple[int, int]]) -> Floats:
+        """A row for each pair: the expected difference, its sd, how likely the first run is better (as if normal)."""
+        new = [pair for pair in pairs if pair not in self._standing]
+        for pair, drawn in zip(new, drawn_differences(self.drawn, new), strict=True):
             mean = float(merit(np.array(drawn.mean), self.measure))
             self._standing[pair] = mean, drawn.sd, chance_of_better(mean, drawn.sd)
-        return self._standing[pair]
+        return np.array([self._standing[pair] for pair in pairs])
 
     @cached_property
     def _standing(self) -> dict[tuple[int, int], tuple[float, float, float]]:
@@ -183,32 +196,25 @@ class Question:
         Where a probability below 1 is to be reached, a document's value is its part of the standard deviation.
         """
         names = [run.name for run in self.collection.runs]
-        standing: list[float] = []
-        settled: list[bool] = []
+        value, effect = np.zeros(len(self.collection)), np.zeros(len(self.collection))
+        low: Floats = np.empty(0)
+        high, better = low, low
+        settled: Flags = np.empty(0, dtype=bool)
         if pairs is None:
-            effects = []
-            for run in range(len(names)):
-                effects.append(self.effects((run,))[0])
-                if progress:
-                    progress(run + 1, len(names))
-            effect = np.sum(effects, axis=0) if len(self.collection) else np.zeros(0)
-            value = np.abs(effects).sum(axis=0)
+            for _, documents, (of_run,) in self.effects([(run,) for run in range(len(names))], progress):
+                value[documents] += np.abs(of_run)
+                effect[documents] += of_run
         else:
-            value, effect = np.zeros(len(self.collection)), np.zeros(len(self.collection))
             low, high = self.bounds(pairs)
-            for pair, least, most in zip(pairs, low.tolist(), high.tolist(), strict=True):
-                if progress:
-                    progress(len(standing), len(pairs))
-                standing.append(self.standing(pair)[2])
-                settled.append(least > 0 or most < 0)
-                if len(pairs) > 1 and settled[-1]:
-                    continue
-                one = self.effect_on(pair)
+            better, settled = self.standing(pairs)[:, 2], (low > 0) | (high < 0)
+            opened = [number for number in range(len(pairs)) if len(pairs) == 1 or not settled[number]]
+            ahead = self.effects_on([pairs[number] for number in opened], progress)
+            for number, of_pair in zip(opened, ahead, strict=True):
                 if level < 1:
-                    value += np.sqrt(self.share * (1 - self.share)) * np.abs(one)
+                    value += np.sqrt(self.share * (1 - self.share)) * np.abs(of_pair)
                 else:
-                    value += values_of_judging(one, self.share, np.array([standing[-1]]))[0]
-                effect += one
+                    value += values_of_judging(of_pair, self.share, better[number : number + 1])[0]
+                effect += of_pair
         order = self._heaviest(value, budget)
         return SettlingPlan(
             [self.collection.facts.query_ids[topic] for topic in self.collection.topic[order].tolist()],
@@ -217,11 +223,11 @@ class Question:
             self.share[order] if order.size else np.empty(0),
             np.asarray(merit(effect[order], self.measure)),
             () if pairs is None else tuple((names[a], names[b]) for a, b in pairs),
-            tuple(standing),
-            tuple(settled),
+            tuple(better.tolist()),
+            tuple(settled.tolist()),
             len(self.collection),
             remarks=tuple(self.models.remarks()),
-            bounds=() if pairs is None else tuple(zip(low.tolist(), high.tolist(), strict=True)),
+            bounds=tuple(zip(low.tolist(), high.tolist(), strict=True)),
         )
 
     def _heaviest(self, value: Floats, budget: int) -> Ints:
@@ -249,10 +255,10 @@ class Question:
         rounds = simulations or SIMULATIONS[exact or level < 1]
         grade = self._truths(rounds)
         judging = SimulatedJudging(
-            np.stack([self.effect_on(pair) for pair in pairs]),
+            np.stack(self.effects_on(pairs)),
             self.share,
             self.gain_shares(grade),
-            np.array([self.standing(pair) for pair in pairs])[:, :2].T,
+            self.standing(pairs)[:, :2].T,
             self.bounds(pairs),
             level=level,
             to_the_end=not exact and level == 1,
@@ -282,7 +288,7 @@ class Question:
 
     def _truths(self, rounds: int) -> Floats:
         """What documents turn out to be: a row of grades for each round."""
-        truth = DrawnCompletions(self.collection, self.measure, self._model, rounds, self.seed + 1)
+        truth = self.drawn.again(rounds, self.seed + 1)
         grade = np.zeros((rounds, len(self.collection)))
         for topics in self.collection.parts(self.measure, rounds):
             part = truth.completed(topics)

@@ -132,7 +132,7 @@ def judge_next(
         raise UsageError(f'Judgments are planned for one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
     judgments, systems = judgments_from(qrels, lenient), all_runs(runs, lenient=lenient)
     if compare is not None:
-        systems = _two_of(systems, compare)
+        systems = two_of(systems, compare)
     facts = TopicFacts(judgments)
     chosen = _of_fixed_weights(parse_measure(measure))
     unit = _worth_of_one(chosen, facts)
@@ -181,7 +181,8 @@ def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
     return weights[rank]
 
 
-def _two_of(systems: list[Run], compare: tuple[str, str]) -> list[Run]:
+def two_of(systems: list[Run], compare: tuple[str, str]) -> list[Run]:
+    """The two runs of these names."""
     by_name = {run.name: run for run in systems}
     for name in compare:
         if name not in by_name:

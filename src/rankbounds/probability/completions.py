@@ -11,7 +11,7 @@ among the unjudged ones they are few.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,6 +142,16 @@ class Completions:
     document: Ints
     grade: Floats
 
+    def only(self, chosen: Flags) -> Completions:
+        """Those of the documents that are chosen; the others have grade 0."""
+        at, completion, document = (part[chosen] for part in (self.at, self.completion, self.document))
+        return Completions(self.topics, self.completions, at, completion, document, self.grade[chosen])
+
+    def line_of(self, topic: Ints) -> Ints:
+        """The place among ``topics`` of each of these, which are all among them."""
+        order = np.argsort(self.topics)
+        return order[np.searchsorted(self.topics[order], topic)]
+
 
 @dataclass(frozen=True, eq=False)
 class OpenLists:
@@ -219,6 +229,20 @@ class OpenCollection:
         )
         return np.asarray(total / np.maximum(self.held.sum(axis=0), 1))
 
+    def of_first_run(self, values_of: Callable[[UnjudgedDocuments], Floats]) -> Floats:
+        """One value (or row of values) for each document, where it is the same in all runs: asked of the first run."""
+        met: Flags = np.zeros(len(self), dtype=bool)
+        values: Floats | None = None
+        for unjudged, number in zip(self.unjudged, self.numbers, strict=True):
+            new = ~met[number]
+            met[number] = True
+            of_run = values_of(unjudged.only(new))
+            if values is None:
+                values = np.zeros((len(self), *of_run.shape[1:]))
+            values[number[new]] = of_run
+        assert values is not None
+        return values
+
     def doc_ids(self, documents: Ints) -> list[str]:
         """The names of these documents."""
         names = np.empty(documents.size, dtype=object)
@@ -259,6 +283,22 @@ class OpenCollection:
         """A row for each topic: the numbers of its documents, ``NO_DOCUMENT`` behind them."""
         return _padded(np.arange(len(self)), self.first[topics], np.diff(self.first)[topics], NO_DOCUMENT)
 
+    def flat_documents_of(self, topics: Ints) -> Ints:
+        """The numbers of the documents of these topics, one topic after the other."""
+        documents = self.documents_of(topics)
+        return documents[documents >= 0]
+
+    def held_by(self, among: Sequence[int], documents: Ints) -> Flags:
+        """Which of these documents one of the runs holds."""
+        held: Flags = np.logical_or.reduce([self.held[run, documents] for run in among])
+        return held
+
+    def number_held(self, topics: Ints, among: Sequence[int]) -> Ints:
+        """How many documents of each topic one of the runs holds."""
+        ends = zip(self.first[topics].tolist(), self.first[topics + 1].tolist(), strict=True)
+        stretches = [np.arange(begin, end) for begin, end in ends]
+        return np.array([np.count_nonzero(self.held_by(among, stretch)) for stretch in stretches], dtype=np.int64)
+
     def facts_of(
         self, completed: Completions, among: Sequence[int], elsewhere: tuple[Ints, Floats] | None = None
     ) -> CompletedFacts:
@@ -266,32 +306,39 @@ class OpenCollection:
 
         ``elsewhere``: completions in which one more document is judged, that none of the runs holds, and its grade.
         """
-        held: Flags = np.logical_or.reduce(self.held[list(among)])
-        count = np.bincount(self.topic[held], minlength=self.first.size - 1)[completed.topics]
-        more = np.repeat(count, completed.completions)
-        mine = held[completed.document]
+        more = np.repeat(self.number_held(completed.topics, among), completed.completions)
+        mine = self.held_by(among, completed.document)
         completion, grade = (completed.at * completed.completions + completed.completion)[mine], completed.grade[mine]
         if elsewhere is not None:
             more[elsewhere[0]] += 1
             completion, grade = np.append(completion, elsewhere[0]), np.append(grade, elsewhere[1])
         return CompletedFacts(self.facts, np.repeat(completed.topics, completed.completions), more, completion, grade)
 
-    def values(self, run: int, measure: Measure, completed: Completions, facts: CompletedFacts) -> Floats:
-        """The measure of one run's lists: a row for each topic, a column for each completion; NaN: no list."""
-        lists, topics, completions = self.lists[run], completed.topics, completed.completions
+    def grades(self, run: int, measure: Measure, completed: Completions) -> tuple[Floats, Ints]:
+        """The grades of one run's completed lists, by topic, completion and rank, and how far each topic's list goes.
+
+        Lists are cut at the measure's depth, and have grade 0 behind their ends.
+        """
+        lists, topics = self.lists[run], completed.topics
         length, depth = np.maximum(lists.length[topics], 0), self.depth(measure)
         if depth is not None:
             length = np.minimum(length, depth)
         known = np.nan_to_num(_padded(lists.grade, lists.start[topics], length, 0.0), nan=0.0)
-        grade = np.repeat(known[:, None, :], completions, axis=1)
+        grade = np.repeat(known[:, None, :], completed.completions, axis=1)
         rank = self.rank[run][completed.document]
         stands = np.flatnonzero((rank > 0) & (rank <= length[completed.at]))
         grade[completed.at[stands], completed.completion[stands], rank[stands] - 1] = completed.grade[stands]
+        return grade, length
+
+    def values(self, run: int, measure: Measure, completed: Completions, facts: CompletedFacts) -> Floats:
+        """The measure of one run's lists: a row for each topic, a column for each completion; NaN: no list."""
+        lists, topics, completions = self.lists[run], completed.topics, completed.completions
+        grade, length = self.grades(run, measure, completed)
         tied = None
         if self.assumptions.ties not in ORDERS and lists.tied.any():
             tied = np.repeat(_padded(lists.tied, lists.start[topics], length, False), completions, axis=0)
         rankings = Rankings(
-            grade.reshape(-1, known.shape[1]),
+            grade.reshape(-1, grade.shape[-1]),
             np.repeat(length, completions),
             np.arange(topics.size * completions),
             facts,

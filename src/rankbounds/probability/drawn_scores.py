@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,18 +69,29 @@ class DrawnCompletions:
     def __init__(
         self, collection: OpenCollection, measure: Measure, model: RelevanceProbability, samples: int, seed: int
     ) -> None:
-        self.collection, self.measure, self.samples, self.seed = collection, measure, samples, seed
-        self.chance = collection.mean_over_runs([model(unjudged) for unjudged in collection.unjudged])
+        self.collection, self.measure, self.model = collection, measure, model
+        self.samples, self.seed = samples, seed
         self.grades = RelevantGrades.of(measure, collection.facts)
         self._features: Floats | None = None
         if isinstance(model, Estimate) and len(collection):
-            features = [model.features_of(unjudged) for unjudged in collection.unjudged]
-            columns = [[rows[:, column] for rows in features] for column in range(features[0].shape[1])]
-            self._features = np.stack([collection.mean_over_runs(of_runs) for of_runs in columns], axis=-1)
-            rng = np.random.default_rng((seed, 1))
-            self._moved = rng.multivariate_normal(
-                np.zeros(len(model.covariance)), model.covariance, samples, method="eigh", check_valid="ignore"
-            )
+            self._features = collection.of_first_run(model.features_of)
+            self.chance = model.predict(self._features)
+        else:
+            self.chance = collection.mean_over_runs([model(unjudged) for unjudged in collection.unjudged])
+
+    def again(self, samples: int, seed: int | None = None) -> DrawnCompletions:
+        """Other draws with the same probabilities."""
+        drawn = copy(self)
+        drawn.samples, drawn.seed = samples, self.seed if seed is None else seed
+        return drawn
+
+    def _moved(self) -> Floats:
+        """What estimated coefficients are off by in each draw."""
+        assert isinstance(self.model, Estimate)
+        covariance = self.model.covariance
+        rng = np.random.default_rng((self.seed, 1))
+        nothing = np.zeros(len(covariance))
+        return rng.multivariate_normal(nothing, covariance, self.samples, method="eigh", check_valid="ignore")
 
     def completed(self, topics: Ints, samples: slice | None = None) -> Completions:
         """The draws of these topics; ``samples``: only some of them."""
@@ -99,7 +111,7 @@ class DrawnCompletions:
         else:
             # Few documents are ever relevant: their own chance in a draw is worked out where it can matter.
             odds = np.log(np.clip(chance, NEVER, ALWAYS) / np.clip(1 - chance, NEVER, ALWAYS))
-            moved = self._moved[samples or slice(None)] @ self._features[documents].transpose(0, 2, 1)
+            moved = self._moved()[samples or slice(None)] @ self._features[documents].transpose(0, 2, 1)
             most = np.where(chance > 0, _chance(odds + moved.max(axis=1)), 0.0)
             at, draw, column = np.nonzero(uniform < most[:, None, :])
             chance = _chance(odds[at, column] + moved[at, draw, column])

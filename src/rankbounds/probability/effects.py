@@ -4,46 +4,63 @@ For a weighted sum over ranks that is the document's weight. For other measures 
 documents turn out to be, and it reaches runs that lack the document too: one more relevant document makes an ideal
 ranking better and a recall harder. So it is averaged over draws of the others, in one of them none relevant.
 
-In each list the effect is worked out at its first unjudged ranks one by one, further down at some, and taken as a
-smooth function of the rank in between; below a measure's depth it is that of a document that the list lacks.
+Turning one document adds to an average of precisions its own precision and one over the rank of every relevant document
+below it: of AP, every rank of a drawn list is worked out at once. Of other measures lists are scored anew with one
+document turned: at a list's first unjudged ranks one by one, further down at some, and the effect is taken as a smooth
+function of the rank in between; below a measure's depth it is that of a document that the list lacks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures.average_precision import AP
+from rankbounds.measures.measure import quotient
 from rankbounds.probability.completions import NO_DOCUMENT, Completions, OpenCollection
 from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 
 FIRST, FURTHER = 24, 24
 """Of each list so many of the first unjudged documents are looked at, and at most so many further down."""
 
 
-def document_effects(drawn: DrawnCompletions, among: Sequence[int]) -> Floats:
-    """A row for each of some runs: what each unjudged document, were it as relevant as can be, adds to its mean.
+def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, Ints, Floats]]:
+    """For each group of runs and part of the topics: the group, the documents, and their effects.
 
-    Documents count that one of these runs holds; the others have no effect.
+    Effects have a row for each run of the group: what each unjudged document, were it as relevant as can be, adds to
+    the run's mean over the topics that all of the group have. Documents count that one of the group holds; the others
+    have no effect. What the documents are is drawn once for all groups.
     """
     collection, measure = drawn.collection, drawn.measure
-    has_list = collection.has_list[list(among)]
-    count = np.maximum(np.count_nonzero(np.logical_and.reduce(has_list)), 1)
-    held = np.logical_or.reduce(collection.held[list(among)])
-    effect = np.zeros((len(among), len(collection)))
-    if not len(collection):
-        return effect
-    for row, run in enumerate(among):
-        if is_plain_sum(measure):
-            effect[row] = weight_of_ranks(measure, collection.rank[run], collection.facts)
-        else:
-            effect[row] = _effects_in(drawn, run, among)
-    scored = np.logical_and.reduce(has_list)[collection.topic]
-    return np.where(held & scored, effect, 0.0) / count
+    by_rank = is_plain_sum(measure)
+    in_closed_form = isinstance(measure, AP) and collection.assumptions.ties in ORDERS
+    scenarios = 1 if by_rank or in_closed_form else FIRST + FURTHER + 3
+    for topics in collection.parts(measure, drawn.samples * scenarios):
+        documents = collection.flat_documents_of(topics)
+        if not documents.size:
+            continue
+        completed = None if by_rank else _with_none_relevant(drawn.completed(topics))
+        for number, group in enumerate(groups):
+            has_list = np.logical_and.reduce(collection.has_list[list(group)])
+            counts = collection.held_by(group, documents) & has_list[collection.topic[documents]]
+            effect = np.zeros((len(group), documents.size))
+            some = documents[counts]
+            if some.size:
+                mine = None if completed is None else _held_by(completed, collection, group)
+                for row, run in enumerate(group):
+                    if mine is None:
+                        effect[row, counts] = weight_of_ranks(measure, collection.rank[run, some], collection.facts)
+                    elif in_closed_form:
+                        effect[row, counts] = _effects_on_average_precision(drawn, run, group, mine, some)
+                    else:
+                        effect[row, counts] = _effects_by_scoring_anew(drawn, run, group, mine, some)
+            yield number, documents, effect / max(int(np.count_nonzero(has_list)), 1)
 
 
 def is_plain_sum(measure: Measure) -> bool:
@@ -63,66 +80,85 @@ def weight_of_ranks(measure: Measure, rank: Ints, facts: TopicFacts) -> Floats:
     return np.asarray(float(most - least) * weights[rank])
 
 
-def _effects_in(drawn: DrawnCompletions, run: int, among: Sequence[int]) -> Floats:
-    """What each document adds to one run's score of its topic."""
-    collection = drawn.collection
-    depth = collection.depth(drawn.measure)
-    rank = collection.rank[run]
-    stands = (rank > 0) & (rank <= (depth or rank.max(initial=1)))
-    grid = _grid(collection, np.where(stands, rank, 0))
-    effect = np.zeros(len(collection))
-    scenarios = grid.shape[1] + 2
-    for topics in collection.parts(drawn.measure, drawn.samples * scenarios):
-        base = _with_none_relevant(drawn.completed(topics))
-        looked_at = grid[topics]
-        turned, sign, elsewhere = _each_turned(base, looked_at, float(drawn.grades.grade[-1]), len(collection))
-        facts = collection.facts_of(turned, among, elsewhere)
-        value = collection.values(run, drawn.measure, turned, facts)
-        value = value.reshape(topics.size, drawn.samples, scenarios)
-        with np.errstate(invalid="ignore"):  # a search that never ends, whatever is judged
-            change = np.nan_to_num(value[..., 1:] - value[..., :1], nan=0.0, posinf=0.0, neginf=0.0)
-        change[..., :-1] *= sign
-        change = change.mean(axis=1)
-        first, last = collection.first[topics], collection.first[topics + 1]
-        of_topics = np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), last.tolist(), strict=True)])
-        place = np.full(collection.first.size - 1, -1)
-        place[topics] = np.arange(topics.size)
-        effect[of_topics] = change[place[collection.topic[of_topics]], -1]
-        inside = of_topics[stands[of_topics]]
-        if inside.size:
-            line, column = np.nonzero(looked_at >= 0)
-            # One rising scale for all topics: each topic's ranks stand together, from the first to the last of them.
-            scale = 1 + np.log(rank.max(initial=1) + 1.0)
-            known = line * scale + np.log(rank[looked_at[line, column]])
-            asked = place[collection.topic[inside]] * scale + np.log(rank[inside])
-            effect[inside] = np.interp(asked, known, change[line, column])
-    return effect
+def _held_by(completed: Completions, collection: OpenCollection, group: Sequence[int]) -> Completions:
+    """The completions without documents that none of these runs holds."""
+    return completed.only(collection.held_by(group, completed.document))
 
 
 def _with_none_relevant(completed: Completions) -> Completions:
     """The completions, the first of them without relevant documents: that is how things stand as judged."""
-    kept = completed.completion > 0
-    at, completion, document = (part[kept] for part in (completed.at, completed.completion, completed.document))
-    return Completions(completed.topics, completed.completions, at, completion, document, completed.grade[kept])
+    return completed.only(completed.completion > 0)
 
 
-def _grid(collection: OpenCollection, rank: Ints) -> Ints:
-    """By topic, the documents of one list that are looked at, by rising rank; ``rank`` is 0 for others."""
+def _effects_on_average_precision(
+    drawn: DrawnCompletions, run: int, group: Sequence[int], base: Completions, documents: Ints
+) -> Floats:
+    """What each of these documents adds to one run's AP in its topic."""
+    collection, measure = drawn.collection, drawn.measure
+    grade, length = collection.grades(run, measure, base)
+    relevant = (grade >= measure.rel).astype(np.float64)
+    inverse = 1.0 / np.arange(1, grade.shape[-1] + 1)
+    above = np.cumsum(relevant, axis=-1) - relevant
+    at_relevant = relevant * inverse
+    down_to = np.cumsum(at_relevant, axis=-1)
+    # Its own precision, and a term for every relevant document below it.
+    added = (above + 1) * inverse + (down_to[..., -1:] - down_to)
+    total = (at_relevant * (above + 1)).sum(axis=-1, keepdims=True)
+    facts = collection.facts_of(base, group)
+    known = facts.relevant(measure.rel).reshape(*grade.shape[:2], 1).astype(np.float64)
+    without, others = total - relevant * added, known - relevant
+    change = (quotient(without + added, others + 1) - quotient(without, others)).mean(axis=1)
+    if_lacking = (quotient(total, known + 1) - quotient(total, known)).mean(axis=(1, 2))
+    rank, line = collection.rank[run, documents], base.line_of(collection.topic[documents])
+    stands = (rank > 0) & (rank <= length[line])
+    return np.where(stands, change[line, np.where(stands, rank - 1, 0)], if_lacking[line])
+
+
+def _effects_by_scoring_anew(
+    drawn: DrawnCompletions, run: int, group: Sequence[int], base: Completions, documents: Ints
+) -> Floats:
+    """What each of these documents adds to one run's score of its topic."""
+    collection, topics = drawn.collection, base.topics
+    depth = collection.depth(drawn.measure)
+    rank, line = collection.rank[run, documents], base.line_of(collection.topic[documents])
+    stands = (rank > 0) & (rank <= (depth or rank.max(initial=1)))
+    looked_at = _grid(np.where(stands, rank, 0), line, topics.size)
+    grid = np.where(looked_at >= 0, documents[looked_at], NO_DOCUMENT)
+    scenarios = grid.shape[1] + 2
+    turned, sign, elsewhere = _each_turned(base, grid, float(drawn.grades.grade[-1]), len(collection))
+    facts = collection.facts_of(turned, group, elsewhere)
+    value = collection.values(run, drawn.measure, turned, facts).reshape(topics.size, drawn.samples, scenarios)
+    with np.errstate(invalid="ignore"):  # a search that never ends, whatever is judged
+        change = np.nan_to_num(value[..., 1:] - value[..., :1], nan=0.0, posinf=0.0, neginf=0.0)
+    change[..., :-1] *= sign
+    change = change.mean(axis=1)
+    effect = change[line, -1]
+    if stands.any():
+        grid_line, column = np.nonzero(looked_at >= 0)
+        # One rising scale for all topics: each topic's ranks stand together, from the first to the last of them.
+        scale = 1 + np.log(rank.max(initial=1) + 1.0)
+        known = grid_line * scale + np.log(rank[looked_at[grid_line, column]])
+        asked = line[stands] * scale + np.log(rank[stands])
+        effect[stands] = np.interp(asked, known, change[grid_line, column])
+    return effect
+
+
+def _grid(rank: Ints, line: Ints, lines: int) -> Ints:
+    """By topic, the places of the documents that are looked at, by rising rank; ``rank`` is 0 for others."""
     held = np.flatnonzero(rank > 0)
-    held = held[np.lexsort((rank[held], collection.topic[held]))]
-    topic = collection.topic[held]
-    start = np.searchsorted(topic, np.arange(collection.first.size))
-    size = np.diff(start)
-    position = np.arange(held.size) - start[topic]
+    held = held[np.lexsort((rank[held], line[held]))]
+    line = line[held]
+    size = np.bincount(line, minlength=lines)
+    position = np.arange(held.size) - (np.cumsum(size) - size)[line]
     # Beyond the first ones, positions in geometric progression, the last one included.
-    rest = np.maximum(size - FIRST, 1)[topic]
+    rest = np.maximum(size - FIRST, 1)[line]
     step = np.floor(FURTHER * np.log(np.maximum(position - FIRST, 0) + 1.0) / np.log(rest + 1.0) + 1e-9)
     before = np.floor(FURTHER * np.log(np.maximum(position - FIRST - 1, 0) + 1.0) / np.log(rest + 1.0) + 1e-9)
-    taken = (position < FIRST) | (step > before) | (position == size[topic] - 1)
-    held, topic = held[taken], topic[taken]
-    count = np.bincount(topic, minlength=size.size)
-    grid = np.full((size.size, max(1, int(count.max(initial=0)))), NO_DOCUMENT)
-    grid[topic, np.arange(held.size) - (np.cumsum(count) - count)[topic]] = held
+    taken = (position < FIRST) | (step > before) | (position == size[line] - 1)
+    held, line = held[taken], line[taken]
+    count = np.bincount(line, minlength=lines)
+    grid = np.full((lines, max(1, int(count.max(initial=0)))), NO_DOCUMENT)
+    grid[line, np.arange(held.size) - (np.cumsum(count) - count)[line]] = held
     return grid
 
 

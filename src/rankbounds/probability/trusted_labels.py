@@ -13,9 +13,11 @@ from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import Scores
-from rankbounds.measures import Measure
+from rankbounds.measures import Measure, RankWeighted
 from rankbounds.probability.calibration import label_probabilities
+from rankbounds.probability.drawn_scores import lowest_relevant_grade
 from rankbounds.probability.models import ByDocument
+from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rankings.unjudged import CalibratedRule
 
 
@@ -56,14 +58,20 @@ class TrustedFirst:
         return cls(known, numbers, trusted, tuple(name for name, _ in others), both)
 
     @classmethod
-    def read(cls, qrels: Any, reading: Reading, measures: Iterable[Measure]) -> TrustedFirst:
-        """From judgments whose sources ``reading`` names, for what these measures count as relevant."""
+    def read(cls, qrels: Any, reading: Reading, measures: Iterable[Measure], *, drawn: bool = False) -> TrustedFirst:
+        """From judgments whose sources ``reading`` names, for what these measures count as relevant.
+
+        ``drawn``: what documents turn out to be is drawn, so that a measure need not have an exact expected value.
+        """
         given = reading.labels or ()
         names = [name.strip() for name in (given.split(",") if isinstance(given, str) else given) if name.strip()]
         if len(set(names)) < 2:
             raise UsageError("--calibrate goes with two sources or more, the trusted one first: --labels human,llm.")
-        level = level_of(measures)
-        return cls.of({name: replace(reading, labels=name).judgments(qrels) for name in names}, level)
+        wanted = list(measures)
+        if not drawn:
+            reject_drawn(wanted)
+        by_source = {name: replace(reading, labels=name).judgments(qrels) for name in names}
+        return cls.of(by_source, level_of(wanted, by_source[names[0]]))
 
     @property
     def rule(self) -> CalibratedRule:
@@ -125,16 +133,32 @@ class TrustedFirst:
         )
 
 
-def level_of(measures: Iterable[Measure]) -> float:
-    """The one grade from which all of these measures count a document as relevant."""
+def reject_drawn(measures: Iterable[Measure]) -> None:
+    """Reject measures whose expected value is known from draws alone."""
+    for measure in measures:
+        if not isinstance(measure, RankWeighted) and (measure.graded or not measure.multilinear):
+            raise UsageError(
+                f"{measure} has no exact expected value where labels are probabilities, and is drawn instead: "
+                "rankbounds uncertainty with the same --labels and --calibrate gives its mean and interval, with "
+                "--difference those of every pair of runs; here use a measure such as RBP, P or RR."
+            )
+
+
+def level_of(measures: Iterable[Measure], trusted: Qrels) -> float:
+    """The one grade from which all of these measures count a document as relevant.
+
+    For measures that count grades it is the lowest one above 0 that is judged: how relevant a relevant document is, is
+    drawn from the judged ones.
+    """
     wanted = list(measures)
-    graded = [measure for measure in wanted if measure.graded]
-    if graded:
-        raise UsageError(
-            f"{graded[0]} counts grades, but calibrated labels are probabilities of being relevant. Use a measure such "
-            "as RBP, P or RR."
-        )
-    levels = sorted({measure.rel for measure in wanted})
+    for measure in wanted:
+        if measure.graded and isinstance(measure, RankWeighted):
+            raise UsageError(
+                f"{measure} counts grades, but calibrated labels are probabilities of being relevant. Use a measure "
+                "such as RBP, P or nDCG."
+            )
+    facts = TopicFacts(trusted)
+    levels = sorted({lowest_relevant_grade(measure, facts) for measure in wanted})
     if len(levels) > 1:
         raise UsageError(
             f"Labels are calibrated for one grade that counts as relevant, but these measures have {len(levels)} (rel="

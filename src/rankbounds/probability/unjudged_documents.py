@@ -83,14 +83,12 @@ class UnjudgedDocuments:
 
     def of_topics(self, chosen: Flags) -> UnjudgedDocuments:
         """Those of some topics; the other topics are left out."""
-        keep = chosen[self.topic]
+        return replace(self.only(chosen[self.topic]), base=np.where(chosen, self.base, np.nan))
+
+    def only(self, chosen: Flags) -> UnjudgedDocuments:
+        """Some of the documents."""
         return replace(
-            self,
-            base=np.where(chosen, self.base, np.nan),
-            topic=self.topic[keep],
-            rank=self.rank[keep],
-            weight=self.weight[keep],
-            row=self.row[keep],
+            self, topic=self.topic[chosen], rank=self.rank[chosen], weight=self.weight[chosen], row=self.row[chosen]
         )
 
 

@@ -93,7 +93,8 @@ def join(
     if topics == "judged":
         empty = np.concatenate((empty, absent))
     if empty.size:
-        slices.append(lambda: [empty_rankings(empty, facts, keep_rows, keep_judgments)])
+        last = slices.pop() if slices else list  # together, since an empty list is not worth a thread
+        slices.append(lambda: [*last(), empty_rankings(empty, facts, keep_rows, keep_judgments)])
     return Joined(slices, missing, unknown)
 
 
@@ -225,7 +226,7 @@ def _batches(
 ) -> Iterator[Rankings]:
     """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
     size_class = np.ceil(np.log2(np.maximum(length, 1))).astype(np.int64)
-    for log_width in np.unique(size_class).tolist():
+    for log_width in np.flatnonzero(np.bincount(size_class)).tolist():
         lists = np.flatnonzero(size_class == log_width)
         step = max(1, BATCH_CELLS >> log_width)
         for first in range(0, lists.size, step):

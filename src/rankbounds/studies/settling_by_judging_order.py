@@ -97,12 +97,12 @@ def _settled_after(
     all_low, all_high = asked.bounds(pair, grade)
     if low[0] > 0 or high[0] < 0 or not (all_low[0] > 0 or all_high[0] < 0):
         return None
-    effect = asked.effect_on((0, 1))
+    (effect,) = asked.effects_on(pair)
     judging = SimulatedJudging(
         effect[None],
         asked.share,
         asked.gain_shares(grade[None]),
-        np.array([asked.standing((0, 1))])[:, :2].T,
+        asked.standing(pair)[:, :2].T,
         (low, high),
         level=1.0,
         to_the_end=True,

@@ -8,8 +8,23 @@
 /* Longer ids, which are rare, have another hash, which Python computes. */
 enum { LONG_ID = 256 };
 
-static inline uint64_t first_bytes(uint64_t word, int64_t count) {
-    return count < 8 ? word & (((uint64_t)1 << (8 * count)) - 1) : word;
+/* What keeps so many bytes of a word. */
+static const uint64_t mask_of[9] = {0,
+                                    UINT64_C(0xFF),
+                                    UINT64_C(0xFFFF),
+                                    UINT64_C(0xFFFFFF),
+                                    UINT64_C(0xFFFFFFFF),
+                                    UINT64_C(0xFFFFFFFFFF),
+                                    UINT64_C(0xFFFFFFFFFFFF),
+                                    UINT64_C(0xFFFFFFFFFFFFFF),
+                                    UINT64_C(0xFFFFFFFFFFFFFFFF)};
+
+static inline uint64_t first_bytes(uint64_t word, int64_t count) { return word & mask_of[count < 8 ? count : 8]; }
+
+static inline int64_t ones_in(uint64_t word) {
+    word -= (word >> 1) & UINT64_C(0x5555555555555555);
+    word = (word & UINT64_C(0x3333333333333333)) + ((word >> 2) & UINT64_C(0x3333333333333333));
+    return (int64_t)(((word + (word >> 4)) & EACH_BYTE(15)) * EACH_BYTE(1) >> 56);
 }
 
 static inline uint64_t mix(uint64_t hash, uint64_t word) {
@@ -21,6 +36,11 @@ static inline uint64_t hash_id(const uint8_t *id, int64_t length) {
     uint64_t hash = (uint64_t)length;
     for (; length > 0; id += 8, length -= 8) hash = mix(hash, first_bytes(word_at(id), length));
     return hash;
+}
+
+/* The word of an id that begins at this byte of it, zeros behind the id's end. */
+static inline uint64_t word_of_id(const uint8_t *id, int64_t length, int64_t byte) {
+    return length > byte ? first_bytes(word_at(id + byte), length - byte) : 0;
 }
 
 static inline int same_id(const uint8_t *one, const uint8_t *other, int64_t length) {

@@ -136,9 +136,17 @@ FUNCTION(py_fill_table) {
     return PyLong_FromLongLong(status);
 }
 
+FUNCTION(py_gather_ids) {
+    int64_t n[10], count = 0;
+    if (!numbers_of(arguments, given, 10, n)) return NULL;
+    OUTSIDE_THE_LOCK(count = gather_ids(ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), ADDRESS(n[3]), ADDRESS(n[4]), n[5],
+                                        ADDRESS(n[6]), ADDRESS(n[7]), ADDRESS(n[8]), ADDRESS(n[9])));
+    return PyLong_FromLongLong(count);
+}
+
 FUNCTION(py_rank_lists) {
-    int64_t n[25], lists = 0;
-    if (!numbers_of(arguments, given, 25, n)) return NULL;
+    int64_t n[23], lists = 0;
+    if (!numbers_of(arguments, given, 23, n)) return NULL;
     RunRows run = {{ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), ADDRESS(n[3])},
                    ADDRESS(n[4]),
                    ADDRESS(n[5]),
@@ -146,10 +154,10 @@ FUNCTION(py_rank_lists) {
                    n[7],
                    n[8],
                    ADDRESS(n[9])};
-    Judgments judgments = {ADDRESS(n[10]), ADDRESS(n[11]), ADDRESS(n[12]), ADDRESS(n[13]),
-                           ADDRESS(n[14]), ADDRESS(n[15]), ADDRESS(n[16]), ADDRESS(n[17])};
-    RankedRows out = {ADDRESS(n[19]), ADDRESS(n[20]), ADDRESS(n[21]), ADDRESS(n[22]), ADDRESS(n[23]), ADDRESS(n[24])};
-    OUTSIDE_THE_LOCK(lists = rank_lists(&run, &judgments, (Order)n[18], &out));
+    Judgments judgments = {ADDRESS(n[10]), ADDRESS(n[11]), ADDRESS(n[12]),
+                           ADDRESS(n[13]), ADDRESS(n[14]), ADDRESS(n[15])};
+    RankedRows out = {ADDRESS(n[17]), ADDRESS(n[18]), ADDRESS(n[19]), ADDRESS(n[20]), ADDRESS(n[21]), ADDRESS(n[22])};
+    OUTSIDE_THE_LOCK(lists = rank_lists(&run, &judgments, (Order)n[16], &out));
     return PyLong_FromLongLong(lists);
 }
 
@@ -166,6 +174,13 @@ FUNCTION(py_fill_block) {
     if (!numbers_of(arguments, given, 8, n)) return NULL;
     OUTSIDE_THE_LOCK(fill_block(ADDRESS(n[0]), (size_t)n[1], ADDRESS(n[2]), ADDRESS(n[3]), n[4], n[5], ADDRESS(n[6]),
                                 ADDRESS(n[7])));
+    Py_RETURN_NONE;
+}
+
+FUNCTION(py_running_sums) {
+    int64_t n[5];
+    if (!numbers_of(arguments, given, 5, n)) return NULL;
+    OUTSIDE_THE_LOCK(running_sums(ADDRESS(n[0]), n[1], n[2], (int)n[3], ADDRESS(n[4])));
     Py_RETURN_NONE;
 }
 
@@ -194,9 +209,11 @@ static PyMethodDef methods[] = {
     METHOD(any_repeated),
     METHOD(topic_ends),
     METHOD(fill_table),
+    METHOD(gather_ids),
     METHOD(rank_lists),
     METHOD(order_in_groups),
     METHOD(fill_block),
+    METHOD(running_sums),
     METHOD(read_dicts),
     {"seconds_outside_the_lock", py_seconds_outside, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

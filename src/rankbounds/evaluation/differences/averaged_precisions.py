@@ -5,12 +5,12 @@ an unjudged one that turns out relevant adds its own precision, raises that of e
 larger by one.
 
 The sum of precisions is a quadratic form in what turns out relevant: terms of single documents, known exactly, and for
-each two of them one over the lower one's rank. Few documents (``FEW``) are judged in all possible ways, exactly. Beyond
-that two bounds are taken, each of which holds, and the smaller one counts:
+each two of them one over the lower one's rank. It is bounded in three ways:
 
+* Lists with up to ``MANY`` unjudged documents: ``ChoicesFromTheTop``, which often finds judgments that attain it.
+* Where it does not, and both lists together have few (``FEW``), these are judged in all possible ways, exactly.
 * The term of a document j in A counts all unjudged documents above it, that in B none but those that surely stand above
   it in A too; what two lists share at like ranks cancels. This is ``LinearTerms``, for any number of documents.
-* Of up to ``SEVERAL``, every two of them: the positive part of what two documents add together, half of it to each.
 
 In Q, precisions are divided by what an ideal ranking has gained too. That is not settled by numbers alone: terms in A
 take the ideal ranking of what is judged, terms in B one with all unjudged documents on top.
@@ -22,7 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats, Ints
+from rankbounds.evaluation.differences.chosen_from_the_top import ChoicesFromTheTop
+from rankbounds.evaluation.differences.completions import holes_of
 from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
 from rankbounds.evaluation.differences.linear_terms import LinearTerms
 from rankbounds.evaluation.differences.shared_lists import Documents
@@ -34,8 +36,8 @@ from rankbounds.measures.relative_preference import Bpref_relative, Bpref_relati
 from rankbounds.measures.sum_of_precisions import SP
 from rankbounds.rankings.rankings import Rankings
 
-FEW, SEVERAL = 10, 48
-"""Of so many unjudged documents all judgments are tried, and all pairs of documents."""
+FEW = 10
+"""Of so many unjudged documents all judgments are tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,65 +128,54 @@ def greatest_average(measure: Measure, rankings: Rankings, documents: Documents,
         return net
 
     linear = LinearTerms(documents, base[0], base[1], plus, minus, shared, terms.known, terms.averaged, elsewhere)
-    if not terms.settled or elsewhere:
+    if not terms.settled:
         return linear.greatest
-    single = own[0] + more[0]
-    inverse = np.append(terms.most, 0.0)
+    single = np.zeros((rankings.length.size, rankings.width + 1))
+    single[documents.line, documents.rank + 1] = own[0] + more[0]
+    factor_at = np.append(0.0, terms.most)
+    choices = ChoicesFromTheTop(
+        documents, base[0], single, factor_at, measure.depth(rankings), terms.known, terms.averaged, elsewhere
+    )
 
     def greatest(a: Ints, b: Ints) -> Found:
         result, exact = np.empty(a.size), np.zeros(a.size, dtype=bool)
-        either = documents.held[a] + documents.held[b]
-        many = either > SEVERAL
-        result[many], _ = linear.greatest(a[many], b[many])
-        rest = np.flatnonzero(~many)
-        for start in range(0, rest.size, size := max(1, CELLS // (1 + SEVERAL) ** 2)):
-            pairs = rest[start : start + size]
-            result[pairs], exact[pairs] = of_several(a[pairs], b[pairs])
-        outer = np.flatnonzero(~many & ~exact)
-        result[outer] = np.minimum(result[outer], linear.greatest(a[outer], b[outer])[0])
+        short = choices.answers(a, b)
+        result[~short], _ = linear.greatest(a[~short], b[~short])
+        result[short], exact[short] = choices.greatest(a[short], b[short])
+        few = np.flatnonzero(~exact & (np.maximum(documents.held[a], documents.held[b]) + elsewhere <= FEW))
+        for start in range(0, 0 if elsewhere else few.size, size := max(1, CELLS // (1 + 2 * FEW) ** 2)):
+            pairs = few[start : start + size]
+            ways, counted = in_all_ways(a[pairs], b[pairs])
+            result[pairs[counted]], exact[pairs[counted]] = ways[counted], True
         return result, exact
 
-    rows_of_cells = documents.by_run(single)
-    by_document = np.concatenate((rows_of_cells, np.zeros((rows_of_cells.shape[0], 1))), axis=-1)
-
-    def of_several(a: Ints, b: Ints) -> Found:
-        listed, ranks = documents.tables
-        width = int(np.maximum(documents.held[a], documents.held[b]).max(initial=0))
-        held = np.concatenate((listed[a][:, :width], listed[b][:, :width]), axis=-1)
-        rank_a, rank_b = ranks[a[:, None], held], ranks[b[:, None], held]
-        there = np.ones(held.shape, dtype=bool)
-        there[:, :width] = rank_a[:, :width] > 0
-        there[:, width:] = (rank_b[:, width:] > 0) & (rank_a[:, width:] == 0)
-        order = np.argsort(~there, axis=-1, kind="stable")
+    def in_all_ways(a: Ints, b: Ints) -> Found:
+        """The greatest over all judgments, of those pairs that have few documents together."""
+        rank_a, rank_b = documents.of_either(a, b)
+        there = (rank_a > 0) | (rank_b > 0)
         count = np.count_nonzero(there, axis=-1)
-        order = order[:, : int(count.max(initial=0))]
-        held, rank_a, rank_b, there = (
-            np.take_along_axis(each, order, axis=-1) for each in (held, rank_a, rank_b, there)
-        )
-        alone = np.where(there, by_document[a[:, None], held] - by_document[b[:, None], held], 0.0)
-        both = _together(rank_a, inverse, there) - _together(rank_b, inverse, there)
-        start = base[0][a] - base[1][b]
-        best = np.empty(a.size)
-        exact = count <= FEW
-        for number in np.unique(count[exact]).tolist():
+        best, counted = np.empty(a.size), count <= FEW
+        for number in np.unique(count[counted]).tolist():
             alike = np.flatnonzero(count == number)
+            in_a, in_b = holes_of(there[alike], rank_a[alike], rank_b[alike])
             best[alike] = _all_ways(
-                start[alike], alone[alike, :number], both[alike, :number, :number], terms.known, terms.averaged
+                base[0][a[alike]] - base[0][b[alike]],
+                single[a[alike][:, None], in_a] - single[b[alike][:, None], in_b],
+                _together(in_a, factor_at) - _together(in_b, factor_at),
+                terms.known,
+                terms.averaged,
             )
-        outer = np.flatnonzero(~exact)
-        worth = alone[outer] + np.maximum(both[outer], 0.0).sum(axis=-1) / 2
-        best[outer] = _best_quotient(start[outer], worth, there[outer], terms.known, terms.averaged)
-        return best, exact
+        return best, counted
 
     return greatest
 
 
-def _together(rank: Ints, inverse: Floats, there: Flags) -> Floats:
+def _together(rank: Ints, factor: Floats) -> Floats:
     """By pair and two documents, what they add together in a list: the factor at the lower one's rank."""
     lower = np.maximum(rank[:, :, None], rank[:, None, :])
-    held = (rank > 0) & there
+    held = rank > 0
     both = held[:, :, None] & held[:, None, :] & ~np.eye(rank.shape[1], dtype=bool)
-    return np.where(both, inverse[np.maximum(lower, 1) - 1], 0.0)
+    return np.where(both, factor[lower], 0.0)
 
 
 def _all_ways(start: Floats, alone: Floats, both: Floats, known: int, averaged: bool) -> Floats:
@@ -199,14 +190,3 @@ def _all_ways(start: Floats, alone: Floats, both: Floats, known: int, averaged: 
         total = start[part, None] + alone[part] @ ways.T + together
         result[part] = quotient(total, np.broadcast_to(over, total.shape)).max(axis=-1)
     return result
-
-
-def _best_quotient(start: Floats, worth: Floats, there: Flags, known: int, averaged: bool) -> Floats:
-    """The greatest average when documents have worths of their own: of any number of them, the worthiest."""
-    if not averaged:
-        return np.asarray(start + np.where(there, np.maximum(worth, 0.0), 0.0).sum(axis=-1))
-    ordered = np.where(there, worth, -np.inf)
-    ordered[:, ::-1].sort(axis=-1)
-    sums = start[:, None] + np.concatenate((np.zeros((start.size, 1)), np.cumsum(ordered, axis=-1)), axis=-1)
-    over = known + np.arange(sums.shape[1], dtype=np.float64)
-    return quotient(sums, np.broadcast_to(over, sums.shape)).max(axis=-1)
