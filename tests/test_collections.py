@@ -662,5 +662,5 @@ def test_only_topics_that_all_runs_of_a_collection_have_count():
 
     with pytest.warns(rb.RankboundsWarning, match="^other: "):
         assert compared(some).pairs[0]["topics"] == 8
-    with pytest.raises(rb.DataError, match='^The collection "other": No topic'):
+    with pytest.raises(rb.DataError, match=r'^The collection "other": No topic'):
         compared(none)

@@ -344,6 +344,7 @@ def test_the_ending_says_the_format(command, tmp_path, name):
     [
         (("compare", "-o", "x.csv"), '"compare" cannot write csv'),
         (("evaluate", "-o", "x.csv.gz"), "not compressed"),
+        (("compare", "--save", "x.json.xz"), "not compressed"),
         (("report", "-o", "x.csv"), '"report" cannot write csv'),
         (("judge-next", "-o", "x.parquet"), '"judge-next" cannot write parquet'),
     ],
