@@ -284,7 +284,7 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
     count = len(comparison.runs)
     which = "" if comparison.order else "the best "
     shown = f"{count} systems" if len(made.runs) == count else f"{which}{len(made.runs)} of {count} systems"
-    by = f", best first by {comparison.measures[0]}" if len(made.runs) > 1 else ""
+    by = f", best first by {comparison.measures[0]}" if len(made.runs) > 1 and not comparison.order else ""
     yield f"Means over {settings['topics']} topics of {shown}{by}."
     yield "Bold: the best by each measure" + ("; ↓: lower is better." if "↓" in "".join(made.measures) else ".")
     tested = wording.tested_words(settings, count) + (", each measure by itself" if len(made.measures) > 1 else "")
