@@ -13,6 +13,9 @@ with ``runs/``, and some of its runs under names that pages use (``RUNS``).
 - ``python`` blocks share one namespace for the page; ``pycon`` blocks are sessions with their output.
 - ``<!-- setup ... -->`` holds commands that a reader does not see; in ``<!-- setup python ... -->``, Python.
 - ``<!-- not run: why -->`` before a block leaves it out.
+- ``<!-- with NAME.tar.xz -->`` before a block, or ``<!-- setup with NAME.tar.xz ... -->``, runs it in that folder of
+  real data, which is not part of this project; where it is absent (``RANKBOUNDS_DATA`` names its place) the block stays
+  as it is.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -36,11 +40,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "src" / "rankbounds" / "demo"
 BLOCK = re.compile(
-    r"^(?P<skip><!-- not run: [^\n]+ -->\n+)?"
-    r"(?:<!-- setup(?P<kind> python)?\n(?P<setup>.*?)-->\n"
+    r"^(?:(?P<skip><!-- not run: [^\n]+ -->\n+)|(?P<mark><!-- with (?P<data>[\w.-]+) -->\n+))?"
+    r"(?:<!-- setup(?P<kind> python)?(?: with (?P<setup_data>[\w.-]+))?\n(?P<setup>.*?)-->\n"
     r"|(?P<open>```(?P<language>\w*)[^\n]*\n)(?P<body>.*?)(?P<close>^```\n))",
     re.M | re.S,
 )
+RUN = ("console", "sh", "python", "pycon")
 SHELL = re.compile(r"[|>&;$`]")
 ANSWERS, REFUSALS = (0, 1, 4), (2, 3)
 RUNS = {
@@ -74,24 +79,26 @@ def rewritten(page: Path) -> str:
 
         def run(block: re.Match[str]) -> str:
             place = f"{page.name}:{page.read_text()[: block.start()].count(chr(10)) + 1}"
-            if block["skip"]:
+            data = block["data"] or block["setup_data"]
+            if block["skip"] or (data and not archive(data)):
                 return block[0]
-            if block["setup"] is not None:
-                if block["kind"]:
-                    _python(block["setup"], names, place)
-                else:
-                    _commands(block["setup"], place, folder)
-                return block[0]
-            body = block["body"]
-            if block["language"] == "console":
-                body = _console(body, place, folder)
-            elif block["language"] == "sh":
-                _commands(body, place, folder)
-            elif block["language"] == "python":
-                _python(body, names, place)
-            elif block["language"] == "pycon":
-                body = _session(body, names, place)
-            return f"{block['open']}{body}{block['close']}"
+            with _unpacked(data, folder) if data else contextlib.nullcontext(folder) as here:
+                if block["setup"] is not None:
+                    if block["kind"]:
+                        _python(block["setup"], names, place)
+                    else:
+                        _commands(block["setup"], place, here)
+                    return block[0]
+                body = block["body"]
+                if block["language"] == "console":
+                    body = _console(body, place, here)
+                elif block["language"] == "sh":
+                    _commands(body, place, here)
+                elif block["language"] == "python":
+                    _python(body, names, place)
+                elif block["language"] == "pycon":
+                    body = _session(body, names, place)
+            return f"{block['mark'] or ''}{block['open']}{body}{block['close']}"
 
         return BLOCK.sub(run, page.read_text())
 
@@ -112,6 +119,28 @@ def _folder() -> Iterator[Path]:
             yield folder
         finally:
             os.chdir(before)
+
+
+def archive(name: str) -> Path | None:
+    """Real data of this name, if it is here."""
+    places = [ROOT.parent / "shared" / "data"]
+    if given := os.environ.get("RANKBOUNDS_DATA"):
+        places.insert(0, Path(given))
+    return next((place / name for place in places if (place / name).exists()), None)
+
+
+@contextlib.contextmanager
+def _unpacked(name: str, folder: Path) -> Iterator[Path]:
+    """The folder of real data, unpacked when it is first asked for; the program stands in it."""
+    data, source = folder / name.split(".")[0], archive(name)
+    if source and not data.exists():
+        with tarfile.open(source) as packed:
+            packed.extractall(folder, filter="data")
+    os.chdir(data)
+    try:
+        yield data
+    finally:
+        os.chdir(folder)
 
 
 def _names() -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import re
 from typing import Any
 
 import rankbounds
@@ -31,6 +32,8 @@ PYTHON = {
     "columns": "What is installed",
 }
 """Titles of the pages on public names, by the room (or module of the ground floor) that the names come from."""
+PROSE = re.compile(r'(?m)(?:^|(?<=<code>)) *(?:(?!  )[^<\n]){60,}$|<span class="go"> *(?:(?!  )[^<\n]){60,}</span>')
+"""A line of output without columns, longer than a phone shows."""
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -42,6 +45,13 @@ def on_files(files: Any, config: Any) -> Any:
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Let sentences among what commands print wrap, but no table (called by MkDocs)."""
+    return re.sub(
+        r"<pre>.*?</pre>", lambda block: PROSE.sub(r'<span class="sentence">\g<0></span>', block[0]), html, flags=re.S
+    )
 
 
 def measures_page() -> str:

@@ -377,6 +377,13 @@ class TestOtherTools:
         assert found.switch == "--drop-self"
         assert found.lines in (1, len(values))
 
+    def test_means_of_trec_eval_begin_with_the_name_of_the_run(self, tmp_path):
+        qrels, run, _, value = self.given()
+        path = tmp_path / "out"
+        path.write_text(f"runid                 \tall\tbm25\nndcg_cut_10           \tall\t{value:.4f}\n")
+        (found,) = explain(qrels, run, path)
+        assert (found.name, found.lines, found.switch) == ("ndcg_cut_10", 1, "--drop-self")
+
     def test_lines_of_ir_measures(self, tmp_path):
         qrels, run, values, value = self.given()
         path = tmp_path / "out"

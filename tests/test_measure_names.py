@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import doctest
 import importlib
 import inspect
+import pickle
 import pkgutil
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
@@ -437,3 +439,56 @@ def test_a_class_without_a_name_is_no_measure(registered):
         monotone: ClassVar[bool] = True
 
     assert registered == before
+
+
+def test_a_measure_is_a_frozen_dataclass_without_being_declared_one(registered):
+    class Plain(RankWeighted):
+        """Written as a dataclass is, but for the decorator."""
+
+        half: float
+        base: float = field(default=2.0)
+        cutoff: int | None = None
+        name: ClassVar[str] = "Plain"
+        always_shown: ClassVar[tuple[str, ...]] = ("half",)
+
+    @dataclass(frozen=True)
+    class Decorated(Plain):
+        extra: tuple[float, ...] = field(default_factory=tuple)
+        name: ClassVar[str] = "Decorated"
+
+    assert [parameter.name for parameter in fields(Plain)] == ["half", "base", "cutoff"]
+    assert str(inspect.signature(Plain)) == "(half: 'float', base: 'float' = 2.0, cutoff: 'int | None' = None) -> None"
+    measure = Plain(3, cutoff=10)
+    assert repr(measure).endswith("Plain(half=3, base=2.0, cutoff=10)")
+    assert str(measure) == str(parse_measure("plain(half=3)@10")) == "Plain(half=3)@10"
+    assert measure == Plain(3) @ 10 == replace(Plain(3, 2), cutoff=10)
+    assert hash(measure) == hash(Plain(3.0, 2, 10))
+    assert measure != Plain(3)
+    assert Decorated(3, cutoff=10) != measure
+    assert repr(Decorated(1, extra=(2,))).endswith("Decorated(half=1, base=2.0, cutoff=None, extra=(2,))")
+    assert Decorated(1).extra == ()
+    for change in (lambda: setattr(measure, "half", 4), lambda: delattr(measure, "half")):
+        with pytest.raises(FrozenInstanceError):
+            change()
+
+
+@pytest.mark.parametrize(
+    ("create", "problem"),
+    [
+        (lambda: rb.RBP(0.5, p=0.5), r"RBP\(\) multiple values for argument 'p'"),
+        (lambda: rb.RBP(q=0.5), r"RBP\(\) got an unexpected keyword argument 'q'"),
+        (lambda: rb.NumRet(1, 2, 3, 4, 5), r"NumRet\(\) too many positional arguments"),
+        (lambda: Condensed(), r"Condensed\(\) missing a required argument: 'measure'"),
+    ],
+)
+def test_parameters_that_a_measure_lacks(create, problem):
+    with pytest.raises(TypeError, match=problem):
+        create()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_measures_can_be_copied(kind):
+    for example in getattr(kind, "examples", ["AP'"]):
+        measure = parse_measure(example)
+        assert pickle.loads(pickle.dumps(measure)) == copy.deepcopy(measure) == measure
+        assert hash(copy.copy(measure)) == hash(measure)

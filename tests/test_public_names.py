@@ -68,6 +68,17 @@ def test_a_command_loads_only_what_it_needs(command, unneeded):
     assert not unneeded & set(loaded)
 
 
+def test_scoring_in_memory_loads_only_what_it_needs():
+    loaded = python(
+        "import sys, rankbounds as rb\n"
+        "rb.evaluate({'q': {'a': 1}, 'r': {'b': 1}}, {'q': {'a': 2.5}}, ['AP', 'nDCG@10', 'P_5', 'RBP(p=0.8)'])\n"
+        "print(*sys.modules)",
+        "-W", "ignore",
+    ).split()  # fmt: skip
+    assert "rankbounds.evaluation.evaluate" in loaded
+    assert not {"polars", "scipy", "numpy.ma", "secrets", "html", "difflib", "concurrent.futures"} & set(loaded)
+
+
 def test_no_module_shadows_a_public_name():
     rooms = {module.name for module in pkgutil.iter_modules(rb.__path__)}
     assert rooms & set(NAMES) == {"plots", "report"}

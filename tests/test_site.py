@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def test_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("mkdocs", reason="the site is built by MkDocs: pip install mkdocs")
     pytest.importorskip("mkdocstrings", reason="docstrings are shown by mkdocstrings: pip install mkdocstrings-python")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")],
         cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -86,6 +87,36 @@ def test_what_a_page_shows_is_what_comes_out(page):
 
 
 def test_every_block_of_commands_is_one_that_is_run():
+    shown_as_they_are = {"csv", "text", "yaml"}
     for page in OUTPUTS.pages():
-        text = OUTPUTS.BLOCK.sub("", page.read_text())
-        assert not re.findall(r"^ *(?:\$ )?rankbounds [a-z-]+ .*(?:qrels|runs|\.txt)", text, re.M), page.name
+        text = page.read_text()
+        for block in OUTPUTS.BLOCK.finditer(text):
+            if block["body"] and not block["skip"] and block["language"] not in OUTPUTS.RUN:
+                assert block["language"] in shown_as_they_are, f"{page.name}: {block[0]}"
+                assert "rankbounds: " not in block["body"], f"{page.name}: {block[0]}"
+        outside = OUTPUTS.BLOCK.sub("", text)
+        assert not re.findall(r"^ *(?:\$ )?rankbounds [a-z-]+ .*(?:qrels|runs|\.txt)", outside, re.M), page.name
+
+
+def test_real_data_is_run_where_it_is_and_left_alone_where_not(tmp_path, monkeypatch):
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "word.txt").write_text("here\n")
+    with tarfile.open(tmp_path / "made.tar.xz", "w:xz") as packed:
+        packed.add(tmp_path / "made", "made")
+    block = "<!-- with {} -->\n```console\n$ cat word.txt word.txt\n{}```\n"
+    page = tmp_path / "page.md"
+    page.write_text(block.format("made.tar.xz", "") + block.format("absent.tar.xz", "kept\n"))
+    monkeypatch.setenv("RANKBOUNDS_DATA", str(tmp_path))
+    assert OUTPUTS.rewritten(page) == block.format("made.tar.xz", "here\nhere\n") + block.format(
+        "absent.tar.xz", "kept\n"
+    )
+
+
+def test_sentences_wrap_and_tables_do_not(reference):
+    sentence = "Is it noise? Probably not: so large a difference would rarely come by chance (p = 0.0001)."
+    table = "run       nDCG@10      95% interval            bounds  group  judged@10  topics led"
+    page = f'<pre><code>{sentence}\n{table}\n<span class="go">{sentence}</span>\n</code></pre><p>{sentence}</p>'
+    wrapped = reference.on_page_content(page)
+    assert wrapped.count('<span class="sentence">') == 2
+    assert re.sub(r'<span class="sentence">(.+?)</span>(?=\n)', r"\1", wrapped) == page
+    assert f"\n{table}\n" in wrapped

@@ -339,6 +339,27 @@ def test_the_ending_says_the_format(command, tmp_path, name):
     assert command("evaluate", *files, "-o", tmp_path / name, "--format", kind)[0] == 0
 
 
+def test_files_may_stand_behind_options(command, tmp_path):
+    qrels, runs = write_collection(tmp_path, ["one", "two"])
+    one, two = sorted(runs.iterdir())
+    together = command("evaluate", qrels, one, two, "-m", "AP")
+    assert together[0] == 0
+    assert command("evaluate", qrels, one, "-m", "AP", two) == together
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_measures_that_blanks_separate(command, tmp_path, monkeypatch, behind):
+    files = write_collection(tmp_path, ["one", "two"])
+    measures = ("-m", "nDCG@10", "map")
+    code, out, err = command("evaluate", *((*files, *measures) if behind else (*measures, *files)))
+    assert (code, out) == (2, "")
+    assert '"map" is a measure' in err
+    assert "-m nDCG@10,map" in err
+    (files[1] / "000.txt").rename(tmp_path / "AP")
+    monkeypatch.chdir(tmp_path)
+    assert command("evaluate", "qrels", "AP", "-m", "AP")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -458,6 +458,12 @@ def test_a_row_stays_one_row_whatever_its_id_holds(query, kind):
     assert text.endswith("1.5\n")
 
 
+@pytest.mark.parametrize(("kind", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_a_nul_is_written_by_every_version_of_python(kind, separator):
+    written = render_rows([{"query_id": "a\0b", "value": 1.5}], kind, ["query_id", "value"])
+    assert written == f"query_id{separator}value\na\0b{separator}1.5\n"
+
+
 def test_a_cell_of_any_length_among_counts_is_told(command, tmp_path):
     (tmp_path / "counts").write_text("[" * 200_000)
     code, _, err = command("persistence", "--depths", tmp_path / "counts")

@@ -117,12 +117,29 @@ def parsed(given: Sequence[str]) -> argparse.Namespace:
     """The options; of words that are none of ours, those that were probably meant are named."""
     parser = build_parser(given[:1])
     try:
-        return parser.parse_args(given)
+        options, apart = parser.parse_known_args(given)
+        files = _repeated_files(parser, options.command)
+        if apart and (files is None or any(word.startswith("-") for word in apart)):
+            parser.error(f"unrecognized arguments: {' '.join(apart)}")
     except _UnparsedError:
         from rankbounds.commands.suggestions import check_words
 
         check_words(parser, given)
         raise
+    if files is not None:
+        setattr(options, files, [*getattr(options, files), *apart])
+        from rankbounds.commands.suggestions import check_files
+
+        given_files = [getattr(options, "qrels", None) or "", *getattr(options, files)]
+        check_files(given_files, getattr(options, "measures", None))
+    return options
+
+
+def _repeated_files(parser: Parser, command: str) -> str | None:
+    """Under which name a command's options hold files of which there may be several, also behind other options."""
+    (subparsers,) = parser._subparsers._group_actions  # type: ignore[union-attr]
+    actions = subparsers.choices[command]._actions  # type: ignore[index]
+    return next((action.dest for action in actions if not action.option_strings and action.nargs in ("+", "*")), None)
 
 
 def _commands() -> dict[str, str]:

@@ -6,7 +6,6 @@ more or less translucent, so that light and dark themes are both readable. What 
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,13 @@ _TABLE = "border-collapse:collapse;table-layout:auto;margin:.4em 0;font-variant-
 _CELL = "padding:.12em .7em"
 _RULE = "border-bottom:1px solid rgba(128,128,128,.35)"
 _NOTE = "margin:.3em 0;max-width:60em;opacity:.85"
+
+
+def escaped(text: str) -> str:
+    """Text that cannot become markup."""
+    from html import escape  # late: it brings along the names of all characters
+
+    return escape(text)
 
 
 class Markup(str):
@@ -67,7 +73,7 @@ class Bar:
             parts.append(block(across(self.ci_low), across(self.ci_high), 1.5, 0.7))
             told.append(f"interval {self.ci_low:.4f} to {self.ci_high:.4f}")
         parts.append(block(across(self.value) - 1, across(self.value) + 1, BAR_HEIGHT, 1))
-        title = html.escape(", ".join(told))
+        title = escaped(", ".join(told))
         return (
             f'<svg width="{BAR_WIDTH}" height="{BAR_HEIGHT}" viewBox="0 0 {BAR_WIDTH} {BAR_HEIGHT}" role="img" '
             f'style="vertical-align:middle;max-width:none"><title>{title}</title>{"".join(parts)}</svg>'
@@ -114,7 +120,7 @@ def html_table(
 
 def _cell(cell: str, is_strong: bool, has_bar: bool) -> str:
     """The text of a cell; what stands behind a number is small where a bar shows it."""
-    value, _, rest = html.escape(cell).partition(" ") if has_bar else (html.escape(cell), "", "")
+    value, _, rest = escaped(cell).partition(" ") if has_bar else (escaped(cell), "", "")
     value = f"<b>{value}</b>" if is_strong else value
     return f'{value} <small style="opacity:.75">{rest}</small>' if rest else value
 
@@ -122,12 +128,12 @@ def _cell(cell: str, is_strong: bool, has_bar: bool) -> str:
 def note(text: str) -> str:
     """A paragraph for each part of the text, a line for each of its lines."""
     parts = [part for part in text.strip().split("\n\n") if part.strip()]
-    return "".join(f'<p style="{_NOTE}">{html.escape(part).replace(chr(10), "<br>")}</p>\n' for part in parts)
+    return "".join(f'<p style="{_NOTE}">{escaped(part).replace(chr(10), "<br>")}</p>\n' for part in parts)
 
 
 def folded(heading: str, *parts: Any, is_open: bool = False) -> Markup:
     """Something that opens, or closes, when its heading is pressed."""
-    start = f'<details style="margin:.3em 0"{" open" if is_open else ""}><summary>{html.escape(heading)}</summary>'
+    start = f'<details style="margin:.3em 0"{" open" if is_open else ""}><summary>{escaped(heading)}</summary>'
     return Markup(f"{start}\n{_content(parts)}</details>\n")
 
 
@@ -147,6 +153,6 @@ def _content(parts: Sequence[Any]) -> str:
 def framed(page: str, height: int = 600) -> str:
     """A whole page in a frame of its own: its scripts and styles do not touch the notebook."""
     return (
-        f'<iframe srcdoc="{html.escape(page)}" style="width:100%;height:{height}px;border:1px solid '
+        f'<iframe srcdoc="{escaped(page)}" style="width:100%;height:{height}px;border:1px solid '
         f'rgba(128,128,128,.35);background:white" sandbox="allow-scripts allow-downloads"></iframe>'
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import html
 import json
 import math
 import re
@@ -103,7 +101,9 @@ class Table:
 
 def in_markdown(cell: str) -> str:
     """The text such that Markdown shows it as it stands."""
-    return _MARKDOWN_SPECIAL.sub(r"\\\g<0>", html.escape(_printable(cell), quote=False))
+    from html import escape
+
+    return _MARKDOWN_SPECIAL.sub(r"\\\g<0>", escape(_printable(cell), quote=False))
 
 
 def in_latex(cell: str) -> str:
@@ -201,16 +201,15 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
         return f"[\n{inner}\n]\n" if cleaned else "[]\n"
     if kind == "jsonl":
         return "".join(json_of(row) + "\n" for row in cleaned)
-    out = _Lines()
-    # A cell that holds a character of the line's end is quoted: name both, for a carriage return ends a row as well.
-    writer = csv.DictWriter(out, fields, delimiter="\t" if kind == "tsv" else ",", lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows(cleaned if raw else ({field: _as_text(value) for field, value in row.items()} for row in cleaned))
-    return "".join(out)
+    separator = "\t" if kind == "tsv" else ","
+    body = ([row.get(field, "") for field in fields] for row in cleaned)
+    lines = [list(fields), *(body if raw else (map(_as_text, line) for line in body))]
+    # Not by the csv module: that of Python 3.10 refuses text with a NUL.
+    special = re.compile(f'[{separator}"\r\n]').search
+    return "".join((separator.join(_cell(value, special) for value in line) or '""') + "\n" for line in lines)
 
 
-class _Lines(list[str]):
-    """Where a writer of CSV puts its rows, each with the end that lines have everywhere else."""
-
-    def write(self, row: str) -> None:
-        self.append(row.removesuffix("\r\n") + "\n")
+def _cell(value: Any, special: Callable[[str], Any]) -> str:
+    """A cell of CSV or TSV, in quotes where something in it would end the cell or the row."""
+    text = "" if value is None else str(value)
+    return f'"{text.replace(chr(34), chr(34) * 2)}"' if special(text) else text

@@ -263,7 +263,11 @@ class Ids(Sequence[str]):
     def sort_keys(self) -> list[Words]:
         """Numbers that order the ids as their bytes do, the most important first."""
         if 8 * self.word_count() <= LONG:
-            return [self.sortable_word(number) for number in range(self.word_count())]
+            words = [self.sortable_word(number) for number in range(self.word_count())]
+            # Words are filled up with zeros: an id that ends in such is told from a shorter one by its length.
+            filled = self.length > 0
+            ends_in_zero = self.text[self.start[filled] + self.length[filled] - 1] == 0
+            return [*words, self.length.astype(np.uint64)] if ends_in_zero.any() else words
         each = self.raw_list()
         place = {value: number for number, value in enumerate(sorted(set(each)))}
         return [np.array([place[value] for value in each], dtype=np.uint64)]

@@ -114,8 +114,8 @@ class Pairs:
             end = np.cumsum(np.bincount(self.topic, minlength=len(self.topics)))
             in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
         targets = np.arange(SLICE_ROWS, len(self), SLICE_ROWS)
-        cuts = np.unique(end[np.searchsorted(end, targets)]) if targets.size else targets
-        edges = [0, *cuts.tolist()] + ([len(self)] if not cuts.size or cuts[-1] < len(self) else [])
+        cuts = end[np.searchsorted(end, targets)] if targets.size else targets
+        edges = [0, *dict.fromkeys((*cuts.tolist(), len(self)))]
         slices = [slice(first, last) for first, last in itertools.pairwise(edges)]
         if in_order:
             return list(slices)
@@ -197,10 +197,14 @@ class PairIndex:
         self.pairs = pairs
         self.table = HashTable(pairs.keys, pairs.topic, len(pairs.topics))
         self.topic_number = {name: number for number, name in enumerate(pairs.topics)}
-        # Whole columns of words are compared faster than words scattered over the text; long ids are left there.
-        self.words = [pairs.docs.word(number) for number in range(pairs.docs.word_count())[:4]]
         self.same_key = {pairs.raw(row): row for row in self.table.refused[::-1].tolist()}
         """Rows that the table did not take: another pair has their key, by a rare chance or by somebody's choice."""
+
+    @cached_property
+    def words(self) -> list[Words]:
+        """Whole columns of words are compared faster than words scattered over the text; long ids are left there."""
+        docs = self.pairs.docs
+        return [docs.word(number) for number in range(docs.word_count())[:4]]
 
     @cached_property
     def native(self) -> Table | None:
@@ -208,7 +212,7 @@ class PairIndex:
         table, docs = self.table, self.pairs.docs
         if table.crowded is not None or self.same_key or table.row.dtype != np.int32:
             return None
-        return Table(docs.text, docs.start, docs.length, table.keys, table.begin, table.last, table.row)
+        return Table(docs.text, docs.start, docs.length, table.begin, table.last, table.row)
 
     def topics_of(self, other: Pairs) -> Ints:
         """For each topic of the other table its number here, or -1."""

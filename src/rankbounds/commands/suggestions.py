@@ -1,11 +1,12 @@
-"""Commands and options that do not exist, and which were probably meant."""
+"""Commands, options and files that do not exist, and what was probably meant."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import RankboundsError, UsageError, did_you_mean
 
 
 def check_words(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -32,3 +33,24 @@ def _check_options(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
             continue
         hint = did_you_mean(option, known).replace('"', '"--', 1)
         raise UsageError(f'There is no option "--{option}".{hint} "{parser.prog} --help" lists all of them.')
+
+
+def check_files(files: Sequence[str], measures: Sequence[str] | None) -> None:
+    """Reject measures where files are expected: people separate them by blanks."""
+    for file in files:
+        if os.path.lexists(file) or not _is_measure(file):
+            continue
+        together = ",".join([*(measures or ()), file])
+        raise UsageError(f'"{file}" is a measure, not a file: they go behind -m with commas between: -m {together}.')
+
+
+def _is_measure(word: str) -> bool:
+    if os.path.basename(word) != word:
+        return False
+    from rankbounds.measures.parser import parse_measure
+
+    try:
+        parse_measure(word)
+    except RankboundsError:
+        return False
+    return True

@@ -38,7 +38,9 @@ def sentences(comparison: Comparison, at: int, place: int, *, is_turned: bool) -
         "size": abs(numbers["difference"]),
     }  # fmt: skip
     if comparison.evidence is not None:
-        choices["lead"], more = wording.lead_sentence(comparison.evidence.lead_changes(chosen, a, b))
+        choices["lead"], more = wording.lead_sentence(
+            comparison.evidence.lead_changes(chosen, a, b), numbers["difference"]
+        )
         held |= more
         if numbers["certain_low"] <= 0 <= numbers["certain_high"]:
             choices["judge"], more = wording.judge_sentence(comparison.evidence.to_judge(chosen, a, b))

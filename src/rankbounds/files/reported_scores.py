@@ -48,7 +48,8 @@ def read_reported(path: str | os.PathLike[str], is_measure: IsMeasure) -> Printe
     content = text.tobytes().decode("utf-8", "replace")
     if content.lstrip()[:1] in ("{", "["):
         return reported(json_text.parse(content, text.name), is_measure, text.name)
-    first = next((line for line in content.splitlines() if line.strip()), "")
+    lines = [line for line in content.splitlines() if line.strip()]
+    first = next((line for line in lines if line.split()[:2] != ["runid", ALL]), "")  # trec_eval begins with the name
     if "," in first or (len(first.split("\t")) > 1 and not any(map(_is_number, first.split()))):
         return _of_table(os.fspath(path), is_measure)
     printed: Printed = {}

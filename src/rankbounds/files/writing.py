@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
-import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -163,7 +161,7 @@ def _new_copy(target: str) -> tuple[int, str]:
     mode = 0o600 if os.path.exists(target) else 0o666  # what nobody may read is not to be read here meanwhile
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
-        copy = os.path.join(folder, f"{_copy_beginning(name)}{secrets.token_hex(8)}{COPY_ENDING}")
+        copy = os.path.join(folder, f"{_copy_beginning(name)}{os.urandom(8).hex()}{COPY_ENDING}")
         handle = os.open(copy, flags, mode)
         # Until it is locked the copy looks like one that was left behind, and somebody may have removed it.
         if _lock(handle) and os.fstat(handle).st_nlink:
@@ -212,6 +210,8 @@ def _stands_in(handle: int, target: str) -> bool:
 
 def _write_into(target: str, copy: str, durable: bool) -> None:
     """Put the copy's contents into the file itself, so that it stays what it is."""
+    import shutil
+
     with open(copy, "rb") as source, open(target, "r+b") as out:
         _make_room(out, os.fstat(source.fileno()).st_size)
         shutil.copyfileobj(source, out, 1 << 20)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +16,6 @@ from rankbounds.rankings.ties import expected_products, group_means
 SHARE_OF_PEAK = {"max": 1.0, "end": 0.0, "peak-end": 0.5}
 
 
-@dataclass(frozen=True)
 class CWLA(Measure):
     """What a user remembers who stops somewhere in the list: the best document read (max), the last one (end), or the
     mean of the two (peak-end).

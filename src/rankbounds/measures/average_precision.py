@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rankbounds.arrays import Floats
@@ -17,7 +16,6 @@ from rankbounds.measures.sum_of_precisions import (
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class AP(Measure):
     """The precisions at the ranks of the relevant documents, averaged over all R relevant documents known.
 

@@ -14,7 +14,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import chance_drawn, reordered
 
 
-@dataclass(frozen=True)
 class APRetrieved(Measure):
     """The precisions at the ranks of the relevant documents retrieved, averaged over those (written AP*).
 

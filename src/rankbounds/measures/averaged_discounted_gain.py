@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,6 @@ from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class AveragedDCG(Measure):
     """nDCG at several ranks, averaged; no bounds are known."""
 
@@ -26,7 +24,6 @@ class AveragedDCG(Measure):
         return None
 
 
-@dataclass(frozen=True)
 class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
     """nDCG at the ranks of the documents with gain, averaged over all such documents of the topic.
 
@@ -56,7 +53,6 @@ class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
         return quotient(at_gains + missed * quotient(gained[..., -1], possible[..., -1]), number)
 
 
-@dataclass(frozen=True)
 class RnDCG(AveragedDCG):
     """nDCG averaged over the ranks where the ideal ranking goes on to a lower gain, and the end of the list.
 
@@ -87,7 +83,6 @@ class RnDCG(AveragedDCG):
         return quotient(total, np.count_nonzero(falls, axis=-1) + past_the_end)
 
 
-@dataclass(frozen=True)
 class IdealDCG(Measure):
     """The discounted gain of the ideal ranking: what nDCG divides by.
 

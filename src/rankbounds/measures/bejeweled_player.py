@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from rankbounds.errors import UsageError
 from rankbounds.measures.stopping_by_gain import MOST, StoppingByGain
 
 
-@dataclass(frozen=True)
 class BPM(StoppingByGain):
     """The rate at which a user meets relevant documents who reads until T are found, or K are read.
 

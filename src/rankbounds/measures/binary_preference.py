@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -18,7 +17,6 @@ from rankbounds.rankings.ties import before_and_within
 LimitAndDivisor = tuple[Ints, Ints]
 
 
-@dataclass(frozen=True)
 class LimitedPenalty(Measure):
     """(1/R) * sum over relevant documents retrieved of 1 - min(limit, non-relevant documents above) / divisor."""
 
@@ -144,7 +142,6 @@ def _look_up(up_to: Ints, limit: Ints) -> Ints:
     return np.where(limit < 0, 0, np.take_along_axis(up_to, count, axis=-1))
 
 
-@dataclass(frozen=True)
 class Bpref(LimitedPenalty):
     """How rarely judged non-relevant documents stand above relevant ones; unjudged documents are not seen at all.
 
@@ -192,7 +189,6 @@ class Bpref(LimitedPenalty):
         return limit, np.minimum(limit, nonrelevant)
 
 
-@dataclass(frozen=True)
 class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
     """Bpref divided by R even where fewer than R documents are judged non-relevant (Sakai 2007, equation 10).
 
@@ -217,7 +213,6 @@ class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
         return relevant, relevant
 
 
-@dataclass(frozen=True)
 class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
     """Bpref with every judged non-relevant document counted, not only the first R (bpref_allnonrel; equation 11).
 
@@ -244,7 +239,6 @@ class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
         return nonrelevant, nonrelevant
 
 
-@dataclass(frozen=True)
 class Bpref_old(LimitedPenalty):  # noqa: N801 (the paper's name)
     """The first bpref of trec_eval, kept for old results: N counts the retrieved non-relevant documents only.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -28,7 +27,6 @@ DEEPEST = 1000
 """How far rankings are compared."""
 
 
-@dataclass(frozen=True)
 class Compatibility(Measure):
     """How similar the list is to the ideal ranking that it resembles most: documents of higher grade before those of
     lower, and within a grade in the list's own order. 1: no document stands below a worse one, none is missing.

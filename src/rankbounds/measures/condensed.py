@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rankbounds.arrays import Floats
@@ -12,7 +11,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
 
-@dataclass(frozen=True)
 class Condensed(Measure):
     """The measure on the list that is left when unjudged documents are taken out.
 

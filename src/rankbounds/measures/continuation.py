@@ -10,7 +10,6 @@ Effectiveness, TOIS 35(3), 2017.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +23,6 @@ DEEPEST = 1 << 22
 """The rank at which nearly every user must have stopped, for the weights to follow from C alone."""
 
 
-@dataclass(frozen=True)
 class Continuing(RankWeighted):
     """A user who goes on from rank i to the next with a probability that depends on i alone.
 
@@ -69,7 +67,6 @@ class Continuing(RankWeighted):
         return np.maximum(0.0, 1 - above[depth])
 
 
-@dataclass(frozen=True)
 class ContinuingByRelevance(Measure):
     """A user whose probability of going on depends on what was found so far.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class Count(Measure):
     """A number of documents, whatever their order."""
 
@@ -25,7 +23,6 @@ class Count(Measure):
         return self.value(rankings)
 
 
-@dataclass(frozen=True)
 class NumRet(Count):
     """How many documents were retrieved; over all topics, the sum.
 
@@ -47,7 +44,6 @@ class NumRet(Count):
         return rankings.length.astype(np.float64)
 
 
-@dataclass(frozen=True)
 class NumRel(Count):
     """How many relevant documents are known for the topic; over all topics, the sum.
 
@@ -79,7 +75,6 @@ class NumRel(Count):
         return most.with_elsewhere(most.room(most.num_relevant(self.rel)))
 
 
-@dataclass(frozen=True)
 class NumRelRet(Count):
     """How many relevant documents were retrieved; over all topics, the sum.
 
@@ -107,7 +102,6 @@ class NumRelRet(Count):
         return rankings.relevant(self.rel).sum(axis=-1)
 
 
-@dataclass(frozen=True)
 class NumNonRelRet(Count):
     """How many documents that were judged and are not relevant were retrieved; over all topics, the sum.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
@@ -18,7 +17,6 @@ LARGEST_EXPONENT = 1000
 """Of 2^g in sums over many documents: double precision ends at 2^1024."""
 
 
-@dataclass(frozen=True)
 class DCG(RankWeighted):
     """The gains of the documents, each divided by the logarithm of its rank plus one, summed.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,6 @@ from rankbounds.measures.reciprocal_rank import expected_stop, expected_stop_ove
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class ERR(Measure):
     """One over the rank at which a user is expected to stop, who is satisfied by a document according to its grade.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +14,6 @@ from rankbounds.measures.tied_draws import TiedGroup, groups_reaching
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class ESL(Measure):
     """How many non-relevant documents a user looks through before n relevant ones are found: the lower, the better.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class BinG(Measure):
     """Over all R relevant documents known, the mean of 1 / log2(2 + non-relevant documents above it).
 
@@ -47,7 +45,6 @@ class BinG(Measure):
         return quotient((relevant / np.log2(2 + in_vain)).sum(axis=-1), rankings.num_relevant(self.rel))
 
 
-@dataclass(frozen=True)
 class G(Measure):
     """The gains of the documents, each divided by log2(2 + what reading so far cost - what it gained), over all gains
     that the topic has.

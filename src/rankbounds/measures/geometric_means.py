@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +17,6 @@ LEAST = 0.00001
 """What a topic counts at least, as in trec_eval: one topic at 0 would make the mean 0."""
 
 
-@dataclass(frozen=True)
 class Logarithm(Measure):
     """The logarithm of another measure, which is at least ``LEAST``."""
 
@@ -47,7 +45,6 @@ def _logarithms(bounds: Bounds | None) -> Bounds | None:
     return None if bounds is None else (_logarithm(bounds[0]), _logarithm(bounds[1]))
 
 
-@dataclass(frozen=True)
 class GMAP(Logarithm):
     """Average precision with a geometric mean over topics: it rewards systems that fail on no topic.
 
@@ -82,7 +79,6 @@ class GMAP(Logarithm):
         return AP(rel=self.rel)
 
 
-@dataclass(frozen=True)
 class GMBpref(Logarithm):
     """bpref with a geometric mean over topics; for one topic the natural logarithm of bpref, as GMAP is of AP.
 

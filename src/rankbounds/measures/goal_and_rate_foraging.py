@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from rankbounds.measures.foraging import Goal, Rate, check_odds
 from rankbounds.measures.stopping_by_gain import StoppingByGain
 
 
-@dataclass(frozen=True)
 class IFT(Goal, Rate, StoppingByGain):
     """The rate at which a user meets relevant documents who stops when enough is found, or when it comes too slowly.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +16,6 @@ SMOOTHING = 0.00001
 """trec_eval's constant: what precision is taken to be where nothing above was judged is a half."""
 
 
-@dataclass(frozen=True)
 class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
     """Average precision estimated from a random sample of the pool.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -17,7 +16,6 @@ def _at(values: Floats, depth: int) -> Floats:
     return values[:, min(depth, values.shape[1]) - 1]
 
 
-@dataclass(frozen=True)
 class infP(Sampled):  # noqa: N801 (of a family of such names)
     """Precision at k estimated from judgments of a sample that was drawn from strata at different rates.
 
@@ -52,7 +50,6 @@ class infP(Sampled):  # noqa: N801 (of a family of such names)
         return _at(inferred_relevant(lists), self.longest) / self.longest
 
 
-@dataclass(frozen=True)
 class infNumRelRet(Sampled):  # noqa: N801 (of a family of such names)
     """How many of the retrieved documents are relevant, estimated from a sample with strata. The total is a sum.
 
@@ -82,7 +79,6 @@ class infNumRelRet(Sampled):  # noqa: N801 (of a family of such names)
         return _at(inferred_relevant(lists), self.longest)
 
 
-@dataclass(frozen=True)
 class infNumRel(Sampled):  # noqa: N801 (of a family of such names)
     """How many documents of the pool are relevant, estimated from a sample with strata. The total is a sum.
 

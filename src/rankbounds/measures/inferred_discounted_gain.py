@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ WHOLE = 1e-9
 """What a number of documents may lack of a whole one by rounding."""
 
 
-@dataclass(frozen=True)
 class infNDCG(Sampled):  # noqa: N801 (the name everybody knows it by)
     """nDCG estimated from judgments of a sample that was drawn from strata at different rates.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from rankbounds.measures.foraging import Goal, Rate, check_odds
 from rankbounds.measures.stopping_by_gain import StoppingByGain
 
 
-@dataclass(frozen=True)
 class IFT_C1(Goal, StoppingByGain):  # noqa: N801 (the name everybody knows it by)
     """The rate at which a user meets relevant documents who is likely to stop once about T are found.
 
@@ -64,7 +62,6 @@ class IFT_C1(Goal, StoppingByGain):  # noqa: N801 (the name everybody knows it b
         return self.most_with_goal(relevant.sum(axis=-1))[0 if relevant_beyond else 1]
 
 
-@dataclass(frozen=True)
 class IFT_C2(Rate, StoppingByGain):  # noqa: N801 (the name everybody knows it by)
     """The rate at which a user meets relevant documents who is likely to stop when they come slower than expected.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from rankbounds.errors import UsageError
 from rankbounds.measures.continuation import Continuing
 
 
-@dataclass(frozen=True)
 class INSQ(Continuing):
     """The rate at which a user meets relevant documents who hopes for T of them, and grows less likely to stop the
     more documents have been read, whatever was found. INST is the same user, who counts.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from rankbounds.errors import UsageError
 from rankbounds.measures.continuation import ContinuingByRelevance
 
 
-@dataclass(frozen=True)
 class INST(ContinuingByRelevance):
     """The rate at which a user meets relevant documents who hopes for T of them, reads on while they are missing,
     and grows less likely to stop the more has been invested.

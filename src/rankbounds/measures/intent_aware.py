@@ -13,7 +13,6 @@ Source: Agrawal, Gollapudi, Halverson and Ieong, Diversifying Search Results, WS
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -25,7 +24,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.subtopics import ListsBySubtopic
 
 
-@dataclass(frozen=True)
 class IntentAware(Measure):
     """The mean over a topic's subtopics of what a binary measure says of each.
 

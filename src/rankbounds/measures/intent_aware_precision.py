@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rankbounds.measures.average_precision import AP
@@ -11,7 +10,6 @@ from rankbounds.measures.measure import Measure
 from rankbounds.measures.precision import P
 
 
-@dataclass(frozen=True)
 class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     """The precision at k of each subtopic, averaged: how relevant the first k documents are to one who wants any of
     the query's subtopics. It does not reward novelty; a list for the most popular subtopic does well.
@@ -46,7 +44,6 @@ class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
         return P(rel=self.rel, cutoff=self.cutoff)
 
 
-@dataclass(frozen=True)
 class AP_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     """The average precision of each subtopic, averaged (MAP-IA).
 

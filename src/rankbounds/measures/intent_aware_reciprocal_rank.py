@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +10,6 @@ from rankbounds.arrays import Floats
 from rankbounds.measures.novelty import NormalisedNovel, Novel
 
 
-@dataclass(frozen=True)
 class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
     """The expected reciprocal rank at which a user with one of the subtopics in mind is satisfied, averaged over
     subtopics.
@@ -52,7 +50,6 @@ class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
         return 1 / np.arange(1, n + 1)
 
 
-@dataclass(frozen=True)
 class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     """The expected reciprocal rank at which users with different subtopics in mind are satisfied, as a share of what
     the best order of the judged documents has.

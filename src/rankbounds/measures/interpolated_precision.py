@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +21,6 @@ EARLY = 32
 POINTS = {11: tuple(tenth / 10 for tenth in range(11)), 3: (0.2, 0.5, 0.8)}
 
 
-@dataclass(frozen=True)
 class IPrec(Measure):
     """The highest precision at any rank where at least this share of the relevant documents has been found.
 
@@ -72,7 +70,6 @@ class IPrec(Measure):
         return expected_interpolated(rankings, self.rel, (self.recall,))[0]
 
 
-@dataclass(frozen=True)
 class IPrecMean(Measure):
     """Interpolated precision averaged over the 11 points of recall 0, 0.1, ..., 1, or over the 3 points 0.2, 0.5, 0.8.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,6 @@ from rankbounds.measures.tied_draws import chance_of_place, groups_reaching
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class RRn(Measure):
     """One over the rank of the n-th relevant document, 0 if fewer are retrieved (within the depth).
 

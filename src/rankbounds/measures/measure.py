@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import MISSING, Field, dataclass, fields, replace
-from typing import Any, ClassVar, TypeVar
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.measures.facts import Facts
+from rankbounds.measures.frozen import Frozen, FrozenClass, declare
 from rankbounds.measures.names import register
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count, group_means, reordered
 from rankbounds.rankings.topic_facts import TopicFacts
 
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_: bool) -> Any:
+        """What type checkers are told, and nobody else."""
+        return lambda measure: measure
+
+
 Bounds = tuple[Floats, Floats]
 M = TypeVar("M", bound="Measure")
 
 
-class MeasureClass(type):
+class MeasureClass(FrozenClass):
     """The type of measure classes: ``nDCG @ 10`` is ``nDCG(cutoff=10)``."""
 
-    def __matmul__(cls: type[M], depth: int) -> M:  # type: ignore[misc]  # its classes are those of measures
+    def __matmul__(cls: type[M], depth: int) -> M:  # type: ignore[misc]  # noqa: N805 (its classes are those of measures)
         if not cls.takes_cutoff():
             raise UsageError(f"{cls.name} takes no depth; leave out @{depth}.")
         create: Any = cls
@@ -31,14 +41,15 @@ class MeasureClass(type):
         return measure
 
 
-class Measure(Facts, metaclass=MeasureClass):
+@dataclass_transform(frozen_default=True)
+class Measure(Facts, Frozen, metaclass=MeasureClass):
     """A number for each ranked list.
 
-    A subclass is a frozen dataclass of its parameters with a ``value``. Its docstring opens with what the number means
-    to the reader of results. Class attributes state facts about the formula (see ``Facts``), and bounds, best and worst
-    orders and expectations follow from them.
+    A subclass declares its parameters, as a frozen dataclass does, and has a ``value``. Its docstring opens with what
+    the number means to the reader of results. Class attributes state facts about the formula (see ``Facts``), and
+    bounds, best and worst orders and expectations follow from them.
 
-    Parameters
+    Attributes
     ----------
     rel
         The lowest grade that counts as relevant. This parameter and the next two are known of every measure; a
@@ -62,10 +73,10 @@ class Measure(Facts, metaclass=MeasureClass):
     rel: float = 1.0
     cutoff: int | None = None
     graded: bool = False
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        declare(cls)
         if "name" in cls.__dict__:
             register(cls)
 
@@ -194,7 +205,7 @@ class Measure(Facts, metaclass=MeasureClass):
 
 def label(measure: Measure, prime: str = "") -> str:
     """``RBP(p=0.8)@10``: the name, every parameter that differs from its default, the depth."""
-    default = {parameter.name: parameter.default for parameter in fields(measure) if parameter.default is not MISSING}
+    default = {parameter.name: parameter.default for parameter in fields(measure)}
     shown = ",".join(
         f"{name}={written(value)}"
         for name, value in measure.parameters.items()
@@ -216,7 +227,6 @@ def explanation(measure: type[Measure]) -> str:
     return (inspect.getdoc(measure) or "").partition("\n\nExamples\n--------")[0]
 
 
-@dataclass(frozen=True)
 class RankWeighted(Measure):
     """A sum over ranks of a fixed weight times the document's worth, whatever the other documents are.
 
@@ -261,7 +271,6 @@ class RankWeighted(Measure):
         return weighted_sum(self.weights(self.depth(rankings)), group_means(rankings, self.worth(rankings)))
 
 
-@dataclass(frozen=True)
 class Normalised(Measure):
     """A weighted sum over ranks divided by something of the topic, such as the sum that an ideal ranking has.
 
@@ -286,7 +295,6 @@ class Normalised(Measure):
         return quotient(total, self.divisor(rankings))
 
 
-@dataclass(frozen=True)
 class Share(Normalised):
     """Documents counted down to a depth, over something of the topic.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
 
 REGISTRY: dict[str, type[Measure]] = {}
 """Every measure by its own name."""
+_owners: dict[str, str] = {}
+"""The measure that last took a name, by its own name; it may be gone from the registry, or have given the name up."""
 
 CLOSE = 0.75
 """How alike two words must be for one to be a misspelling of the other."""
@@ -33,6 +34,7 @@ def register(kind: type[Measure]) -> None:
                 f"Give {kind.__qualname__} another name or alias."
             )
     REGISTRY[kind.name] = kind
+    _owners.update((folded(name), kind.name) for name in _names_of(kind))
 
 
 def class_named(name: str) -> type[Measure]:
@@ -77,13 +79,8 @@ def _names_of(kind: type[Measure]) -> tuple[str, ...]:
 
 
 def _owner(name: str) -> type[Measure] | None:
-    wanted = folded(name)
-    return next((kind for kind in REGISTRY.values() if wanted in _folded_names(kind)), None)
-
-
-@lru_cache(maxsize=512)
-def _folded_names(kind: type[Measure]) -> frozenset[str]:
-    return frozenset(map(folded, _names_of(kind)))
+    owner = REGISTRY.get(_owners.get(folded(name), ""))
+    return owner if owner is not None and folded(name) in map(folded, _names_of(owner)) else None
 
 
 def _unknown(name: str) -> str:
@@ -106,5 +103,7 @@ def _suggestion(name: str) -> str:
     names = {folded(known): known for known in (*sorted(elsewhere), *sorted(trec), *FAMILIES, *NICKNAMES, *own)}
     word = folded(name)
     swapped = [known for known in names if len(word) > 2 and sorted(known) == sorted(word)]
+    import difflib
+
     close = swapped or difflib.get_close_matches(word, list(names), n=1, cutoff=CLOSE)
     return f' Did you mean "{names[close[0]]}"?' if close else ""

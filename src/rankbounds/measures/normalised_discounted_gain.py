@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.columns.sums import running_sums
 from rankbounds.measures.discounted_gain import check_discount, discounts, gains, transformed
 from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Normalised, quotient
-from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.rankings import Places, Rankings
 from rankbounds.rankings.ties import order_by_worth
 from rankbounds.rankings.topic_facts import TopicFacts
 
+IDEAL_CELLS = 1 << 18
+"""So many gains of ideal rankings are laid out at a time."""
 
-@dataclass(frozen=True)
+
 class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
     """Discounted gain divided by that of the ideal ranking: 1 when the best documents known come first, best first.
 
@@ -73,9 +75,23 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
         return gains(rankings, self.gain)
 
     def divisor(self, rankings: Rankings) -> Floats:
+        if rankings.judged_alone:  # then it is the same for all lists of a topic
+            facts = rankings.facts
+            of_topics: Floats = facts.remembered(("ideal", self), lambda: self._ideal_of(facts))
+            return of_topics[rankings.topic]
         most = int((rankings.facts.count_from_level[0][rankings.topic] + rankings.num_holes).max(initial=1))
         width = most if self.cutoff is None else min(most, self.cutoff)
         ideal: Floats = transformed(rankings.ideal(width), self.gain) @ self.weights(width)
+        return ideal
+
+    def _ideal_of(self, facts: TopicFacts) -> Floats:
+        """What the judged documents of each topic come to in their ideal order."""
+        most = int(facts.count_from_level[0].max(initial=1))
+        width = most if self.cutoff is None else min(most, self.cutoff)
+        topics = np.arange(len(facts.query_ids))
+        ideal = np.zeros(topics.size)
+        for some in np.array_split(topics, 1 + topics.size * width // IDEAL_CELLS):
+            ideal[some] = transformed(facts.ideal(some, width), self.gain) @ self.weights(width)
         return ideal
 
     def shrinkage(self, rankings: Rankings) -> Floats:
@@ -152,16 +168,16 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
             # Documents that reach the level stand at the good (or bad) end of their group, unjudged ones next to them.
             source = order_by_worth(rankings, reached + 0.5 * holes, best=best)
             holes, reached = (groups.filled_from(flags, source) for flags in (holes, reached))
+            places = Places.of(holes)
+        else:
+            places = rankings.places_of_holes
         weights = self._weights_to_depth(rankings.width)
-        count = rankings.num_holes
-        present = np.arange(turned.shape[1] - 1) < count[:, None]
         at_holes = np.zeros(turned.shape)
         # Unjudged documents from the top, in each list one behind the other; from the bottom in the opposite order.
-        if best:
-            at_holes[:, 1:][present] = np.broadcast_to(weights, holes.shape)[holes]
-        else:
-            at_holes[:, 1:][present] = np.broadcast_to(weights[::-1], holes.shape)[holes[:, ::-1]]
-        sums: Floats = (reached @ weights)[:, None] + np.cumsum(at_holes, axis=-1)
+        number = places.number + 1 if best else rankings.num_holes[places.row] - places.number
+        at_holes[places.row, number] = weights[places.rank]
+        sums = running_sums(at_holes)
+        sums += (reached @ weights)[:, None]
         return sums
 
 

@@ -9,7 +9,6 @@ gains instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -26,7 +25,6 @@ DEEPEST = 1 << 20
 """How far the sum of a list without end is followed."""
 
 
-@dataclass(frozen=True)
 class Novel(IntentAware):
     """Gain by rank and novelty; a subclass has ``weights``, which fall with rank, and the field ``alpha``."""
 
@@ -53,7 +51,6 @@ class Novel(IntentAware):
         return float(((1 - self.alpha) ** np.arange(n)) @ self.weights(n))
 
 
-@dataclass(frozen=True)
 class GainOfSubtopic(Measure):
     """What one subtopic gains of a list, as a share of the most that it could."""
 
@@ -83,7 +80,6 @@ class GainOfSubtopic(Measure):
         return weighted_sum(self.of.weights(gain.shape[-1]), gain) / self.of.greatest()
 
 
-@dataclass(frozen=True)
 class NormalisedNovel(Measure):
     """A measure of novelty divided by what the greedy ideal ranking of the judged documents gains.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from rankbounds.errors import UsageError
 from rankbounds.measures.novelty import NormalisedNovel, Novel
 
 
-@dataclass(frozen=True)
 class NRBP(Novel):
     """The rate at which a user who goes on to the next document with probability beta meets subtopics, repetitions
     counting less.
@@ -59,7 +57,6 @@ class NRBP(Novel):
         return self.beta ** np.arange(n)
 
 
-@dataclass(frozen=True)
 class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     """The rate at which a user meets subtopics (NRBP), as a share of what the best order of the judged documents has.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +10,6 @@ from rankbounds.arrays import Floats
 from rankbounds.measures.novelty import NormalisedNovel, Novel
 
 
-@dataclass(frozen=True)
 class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
     """Gain that falls with the logarithm of the rank, and with every repetition of a subtopic.
 
@@ -52,7 +50,6 @@ class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
         return 1 / np.log2(np.arange(2, n + 2))
 
 
-@dataclass(frozen=True)
 class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     """The gain of new and repeated subtopics by rank, as a share of what the best order of the judged documents gains.
 

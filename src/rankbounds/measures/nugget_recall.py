@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.subtopics import ListsBySubtopic
 
 
-@dataclass(frozen=True)
 class NuggetRecall(Measure):
     """The share of the nuggets (facts that an answer should hold) that the first k passages hold, vital ones counting
     fully and okay ones a part.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from functools import cache
+from inspect import get_annotations
 from typing import Any, get_type_hints
 
 from rankbounds.errors import UsageError, did_you_mean
@@ -51,7 +52,11 @@ def parameters_of(measure: type[Measure], given: dict[str, str]) -> dict[str, An
 @cache
 def types_of(measure: type[Measure]) -> dict[str, Any]:
     """The types of the measure's parameters."""
-    return get_type_hints(measure)
+    types: dict[str, Any] = {}
+    for kind in reversed(measure.__mro__):
+        own = {name: text for name, text in get_annotations(kind).items() if name in measure.__dataclass_fields__}
+        types |= get_type_hints(type(kind.__name__, (), {"__annotations__": own, "__module__": kind.__module__}))
+    return types
 
 
 def converted(measure: type[Measure], key: str, value: str, kind: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count
 
 
-@dataclass(frozen=True)
 class P(RankWeighted):
     """The share of the first k documents that are relevant.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ def _read(cutoff: int | None, rankings: Rankings) -> Ints:
     return rankings.length if cutoff is None else np.full(rankings.length.size, cutoff)
 
 
-@dataclass(frozen=True)
 class F(Share):
     """The weighted harmonic mean of precision and recall among the first k documents (without a depth: of the list).
 
@@ -82,7 +80,6 @@ class F(Share):
         return low, quotient(found + within, self._over(known + within, rankings))
 
 
-@dataclass(frozen=True)
 class Shaw(Measure):
     """1 / (1/precision + 1/recall - 1) among the first k documents: of the documents that are among them or relevant
     or both, the share that are both.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from rankbounds.rankings.ties import before_and_within, group_means, reordered, 
 from rankbounds.rankings.topic_facts import TopicFacts
 
 
-@dataclass(frozen=True)
 class Q(Measure):
     """Average precision for grades: at each relevant document, what was gained so far against an ideal ranking.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +14,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count
 
 
-@dataclass(frozen=True)
 class RPrec(Measure):
     """Precision at depth R, where R is the number of the topic's known relevant documents.
 

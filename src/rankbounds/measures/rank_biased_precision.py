@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.errors import DataError, UsageError
 from rankbounds.measures.measure import RankWeighted
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class RBP(RankWeighted):
     """The rate at which a user who goes on to the next document with probability p meets relevant ones.
 
@@ -84,7 +83,7 @@ class RBP(RankWeighted):
             raise UsageError("RBP: by_topic goes with graded=true, and not with max_grade.")
 
     def weights(self, n: int) -> Floats:
-        return (1 - self.p) * self.p ** np.arange(n)
+        return falling_weights(self.p, n)
 
     def tail(self, depth: Ints) -> Floats:
         return self.p ** depth.astype(np.float64)
@@ -102,3 +101,9 @@ class RBP(RankWeighted):
         if self.max_grade is not None and worth.max(initial=0.0) > 1:
             raise DataError(f"{self}: a document has gain {rankings.gain().max():g}, more than max_grade.")
         return worth
+
+
+@lru_cache(maxsize=16)
+def falling_weights(p: float, n: int) -> Floats:
+    """The weights of ranks 1 to n, not to be written to."""
+    return read_only((1 - p) * p ** np.arange(n))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from rankbounds.errors import UsageError
 from rankbounds.measures.continuation import ContinuingByRelevance
 
 
-@dataclass(frozen=True)
 class RBP2(ContinuingByRelevance):
     """The rate at which a user meets relevant documents who goes on with one probability after a relevant document
     and with another after a non-relevant one.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import group_means, order_by_worth
 
 
-@dataclass(frozen=True)
 class RankPower(Measure):
     """The average rank of the relevant documents found, divided by their number: the lower, the better.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from rankbounds.measures.measure import Bounds, Measure, Share, quotient, share_
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class Recall(Share):
     """The share of the topic's known relevant documents that are among the first k (without a depth: retrieved).
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_products
 
 
-@dataclass(frozen=True)
 class RR(Measure):
     """One over the rank of the first relevant document, 0 if none is retrieved (within the depth).
 

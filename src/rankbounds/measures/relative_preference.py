@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +14,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, share_above
 
 
-@dataclass(frozen=True)
 class Preference(Measure):
     """Sum over relevant documents of gain * (1 - penalty / divisor), over the gain of all relevant documents.
 
@@ -67,7 +65,6 @@ class Preference(Measure):
         return quotient(terms.sum(axis=-1), total)
 
 
-@dataclass(frozen=True)
 class Binary(Preference):
     """Preferences of relevant documents over others."""
 
@@ -95,7 +92,6 @@ def _by_ranks_above(condensed: Rankings) -> tuple[Floats, Floats]:
     return (above > 0).astype(np.float64), quotient(np.ones(1), above)
 
 
-@dataclass(frozen=True)
 class Bpref_relative(Binary):  # noqa: N801 (the paper's name)
     """Bpref that divides the non-relevant documents above by the number of judged documents above.
 
@@ -129,7 +125,6 @@ class Bpref_relative(Binary):  # noqa: N801 (the paper's name)
         return Turns.of(rankings, self.rel, rankings.width, weights=inverse, itself=0.0).bounds()
 
 
-@dataclass(frozen=True)
 class Bpref_relative2(Binary):  # noqa: N801 (the paper's name)
     """Bpref divided by the rank among judged documents, which is average precision on the condensed list: AP'.
 
@@ -159,7 +154,6 @@ class Bpref_relative2(Binary):  # noqa: N801 (the paper's name)
         return Turns.of(rankings, self.rel, rankings.width).bounds()
 
 
-@dataclass(frozen=True)
 class Rpref_N(Preference):  # noqa: N801 (the paper's name)
     """Bpref for grades: how rarely documents of less gain stand above those of more, among judged documents.
 
@@ -190,7 +184,6 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
         return np.ones(1), quotient(np.ones(1), distance)[:, None]
 
 
-@dataclass(frozen=True)
 class Rpref_relative(Preference):  # noqa: N801 (the paper's name)
     """Rpref divided by the number of judged documents above. A document at the first rank counts for nothing.
 
@@ -214,7 +207,6 @@ class Rpref_relative(Preference):  # noqa: N801 (the paper's name)
         return _by_ranks_above(condensed)
 
 
-@dataclass(frozen=True)
 class Rpref_relative2(Preference):  # noqa: N801 (the paper's name)
     """Rpref divided by the rank among judged documents: 1 for an ideal ranking, AP' where gains are binary.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rankbounds.arrays import Floats
@@ -11,7 +10,6 @@ from rankbounds.measures.measure import Measure
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class Reported(Measure):
     """A number that a table reports, known by its name alone: it can be compared, but not computed from a ranking.
 
@@ -29,7 +27,6 @@ class Reported(Measure):
         return self.called
 
 
-@dataclass(frozen=True)
 class ReportedEffort(Reported):
     """As ``Reported``, but less is better."""
 

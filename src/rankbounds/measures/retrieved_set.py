@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,6 @@ from rankbounds.measures.recall import found_and_open
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class SetP(Share):
     """The share of the documents retrieved that are relevant, however many there are and in whatever order.
 
@@ -48,7 +46,6 @@ class SetP(Share):
         return rankings.length.astype(np.float64)
 
 
-@dataclass(frozen=True)
 class RelP(Share):
     """Precision among the first k documents divided by the highest that any list could have (without a depth: among
     those retrieved).
@@ -93,7 +90,6 @@ class RelP(Share):
         return low, quotient(found + within, np.minimum(known + within, most))
 
 
-@dataclass(frozen=True)
 class SetAP(Measure):
     """Set precision times recall: average precision for a list without an order.
 

@@ -9,7 +9,6 @@ in TREC's script sample_eval.pl, whose constants for smoothing and longest list 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -25,7 +24,6 @@ LONGEST = 1000
 """How far a list is read where no depth is given."""
 
 
-@dataclass(frozen=True)
 class Sampled(Measure):
     """A subclass has ``estimate``."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from rankbounds.measures.continuation import Continuing
 from rankbounds.measures.discounted_gain import check_discount, discounts
 
 
-@dataclass(frozen=True)
 class SDCG(Continuing):
     """Discounted gain of relevant documents to depth k, divided by that of k relevant documents: between 0 and 1.
 

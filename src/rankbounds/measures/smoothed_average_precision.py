@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,6 @@ from rankbounds.measures.sum_of_precisions import sum_of_precisions
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class YAAP(Measure):
     """The logarithm of (1 + SP) / (1 + R - SP), where SP is the sum of precisions and R counts relevant documents.
 

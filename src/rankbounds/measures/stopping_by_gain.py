@@ -11,7 +11,6 @@ list this is exact. Beyond its end the most is taken that the remaining users ma
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import ClassVar, TypeAlias
 
@@ -37,7 +36,6 @@ Beyond: TypeAlias = Callable[[int, Floats], tuple[Floats, Floats]]
 AtEnd: TypeAlias = Callable[[int], tuple[Floats, Floats]]
 
 
-@dataclass(frozen=True)
 class StoppingByGain(ContinuingByRelevance):
     """A subclass has ``going_on`` and ``most_beyond``."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from rankbounds.measures.sampled import Sampled, inferred_relevant, inferred_tot
 from rankbounds.rankings.strata import StratifiedLists
 
 
-@dataclass(frozen=True)
 class xinfAP(Sampled):  # noqa: N801 (the name everybody knows it by)
     """Average precision estimated from judgments of a sample that was drawn from strata at different rates.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rankbounds.measures.intent_aware import IntentAware
@@ -12,7 +11,6 @@ from rankbounds.measures.success import Success
 ALL_RANKS = 10**15
 
 
-@dataclass(frozen=True)
 class StRec(IntentAware):
     """The share of the topic's subtopics for which one of the first k documents is relevant.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rankbounds.arrays import Floats
@@ -11,7 +10,6 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_products
 
 
-@dataclass(frozen=True)
 class Success(Measure):
     """1 if at least one of the first k documents is relevant, else 0. Its mean is the share of topics served at all.
 

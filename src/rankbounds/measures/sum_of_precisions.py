@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats
+from rankbounds.columns.sums import running_sums
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_with_earlier, group_means, reordered
 
 
-@dataclass(frozen=True)
 class SP(Measure):
     """The precisions at the ranks of relevant documents, summed: average precision before it is divided by R.
 
@@ -57,12 +57,14 @@ class SP(Measure):
 
 def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
     """For each list the sum over relevant ranks i of (relevant documents down to i) / i."""
-    relevant = rankings.relevant(rel)[..., :depth]
-    so_far = rankings.relevant_so_far(rel)[..., :depth]
-    if not rankings.certain:
-        so_far = 1 + so_far - relevant  # a document's own relevance is certain where it counts at all
     # Added one after the other, as trec_eval does: values half way between two printed ones then round alike.
-    total: Floats = np.cumsum(relevant * so_far / np.arange(1, depth + 1), axis=-1)[..., -1]
+    if rankings.certain:  # few documents are relevant, and of those of a list the k-th has k down to it
+        row, rank, number = rankings.places_of_relevant(rel)
+        precision = np.where(rank < depth, (number + 1) / (rank + 1), 0.0)
+        return np.asarray(np.bincount(row, precision, minlength=rankings.length.size), dtype=np.float64)
+    relevant = rankings.relevant(rel)[..., :depth]
+    so_far = 1 + rankings.relevant_so_far(rel)[..., :depth] - relevant  # where it counts at all, it is relevant
+    total: Floats = running_sums(relevant * so_far / np.arange(1, depth + 1))[..., -1]
     return total
 
 
@@ -134,7 +136,7 @@ class Turns:
             inverse,
             rankings.holes & (rank <= depth) if of_retrieved else rankings.holes,
             so_far,
-            at_relevant.sum(axis=-1, keepdims=True) - np.cumsum(at_relevant, axis=-1),
+            at_relevant.sum(axis=-1, keepdims=True) - running_sums(at_relevant),
             (at_relevant * (so_far - 1 + itself)).sum(axis=-1),
             known,
             np.zeros(known.shape) if of_retrieved else rankings.room(known),
@@ -149,12 +151,13 @@ class Turns:
         """Over all k, with the k highest unjudged documents relevant."""
         holes, number = self._counted
         added = self.so_far + number
-        added -= 1
-        added += self.itself
+        added -= 1 - self.itself
         added *= self.inverse
         added += self.from_below
         added *= holes
-        averages = quotient(self.total[:, None] + np.cumsum(added, axis=-1), self.known[:, None] + number)
+        averages = running_sums(added)
+        averages += self.total[:, None]
+        averages = quotient(averages, self.known[:, None] + number)
         return np.maximum(quotient(self.total, self.known), averages.max(axis=-1))
 
     def least_average(self) -> Floats:
@@ -164,17 +167,21 @@ class Turns:
         added = self.so_far + self.itself
         added *= self.inverse
         added += self.from_below
-        added += at_holes.sum(axis=-1, keepdims=True) - np.cumsum(at_holes, axis=-1)  # unjudged documents below
+        added += at_holes.sum(axis=-1, keepdims=True)
+        added -= running_sums(at_holes)  # what is left: unjudged documents below
         added *= holes
-        total = np.cumsum(added[..., ::-1], axis=-1)[..., ::-1]
-        beside_known = number[..., -1:] - number + holes
+        averages = running_sums(added, upward=True)
+        averages += self.total[:, None]
+        beside_known = number[..., -1:] - number
+        beside_known += holes
         if self.room.any():
             beside_known = np.maximum(beside_known, self.room[:, None])
-        averages = quotient(self.total[:, None] + total, self.known[:, None] + beside_known)
+        beside_known += self.known[:, None]
+        averages = quotient(averages, beside_known)
         return np.minimum(quotient(self.total, self.known + self.room), averages.min(axis=-1))
 
     @cached_property
     def _counted(self) -> tuple[Floats, Floats]:
         """1 at unjudged documents, 0 at others, and how many there are down to each rank."""
         holes = self.holes.astype(np.float64)
-        return holes, np.cumsum(holes, axis=-1)
+        return holes, running_sums(holes)

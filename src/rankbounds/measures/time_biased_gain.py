@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from rankbounds.errors import UsageError
 from rankbounds.measures.continuation import ContinuingByRelevance
 
 
-@dataclass(frozen=True)
 class TBG(ContinuingByRelevance):
     """The rate at which users meet relevant documents of whom half give up within every ``halflife`` seconds.
 

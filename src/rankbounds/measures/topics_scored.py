@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from rankbounds.measures.counts import Count
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class NumQ(Count):
     """How many topics were scored: 1 for each of them.
 

@@ -23,6 +23,8 @@ def from_trec_name(name: str) -> Measure | None:
     """The measure that trec_eval calls so. Case counts only where the name is one of ours too (``rbp``, ``RBP``)."""
     for measure in REGISTRY.values():
         for template in measure.trec_names:
+            if not name.lower().startswith(template.partition("{")[0].lower()):
+                continue
             match = _template_pattern(template).fullmatch(name)
             if match and (not is_name(name) or name in measure.trec_names):
                 given = match.groupdict()

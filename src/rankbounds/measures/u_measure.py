@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from rankbounds.errors import UsageError
 from rankbounds.measures.continuation import Continuing
 
 
-@dataclass(frozen=True)
 class UMeasure(Continuing):
     """The rate at which a user meets relevant documents whose attention falls steadily with the text read, and is
     gone after L characters.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from rankbounds.measures.measure import Bounds, Measure, count_to_depth
 from rankbounds.rankings.rankings import Rankings
 
 
-@dataclass(frozen=True)
 class Utility(Measure):
     """What a list is worth to somebody who reads all of it: so much for each relevant document, less for each other.
 

@@ -29,6 +29,7 @@ def greedy_gains(pairs: Pairs, row: Ints, place: Ints, alpha: float, depth: int,
     last_id_first[np.lexsort(pairs.docs.take(documents).sort_keys()[::-1])] = np.arange(documents.size)
     # Documents of a topic that cover the same subtopics are a kind; each kind is a queue, the last id at its head.
     _, kind = np.unique(np.column_stack((topic, np.packbits(covers, axis=1))), axis=0, return_inverse=True)
+    kind = kind.reshape(-1)  # NumPy 2.0 has it as a column
     order = np.lexsort((-last_id_first, kind))
     head = np.flatnonzero(np.diff(kind[order], prepend=-1))
     size = np.diff(head, append=order.size)

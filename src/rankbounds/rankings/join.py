@@ -14,7 +14,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
 from rankbounds.columns.native import in_use
-from rankbounds.columns.native.lists import ORDERS, RunRows, block_of
+from rankbounds.columns.native.lists import ORDERS, RankedLists, RunRows, block_of
 from rankbounds.columns.native.tables import topic_ends
 from rankbounds.columns.pairs import row_numbers
 from rankbounds.errors import DataError
@@ -93,7 +93,8 @@ def join(
     if topics == "judged":
         empty = np.concatenate((empty, absent))
     if empty.size:
-        slices.append(lambda: [empty_rankings(empty, facts, keep_rows, keep_judgments)])
+        last = slices.pop() if slices else list  # together, since an empty list is not worth a thread
+        slices.append(lambda: [*last(), empty_rankings(empty, facts, keep_rows, keep_judgments)])
     return Joined(slices, missing, unknown)
 
 
@@ -117,11 +118,16 @@ def slices_of(
             return _rankings_of_slice(
                 run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
             )
-        start = np.cumsum(lists.length) - lists.length
-        columns = lists.grade, lists.tied, lists.row, lists.judgment
-        return list(_batches(*columns, start, lists.length, lists.topic, facts))
+        return in_batches(lists, facts)
 
     return [partial(compute, rows) for rows in run.pairs.topic_slices()]
+
+
+def in_batches(lists: RankedLists, facts: TopicFacts) -> list[Rankings]:
+    """What the kernel ranked, as rankings."""
+    start = np.cumsum(lists.length) - lists.length
+    columns = lists.grade, lists.tied, lists.row, lists.judgment
+    return list(_batches(*columns, start, lists.length, lists.topic, facts))
 
 
 def _native_rows(
@@ -225,7 +231,7 @@ def _batches(
 ) -> Iterator[Rankings]:
     """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
     size_class = np.ceil(np.log2(np.maximum(length, 1))).astype(np.int64)
-    for log_width in np.unique(size_class).tolist():
+    for log_width in np.flatnonzero(np.bincount(size_class)).tolist():
         lists = np.flatnonzero(size_class == log_width)
         step = max(1, BATCH_CELLS >> log_width)
         for first in range(0, lists.size, step):

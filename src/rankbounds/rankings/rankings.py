@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.columns.sums import running_sums
 from rankbounds.rankings.tied_groups import TiedGroups
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -15,6 +16,25 @@ if TYPE_CHECKING:
     from rankbounds.rankings.subtopics import ListsBySubtopic
 
 NOT_POOLED, BEYOND = -1, -2
+
+
+class Places(NamedTuple):
+    """Some cells of a batch, list after list and rank after rank."""
+
+    row: Ints
+    """Which list each stands in."""
+    rank: Ints
+    """Its rank, 0 at the top."""
+    number: Ints
+    """How many of the chosen cells of its list stand before it."""
+
+    @classmethod
+    def of(cls, flags: Flags) -> Places:
+        """Those that are marked."""
+        cell = np.flatnonzero(flags)
+        count = np.count_nonzero(flags, axis=-1)
+        row = np.repeat(np.arange(count.size), count)
+        return cls(row, cell - row * flags.shape[-1], np.arange(cell.size) - (np.cumsum(count) - count)[row])
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +89,12 @@ class Rankings:
         return count
 
     @property
+    def places_of_holes(self) -> Places:
+        """Where the unjudged documents stand."""
+        places: Places = self.remembered("places of holes", lambda: Places.of(self.holes))
+        return places
+
+    @property
     def groups(self) -> TiedGroups | None:
         """The groups of tied documents; None where there are none."""
         tied = self.tied
@@ -99,6 +125,11 @@ class Rankings:
     def _all_nonrelevant(self) -> bool:
         return isinstance(self.chance, float) and self.chance == 0.0
 
+    @property
+    def judged_alone(self) -> bool:
+        """Does nothing count but what is judged: neither unjudged documents nor any that the lists lack?"""
+        return self._all_nonrelevant and self.elsewhere is None and not self.facts.nonrelevant_gain > 0
+
     def _turned(self) -> Floats:
         """How many unjudged documents of each list count as relevant."""
         if isinstance(self.chance, float):
@@ -110,14 +141,25 @@ class Rankings:
 
         def compute() -> Floats:
             relevant = (self.grade >= rel).astype(np.float64)
-            return relevant if self._all_nonrelevant else np.where(self.holes, self.chance, relevant)
+            if not self._all_nonrelevant:
+                np.copyto(relevant, self.chance, where=self.holes)
+            return relevant
 
         array: Floats = self.remembered(("relevant", rel), compute)
         return array
 
+    def places_of_relevant(self, rel: float = 1.0) -> Places:
+        """Where relevant documents stand, if each is so for certain or not at all."""
+
+        def compute() -> Places:
+            return Places.of(self.grade >= rel if self._all_nonrelevant else self.relevant(rel) > 0)
+
+        places: Places = self.remembered(("places", rel), compute)
+        return places
+
     def relevant_so_far(self, rel: float = 1.0) -> Floats:
         """At every rank, how many documents down to it are relevant."""
-        array: Floats = self.remembered(("so far", rel), lambda: np.cumsum(self.relevant(rel), axis=-1))
+        array: Floats = self.remembered(("so far", rel), lambda: running_sums(self.relevant(rel)))
         return array
 
     def gain(self) -> Floats:
@@ -163,7 +205,15 @@ class Rankings:
             return self
         if not self.num_holes.any():
             return self
-        return replace(self, chance=chance, _memory=self._memory_of("holes", "num_holes", "groups", "condensed"))
+        if not isinstance(chance, float):
+            return self._with_chance(chance)
+        lists: Rankings = self.remembered(("assumed", chance), lambda: self._with_chance(chance))
+        return lists
+
+    def _with_chance(self, chance: float | Floats) -> Rankings:
+        return replace(
+            self, chance=chance, _memory=self._memory_of("holes", "num_holes", "places of holes", "groups", "condensed")
+        )
 
     def open_to(self, most_relevant: float) -> Rankings:
         """The same lists, for bounds that allow a topic so many relevant documents in the whole collection."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class TopicFacts:
         self._grade = self.grade[judged]
         self._gain = self.rule(self._grade)
         self._collection = self._gain if grades is None else self.rule(grades)
-        self._relevant: dict[float, Ints] = {}
+        self._memory: dict[Any, Any] = {}
 
     def restricted(self, kept: Flags) -> TopicFacts:
         """The facts if these judgments alone had been made."""
@@ -85,9 +86,16 @@ class TopicFacts:
 
     def relevant(self, rel: float) -> Ints:
         """How many documents of each topic have at least this grade."""
-        if rel not in self._relevant:
-            self._relevant[rel] = np.bincount(self._topic[self._grade >= rel], minlength=len(self.query_ids))
-        return self._relevant[rel]
+        count: Ints = self.remembered(
+            rel, lambda: np.bincount(self._topic[self._grade >= rel], minlength=len(self.query_ids))
+        )
+        return count
+
+    def remembered(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """What follows from the judgments alone is computed once, for all runs."""
+        if key not in self._memory:
+            self._memory[key] = compute()
+        return self._memory[key]
 
     @cached_property
     def judged(self) -> Ints:
@@ -116,8 +124,9 @@ class TopicFacts:
     @cached_property
     def levels(self) -> Floats:
         """The distinct positive gains that documents may have, ascending; the last is ``max_gain``."""
-        gains = np.unique(np.append(self._collection, (self.nonrelevant_gain, self.max_gain)))
-        return gains[gains > 0]
+        gains = np.append(self._collection, (self.nonrelevant_gain, self.max_gain))
+        rising = np.sort(gains[gains > 0])
+        return rising[np.diff(rising, prepend=0.0) > 0]
 
     @cached_property
     def count_from_level(self) -> Ints:

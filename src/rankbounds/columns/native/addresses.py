@@ -22,6 +22,6 @@ def address_of(array: NDArray[Any], kind: type, size: int) -> int:
     return place
 
 
-def text_address(text: Bytes, end: int) -> int:
-    """The same for a text of which words are read up to ``end``, across it."""
-    return address_of(text, np.uint8, end + 8)
+def text_address(text: Bytes, end: int, across: int = 8) -> int:
+    """The same for a text of which words are read up to ``end``, and so many bytes across it."""
+    return address_of(text, np.uint8, end + across)

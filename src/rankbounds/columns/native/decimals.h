@@ -2,7 +2,7 @@
 
    The digits are a whole number below 2**64 that is multiplied or divided by a power of ten. If both are exact in double
    precision, the processor rounds their quotient or product correctly. Where the digits are too many for that, the
-   quotient is taken in 128 bits and rounded here. What is longer still, or no decimal at all, is handed back. */
+   quotient is taken in 128 bits and rounded here. Digits are read eight at a time where they are few. What is longer still, or no decimal at all, is handed back. */
 
 #ifndef RANKBOUNDS_DECIMALS_H
 #define RANKBOUNDS_DECIMALS_H
@@ -46,8 +46,70 @@ static inline double divided_in_128_bits(uint64_t digits, int64_t decimals) {
 }
 #endif
 
+/* Eight bytes that are digits, the first in the lowest byte, as a number. */
+static inline uint64_t eight_digits(uint64_t word) {
+    word -= EACH_BYTE('0');
+    word = 10 * word + (word >> 8);
+    return ((word & UINT64_C(0x000000FF000000FF)) * UINT64_C(0x000F424000000064) +
+            ((word >> 16) & UINT64_C(0x000000FF000000FF)) * UINT64_C(0x0000271000000001)) >>
+           32;
+}
+
+static inline int all_digits(uint64_t word) {
+    return ((word & EACH_BYTE(0xF0)) | ((word + EACH_BYTE(6)) & EACH_BYTE(0xF0)) >> 4) == EACH_BYTE(0x33);
+}
+
+/* The place of the point among eight bytes; 8: none is there. */
+static inline int point_in(uint64_t word) {
+    uint64_t other = word ^ EACH_BYTE('.');
+    uint64_t marks = ~(((other & EACH_BYTE(127)) + EACH_BYTE(127)) | other) & EACH_BYTE(128);
+    return marks ? trailing_zeros(marks) / 8 : 8;
+}
+
+/* Eight bytes without the point at this place: those before it move up, and another comes in at the end. */
+static inline uint64_t without_point(uint64_t word, int point, uint64_t first) {
+    uint64_t before = ((uint64_t)1 << (8 * point)) - 1;
+    uint64_t behind = point == 7 ? 0 : ~(uint64_t)0 << (8 * point + 8);
+    return (word & behind) | (word & before) << 8 | first;
+}
+
+/* As ``parse_decimal`` for up to 16 digits and a point, all at once; 0: it is something else, or may be. */
+static inline int parse_short_decimal(const uint8_t *at, const uint8_t *end, double *value) {
+    const int negative = *at == '-';
+    const int64_t length = end - at - negative;
+    if (length < 1 || length > 16 || (length == 1 && end[-1] == '.')) return 0;
+    uint64_t high = word_at(end - 8), low = EACH_BYTE('0'); /* 16 bytes, zeros in front of those of the token */
+    if (length < 8) {
+        const uint64_t outside = ((uint64_t)1 << (64 - 8 * length)) - 1;
+        high = (high & ~outside) | (low & outside);
+    } else if (length > 8) {
+        const uint64_t outside = length == 16 ? 0 : ((uint64_t)1 << (128 - 8 * length)) - 1;
+        low = (word_at(end - 16) & ~outside) | (low & outside);
+    }
+    int decimals = 0, point = point_in(high);
+    if (point < 8) {
+        decimals = 7 - point;
+        high = without_point(high, point, low >> 56);
+        low = low << 8 | '0';
+    } else if (length > 8 && (point = point_in(low)) < 8) {
+        decimals = 15 - point;
+        low = without_point(low, point, '0');
+    }
+    if (!all_digits(high)) return 0;
+    uint64_t digits = eight_digits(high);
+    if (length > 8) {
+        if (!all_digits(low)) return 0;
+        digits += 100000000 * eight_digits(low);
+        if (digits > LARGEST_EXACT) return 0;
+    }
+    const double result = (double)digits / powers_of_ten[decimals];
+    *value = negative ? -result : result;
+    return 1;
+}
+
 /* The value of the token at [at, end), into *value; 0 where the token is not a decimal that can be told here. */
 static inline int parse_decimal(const uint8_t *at, const uint8_t *end, double *value) {
+    if (parse_short_decimal(at, end, value)) return 1;
     int negative = *at == '-';
     if (negative || *at == '+') at++;
     uint64_t digits = 0;

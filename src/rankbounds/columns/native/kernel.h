@@ -2,7 +2,7 @@
 
    Every file here is the twin of a Python one and does exactly what that does, on the same arrays: decimals.h of
    columns/decimals.py, ids.h of columns/ids.py, hash_tables.c of columns/hash_tables.py, trec_lines.c of files/trec.py,
-   order.c of rankings/order.py, join.c of rankings/join.py. Nothing here touches a Python object (but dicts.c, whose
+   order.c of rankings/order.py, join.c of rankings/join.py, sums.c of columns/sums.py. Nothing here touches a Python object (but dicts.c, whose
    business they are) or knows a message: whatever is odd is handed back (HANDED_BACK), and Python looks at it again in
    its own way. */
 
@@ -20,7 +20,7 @@
 #if defined(_MSC_VER)
 #include <intrin.h>
 #include <stdlib.h>
-#define RESTRICT __restrict
+#define INLINED static __forceinline
 static __inline int trailing_zeros(uint64_t word) {
     unsigned long place;
     _BitScanForward64(&place, word);
@@ -34,7 +34,7 @@ static __inline int leading_zeros(uint64_t word) {
 #define byteswapped(word) _byteswap_uint64(word)
 #define soon(place) ((void)0)
 #else
-#define RESTRICT restrict
+#define INLINED static inline __attribute__((always_inline))
 #define trailing_zeros(word) __builtin_ctzll(word)
 #define leading_zeros(word) __builtin_clzll(word)
 #define byteswapped(word) __builtin_bswap64(word)
@@ -51,6 +51,8 @@ static inline uint64_t word_at(const uint8_t *place) {
     memcpy(&word, place, 8);
     return word;
 }
+
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 /* hash_tables.c */
 int any_repeated(const uint64_t *keys, const int32_t *topic, int64_t rows);
@@ -91,21 +93,30 @@ typedef struct {
     const double *score;
 } Documents;
 
-int rank_list(const Documents *documents, Order order, int64_t *rows, int64_t count, int64_t *scratch, uint8_t *tied);
+int rank_list(const Documents *documents, Order order, int64_t *rows, int64_t count, int together, int64_t *scratch,
+              uint8_t *tied);
 
 int order_in_groups(const double *value, int64_t count, const int64_t *start, int64_t groups, int falling,
                     int64_t *order);
 
 /* join.c */
+typedef struct {       /* a judged document, in half a line of the cache */
+    uint64_t first, second; /* of the id's words, zeros behind its end */
+    int64_t start;
+    int32_t length, row;
+} JudgedId;
+
+typedef struct { /* 64 places of the table */
+    uint64_t taken;
+    int64_t before; /* how many places before these are taken */
+} Places;
+
 typedef struct {
     const uint8_t *text;
-    const int64_t *start;
-    const int32_t *length;
-    const uint64_t *keys;
-    const double *grade;
-    const int64_t *begin; /* of each topic's stretch of the table */
-    const int64_t *last;
-    const int32_t *row; /* the table */
+    const JudgedId *ids;  /* in the order of their places */
+    const Places *places; /* of each topic's stretch of the table those that begin at begin[topic] */
+    const int64_t *begin, *last;
+    const double *grade; /* by row */
 } Judgments;
 
 typedef struct {
@@ -125,8 +136,14 @@ typedef struct {
     int64_t *list_length, *list_topic;
 } RankedRows;
 
+int64_t gather_ids(const uint8_t *text, const int64_t *start, const int32_t *length, const int64_t *table_begin,
+                   const int64_t *last, int64_t topics, const int32_t *table, const int64_t *begin, Places *places,
+                   JudgedId *ids);
 int64_t rank_lists(const RunRows *run, const Judgments *judgments, Order order, RankedRows *out);
 void fill_block(const uint8_t *column, size_t item, const int64_t *start, const int64_t *length, int64_t lists,
                 int64_t width, const uint8_t *beyond, uint8_t *block);
+
+/* sums.c */
+void running_sums(const double *array, int64_t lists, int64_t width, int upward, double *out);
 
 #endif

@@ -6,6 +6,7 @@ import numpy as np
 
 from rankbounds.arrays import Bytes, Ints
 from rankbounds.columns import native
+from rankbounds.columns.ids import PADDING
 from rankbounds.columns.native.addresses import address_of, text_address
 
 
@@ -79,7 +80,7 @@ class Lines:
             return None
         topic_start, topic_length = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int32)
         read, topics = native.kernel.parse_lines(
-            text_address(text, block[1]),
+            text_address(text, block[1], across=PADDING - 1),
             *block,
             fields,
             query,

@@ -66,7 +66,7 @@ class RunRows:
             address_of(topic, np.int32, count),
         )
         self.judged_topic = address_of(judged_topic, np.int64, 0)
-        self.judgments = (table.text, *table.columns, address_of(grade, np.float64, table.count), *table.places)
+        self.judgments = (*table.addresses, address_of(grade, np.float64, table.count))
         self.order = order
 
     def ranked(self, rows: slice | Ints, keep_rows: bool, keep_judgments: bool) -> RankedLists | None:

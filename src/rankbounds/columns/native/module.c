@@ -136,9 +136,17 @@ FUNCTION(py_fill_table) {
     return PyLong_FromLongLong(status);
 }
 
+FUNCTION(py_gather_ids) {
+    int64_t n[10], count = 0;
+    if (!numbers_of(arguments, given, 10, n)) return NULL;
+    OUTSIDE_THE_LOCK(count = gather_ids(ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), ADDRESS(n[3]), ADDRESS(n[4]), n[5],
+                                        ADDRESS(n[6]), ADDRESS(n[7]), ADDRESS(n[8]), ADDRESS(n[9])));
+    return PyLong_FromLongLong(count);
+}
+
 FUNCTION(py_rank_lists) {
-    int64_t n[25], lists = 0;
-    if (!numbers_of(arguments, given, 25, n)) return NULL;
+    int64_t n[23], lists = 0;
+    if (!numbers_of(arguments, given, 23, n)) return NULL;
     RunRows run = {{ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), ADDRESS(n[3])},
                    ADDRESS(n[4]),
                    ADDRESS(n[5]),
@@ -146,10 +154,10 @@ FUNCTION(py_rank_lists) {
                    n[7],
                    n[8],
                    ADDRESS(n[9])};
-    Judgments judgments = {ADDRESS(n[10]), ADDRESS(n[11]), ADDRESS(n[12]), ADDRESS(n[13]),
-                           ADDRESS(n[14]), ADDRESS(n[15]), ADDRESS(n[16]), ADDRESS(n[17])};
-    RankedRows out = {ADDRESS(n[19]), ADDRESS(n[20]), ADDRESS(n[21]), ADDRESS(n[22]), ADDRESS(n[23]), ADDRESS(n[24])};
-    OUTSIDE_THE_LOCK(lists = rank_lists(&run, &judgments, (Order)n[18], &out));
+    Judgments judgments = {ADDRESS(n[10]), ADDRESS(n[11]), ADDRESS(n[12]),
+                           ADDRESS(n[13]), ADDRESS(n[14]), ADDRESS(n[15])};
+    RankedRows out = {ADDRESS(n[17]), ADDRESS(n[18]), ADDRESS(n[19]), ADDRESS(n[20]), ADDRESS(n[21]), ADDRESS(n[22])};
+    OUTSIDE_THE_LOCK(lists = rank_lists(&run, &judgments, (Order)n[16], &out));
     return PyLong_FromLongLong(lists);
 }
 
@@ -169,6 +177,13 @@ FUNCTION(py_fill_block) {
     Py_RETURN_NONE;
 }
 
+FUNCTION(py_running_sums) {
+    int64_t n[5];
+    if (!numbers_of(arguments, given, 5, n)) return NULL;
+    OUTSIDE_THE_LOCK(running_sums(ADDRESS(n[0]), n[1], n[2], (int)n[3], ADDRESS(n[4])));
+    Py_RETURN_NONE;
+}
+
 FUNCTION(py_read_dicts) {
     int64_t n[4];
     if (given != 5 || !PyList_Check(arguments[0])) {
@@ -177,6 +192,19 @@ FUNCTION(py_read_dicts) {
     }
     if (!numbers_of(arguments + 1, given - 1, 4, n)) return NULL;
     return read_dicts(arguments[0], n[0], n[1], ADDRESS(n[2]), ADDRESS(n[3]));
+}
+
+FUNCTION(py_rank_dicts) {
+    int64_t n[14];
+    if (given != 15 || !PyList_Check(arguments[0])) {
+        PyErr_SetString(PyExc_TypeError, "a list of dicts and 14 numbers expected");
+        return NULL;
+    }
+    if (!numbers_of(arguments + 1, given - 1, 14, n)) return NULL;
+    HeldJudgments held = {ADDRESS(n[2]), ADDRESS(n[3]), ADDRESS(n[4]), ADDRESS(n[5]), ADDRESS(n[6])};
+    RankedRows out = {ADDRESS(n[9]), ADDRESS(n[10]), NULL, ADDRESS(n[11]), ADDRESS(n[12]), ADDRESS(n[13])};
+    int64_t lists = rank_dicts(arguments[0], n[0], ADDRESS(n[1]), &held, (Order)n[7], (int)n[8], &out);
+    return lists < HANDED_BACK ? NULL : PyLong_FromLongLong(lists);
 }
 
 static PyObject *py_seconds_outside(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
@@ -194,10 +222,13 @@ static PyMethodDef methods[] = {
     METHOD(any_repeated),
     METHOD(topic_ends),
     METHOD(fill_table),
+    METHOD(gather_ids),
     METHOD(rank_lists),
     METHOD(order_in_groups),
     METHOD(fill_block),
+    METHOD(running_sums),
     METHOD(read_dicts),
+    METHOD(rank_dicts),
     {"seconds_outside_the_lock", py_seconds_outside, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -26,8 +26,7 @@ static int earlier_document(const Documents *documents, int64_t first, int64_t s
 }
 
 /* Rows that neither stands before the other keep their order: short stretches by insertion, then merged in pairs. */
-static inline void sort_rows(const Documents *documents, Before before, int64_t *rows, int64_t count,
-                             int64_t *scratch) {
+INLINED void sort_rows(const Documents *documents, Before before, int64_t *rows, int64_t count, int64_t *scratch) {
     enum { SHORT = 12 };
     for (int64_t begin = 0; begin < count; begin += SHORT) {
         int64_t end = count - begin > SHORT ? begin + SHORT : count;
@@ -50,29 +49,60 @@ static inline void sort_rows(const Documents *documents, Before before, int64_t 
     }
 }
 
-/* Put the rows of one topic into the order of rank, and mark those that have the score of the one before.
-   ``scratch`` holds as many rows as there are. */
-int rank_list(const Documents *documents, Order order, int64_t *rows, int64_t count, int64_t *scratch, uint8_t *tied) {
-    const double *score = documents->score;
-    int rises = 0, ties = 0;
-    if (order != AS_GIVEN) {
-        for (int64_t rank = 1; rank < count; rank++) rises |= score[rows[rank]] > score[rows[rank - 1]];
-        if (rises) {
-            for (int64_t rank = 0; rank < count; rank++)
-                if (score[rows[rank]] != score[rows[rank]]) return HANDED_BACK; /* not a number, so of no order */
-            sort_rows(documents, higher_score, rows, count, scratch);
-        }
-    }
+static void sort_tied(const Documents *documents, Order order, int64_t *rows, int64_t count, int64_t *scratch) {
+    if (order == BY_DOCUMENT_DOWN)
+        sort_rows(documents, later_document, rows, count, scratch);
+    else
+        sort_rows(documents, earlier_document, rows, count, scratch);
+}
+
+/* Does a score rise from one of these rows to the next, which stand one behind the other in the table? Marks ties. */
+static int compare_neighbours(const double *score, int64_t count, uint8_t *tied, int *ties) {
+    int rises = 0, equal = 0;
     tied[0] = 0;
-    for (int64_t rank = 1; rank < count; rank++) ties |= tied[rank] = score[rows[rank]] == score[rows[rank - 1]];
+    for (int64_t rank = 1; rank < count; rank++) {
+        rises |= score[rank] > score[rank - 1];
+        tied[rank] = score[rank] == score[rank - 1];
+        equal |= tied[rank];
+    }
+    *ties = equal;
+    return rises;
+}
+
+static int compare_scattered(const double *score, const int64_t *rows, int64_t count, uint8_t *tied, int *ties) {
+    int rises = 0, equal = 0;
+    tied[0] = 0;
+    for (int64_t rank = 1; rank < count; rank++) {
+        double before = score[rows[rank - 1]], own = score[rows[rank]];
+        rises |= own > before;
+        tied[rank] = own == before;
+        equal |= tied[rank];
+    }
+    *ties = equal;
+    return rises;
+}
+
+/* Put the rows of one topic into the order of rank, and mark those that have the score of the one before.
+   ``scratch`` holds as many rows as there are; ``together``: the rows stand one behind the other in the table. */
+int rank_list(const Documents *documents, Order order, int64_t *rows, int64_t count, int together, int64_t *scratch,
+              uint8_t *tied) {
+    const double *score = documents->score;
+    int ties = 0;
+    int rises = together ? compare_neighbours(score + rows[0], count, tied, &ties)
+                         : compare_scattered(score, rows, count, tied, &ties);
+    if (rises && order != AS_GIVEN) {
+        for (int64_t rank = 0; rank < count; rank++)
+            if (score[rows[rank]] != score[rows[rank]]) return HANDED_BACK; /* not a number, so of no order */
+        sort_rows(documents, higher_score, rows, count, scratch);
+        compare_scattered(score, rows, count, tied, &ties);
+    }
     if (!ties || order == AS_GIVEN || order == BY_LINE) return 0;
-    Before before = order == BY_DOCUMENT_DOWN ? later_document : earlier_document;
     for (int64_t first = 0, last; first < count; first = last) {
         for (last = first + 1; last < count && tied[last];) {
             if (documents->length[rows[last]] > LONG_ID || documents->length[rows[first]] > LONG_ID) return HANDED_BACK;
             last++;
         }
-        if (last - first > 1) sort_rows(documents, before, rows + first, last - first, scratch);
+        if (last - first > 1) sort_tied(documents, order, rows + first, last - first, scratch);
     }
     return 0;
 }

@@ -55,19 +55,33 @@ def fill_table(keys: Words, topic: Ints, begin: Ints, last: Ints, row: Ints) -> 
 class Table:
     """Judgments as the kernel looks documents up in them; what it is made of must be kept, and is kept here."""
 
-    def __init__(self, text: Bytes, start: Ints, length: Ints, keys: Words, begin: Ints, last: Ints, row: Ints) -> None:
-        count = start.size
-        self.count, self.topics = count, begin.size
-        self.start, self.length = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(length, np.int32)
-        self.keys, self.kept = np.ascontiguousarray(keys), (text, begin, last, row)
-        self.text = address_of(text, np.uint8, 0)
-        self.columns = (
-            address_of(self.start, np.int64, count),
-            address_of(self.length, np.int32, count),
-            address_of(self.keys, np.uint64, count),
+    def __init__(self, text: Bytes, start: Ints, length: Ints, begin: Ints, last: Ints, row: Ints) -> None:
+        self.count, topics = start.size, begin.size
+        start, length = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(length, np.int32)
+        words = last // 64 + 1
+        first_word = np.cumsum(words) - words
+        places = np.empty((int(words.sum()), 2), dtype=np.int64)
+        ids = np.empty((self.count, 4), dtype=np.int64)
+        if (row >= self.count).any() or np.count_nonzero(row >= 0) != self.count:
+            raise IndexError("a table of other rows")
+        self.kept = (text, ids, places, first_word, last)
+        ours = (
+            address_of(text, np.uint8, 0),
+            address_of(ids, np.int64, ids.size),
+            address_of(places, np.int64, places.size),
+            address_of(first_word, np.int64, topics),
+            address_of(last, np.int64, topics),
         )
-        self.places = (
-            address_of(begin, np.int64, self.topics),
-            address_of(last, np.int64, self.topics),
-            address_of(row, np.int32, 0),
+        native.built.gather_ids(
+            ours[0],
+            address_of(start, np.int64, self.count),
+            address_of(length, np.int32, self.count),
+            address_of(begin, np.int64, topics),
+            ours[4],
+            topics,
+            address_of(row, np.int32, int(last.sum()) + topics),
+            ours[3],
+            ours[2],
+            ours[1],
         )
+        self.addresses = ours

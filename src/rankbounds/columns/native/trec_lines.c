@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+#if defined(__SSE2__) || defined(_M_X64) /* what every processor of the kind has */
+#include <emmintrin.h>
+#endif
+
 #include "decimals.h"
 #include "ids.h"
 
@@ -18,7 +22,53 @@ int64_t count_lines(const uint8_t *text, int64_t begin, int64_t stop) {
     return lines;
 }
 
-#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+/* Of the next 64 bytes, which are blanks or control characters and which are newlines; the first in the lowest bit. */
+static inline void look_ahead(const uint8_t *at, uint64_t *blanks, uint64_t *newlines) {
+    *blanks = *newlines = 0;
+#if defined(__SSE2__) || defined(_M_X64)
+    const __m128i highest = _mm_set1_epi8(32), newline = _mm_set1_epi8('\n');
+    for (int part = 0; part < 4; part++) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(at + 16 * part));
+        int blank = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(bytes, highest), bytes));
+        *blanks |= (uint64_t)(uint32_t)blank << (16 * part);
+        *newlines |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, newline)) << (16 * part);
+    }
+#else
+    for (int part = 0; part < 8; part++) { /* no byte carries into the next */
+        uint64_t word = word_at(at + 8 * part), other = word ^ EACH_BYTE('\n');
+        uint64_t above = ((word & EACH_BYTE(127)) + EACH_BYTE(127 - 32)) | word;
+        uint64_t differs = ((other & EACH_BYTE(127)) + EACH_BYTE(127)) | other;
+        *blanks |= (((~above >> 7) & EACH_BYTE(1)) * UINT64_C(0x0102040810204080)) >> 56 << (8 * part);
+        *newlines |= (((~differs >> 7) & EACH_BYTE(1)) * UINT64_C(0x0102040810204080)) >> 56 << (8 * part);
+    }
+#endif
+}
+
+/* Where the fields of a line begin and end, if it has so many with one blank between them, and 63 bytes at the most.
+   What follows the line; NULL: it must be looked at in the general way. */
+static inline const uint8_t *plain_line(const uint8_t *at, int fields, const uint8_t **field,
+                                        const uint8_t **field_end) {
+    uint64_t blanks, newlines;
+    look_ahead(at, &blanks, &newlines);
+    if (!newlines || *at == '#') return NULL;
+    const uint8_t *behind = at + trailing_zeros(newlines) + 1; /* told early: the next line waits for it alone */
+    newlines &= 0 - newlines;
+    blanks &= newlines | (newlines - 1);
+    uint64_t repeated = blanks & (blanks << 1 | 1);
+    if (repeated) {
+        if (repeated != newlines || repeated == 1) return NULL;
+        blanks ^= newlines; /* a blank, or what CRLF begins with, before the newline */
+    }
+    const uint8_t *next = at;
+    for (int number = 0; number < fields; number++) {
+        if (!blanks) return NULL;
+        field[number] = next;
+        next = at + trailing_zeros(blanks);
+        field_end[number] = next++;
+        blanks &= blanks - 1;
+    }
+    return blanks ? NULL : behind;
+}
 
 /* The first byte from here on that is a blank or a control character; there is one, at the latest the last newline. */
 static inline const uint8_t *end_of_field(const uint8_t *at) {
@@ -112,8 +162,9 @@ int64_t write_ids(const uint8_t *text, const int64_t *start, const int32_t *leng
     return at - out;
 }
 
-static int64_t parse(const uint8_t *text, int64_t begin, int64_t stop, const Layout *layout, Lines *lines,
-                     Topics *topics) {
+/* Inlined for the layouts that most files have, so that where a field stands is known when this is compiled. */
+INLINED int64_t parse(const uint8_t *text, int64_t begin, int64_t stop, const Layout *layout, Lines *lines,
+                            Topics *topics) {
     const uint8_t *at = text + begin, *end = text + stop;
     const uint8_t *field[MOST_FIELDS], *field_end[MOST_FIELDS];
     const int fields = layout->fields;
@@ -121,22 +172,28 @@ static int64_t parse(const uint8_t *text, int64_t begin, int64_t stop, const Lay
     const uint8_t *topic_at = at;
     uint64_t topic_hash = 0;
     while (at < end) {
-        int met = 0;
-        for (;; met++) {
-            while (*at <= 32 && *at != '\n') at++;
-            if (*at == '\n') break;
-            if (met == fields) return HANDED_BACK;
-            field[met] = at;
-            if (met == 0 && *at == '#') { /* a comment */
-                at = memchr(at, '\n', (size_t)(end - at));
-                met = 0;
-                break;
+        const uint8_t *behind = plain_line(at, fields, field, field_end);
+        if (behind) {
+            at = behind;
+        } else {
+            int met = 0;
+            for (;; met++) {
+                while (*at <= 32 && *at != '\n') at++;
+                if (*at == '\n') break;
+                if (met == fields) return HANDED_BACK;
+                field[met] = at;
+                if (met == 0 && *at == '#') { /* a comment */
+                    at = memchr(at, '\n', (size_t)(end - at));
+                    met = 0;
+                    break;
+                }
+                field_end[met] = at = end_of_field(at);
             }
-            field_end[met] = at = end_of_field(at);
+            at++;
+            if (!met) continue;
+            if (met < fields) return HANDED_BACK;
         }
-        at++;
-        if (!met) continue;
-        if (met < fields || row == lines->capacity) return HANDED_BACK;
+        if (row == lines->capacity) return HANDED_BACK;
         const uint8_t *doc = field[layout->doc], *query = field[layout->query];
         int64_t length = field_end[layout->doc] - doc, query_length = field_end[layout->query] - query;
         if (length > LONG_ID || query_length > LONG_ID) return HANDED_BACK;
@@ -157,11 +214,24 @@ static int64_t parse(const uint8_t *text, int64_t begin, int64_t stop, const Lay
     return row;
 }
 
+static const Layout run_layout = {6, 0, 2, 4}, qrels_layout = {4, 0, 2, 3};
+
+static int same_layout(const Layout *one, const Layout *other) {
+    return one->fields == other->fields && one->query == other->query && one->doc == other->doc &&
+           one->value == other->value;
+}
+
 int64_t parse_lines(const uint8_t *text, int64_t begin, int64_t stop, const Layout *layout, Lines *lines) {
-    if (begin >= stop || text[stop - 1] != '\n' || layout->fields > MOST_FIELDS) return HANDED_BACK;
+    if (begin < 16 || begin >= stop || text[stop - 1] != '\n' || layout->fields > MOST_FIELDS) return HANDED_BACK;
     Topics topics = {NULL, NULL, 0, 0};
     lines->topics = 0;
-    int64_t rows = parse(text, begin, stop, layout, lines, &topics);
+    int64_t rows;
+    if (same_layout(layout, &run_layout))
+        rows = parse(text, begin, stop, &run_layout, lines, &topics);
+    else if (same_layout(layout, &qrels_layout))
+        rows = parse(text, begin, stop, &qrels_layout, lines, &topics);
+    else
+        rows = parse(text, begin, stop, layout, lines, &topics);
     free(topics.number);
     free(topics.hash);
     return rows;

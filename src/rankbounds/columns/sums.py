@@ -1,0 +1,16 @@
+"""Sums along the last axis, which is rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.columns.native.sums import summed_by_kernel
+
+
+def running_sums(array: Floats, *, upward: bool = False) -> Floats:
+    """At every rank the sum down to it, one entry after the other; ``upward``, from the end up to it."""
+    sums = summed_by_kernel(array, upward)
+    if sums is None:
+        sums = np.cumsum(array[..., ::-1], axis=-1)[..., ::-1] if upward else np.cumsum(array, axis=-1)
+    return sums
