@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankbounds.comparison.settling_plan import SETTLED, Needed, SettlingPlan
+from rankbounds.evaluation.score_differences import equal
 from rankbounds.judging.next_judgments import JudgingPlan
 from rankbounds.measures import Measure, parse_measure
 
@@ -54,6 +55,25 @@ def headline(plan: JudgingPlan | SettlingPlan, measure: str | Measure) -> str:
     if needed.median is None:
         return f"{question} by {label} may never be {until}, even with all {needed.unjudged:,} documents judged."
     return f"About {needed.median:,} more until {question} is {until} by {label}."
+
+
+def difference_left(
+    runs: tuple[str, str], bounds: tuple[float, float], began: tuple[float, float] | None = None
+) -> str:
+    """Where the mean difference of two runs can lie, and could when judging ``began``."""
+    (one, other), (low, high) = runs, bounds
+    if equal(low, high):
+        told = f"{one} less {other} is {low:+.4f}, whatever else is judged: nothing that matters is unjudged."
+    else:
+        told = f"Whatever unjudged documents turn out to be, {one} less {other} {_span(low, high)}."
+    if began is None or bool(equal(began[0], low) & equal(began[1], high)):
+        return told
+    return f"{told} When judging began, it {_span(*began, lies='lay', is_='was')}."
+
+
+def _span(low: float, high: float, lies: str = "lies", is_: str = "is") -> str:
+    least, most = f"{low:+.4f}", f"{high:+.4f}"
+    return f"{lies} between {least} and {most}" if least != most else f"{is_} {least} to four digits"
 
 
 def _in_order(plan: SettlingPlan) -> tuple[str, str, float]:
