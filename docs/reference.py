@@ -77,7 +77,7 @@ def commands_page() -> str:
     ]
     for name, command in subparsers.choices.items():
         shown = [action for action in command._actions if action.help != argparse.SUPPRESS and action.dest != "help"]
-        parts.append(f"\n## rankbounds {name}\n\n{_block((command.description or '').strip())}")
+        parts.append(f"\n## rankbounds {name}\n\n{_prose((command.description or '').strip())}")
         if shown:
             rows = [[f"<code>{_text(_usage(action))}</code>", _text(_help(action))] for action in shown]
             parts.append(_table(["argument", "meaning"], rows))
@@ -140,6 +140,12 @@ def _text(cell: str) -> str:
     for mark in "\\`*_[]<>|":
         cell = cell.replace(mark, f"&#{ord(mark)};")
     return cell
+
+
+def _prose(text: str) -> str:
+    """Paragraphs; those with lines that are set in stay as they are."""
+    parts = text.split("\n\n")
+    return "\n\n".join(_block(part) if re.search(r"^ ", part, re.M) else _text(part) for part in parts) + "\n"
 
 
 def _block(text: str) -> str:
