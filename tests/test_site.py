@@ -172,3 +172,12 @@ def test_addresses_elsewhere_are_the_known_ones():
         address.rstrip(".,") for page in pages for address in re.findall(r"https?://[^\s)>\"'`]+", page.read_text())
     }
     assert {address for address in named if "//127.0.0.1" not in address} == ADDRESSES
+
+
+def test_the_recipe_of_conda_needs_what_the_package_needs():
+    declared = (ROOT / "pyproject.toml").read_text().partition("\ndependencies = [")[2].partition("]")[0]
+    recipe = (ROOT / "packaging" / "conda" / "meta.yaml").read_text().partition("  run:\n")[2].partition("test:")[0]
+    needed = dict(re.findall(r"- (\w+) (>=\S+)", recipe))
+    assert needed.pop("python") == ">=3.10"
+    assert needed == dict(re.findall(r'"(\w+)(>=[^;"]+)', declared))
+    assert len(needed) >= 5
