@@ -6,6 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from rankbounds.columns.sums import running_sums
 from rankbounds.files.opening import text_of
 from rankbounds.rankings.join import in_batches, join
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import in_threads
 
 needs_kernel = pytest.mark.skipif(native.built is None, reason="no compiler built the kernel")
 
@@ -413,3 +415,11 @@ def test_an_id_that_goes_on_with_zeros_comes_behind():
                 evaluator = rb.Evaluator(qrels, "RR")
                 assert evaluator.score(run)["q"] == evaluator.score({"q": run["q"]})["q"] == {"RR": 0.5}
                 assert rb.evaluate(qrels, run, "RR", ties="docid").value[0, 0, 0] == 1.0
+
+
+def test_no_more_threads_work_than_there_are_processors(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    for threads in (1, 2, 64):
+        seen = set(in_threads(lambda _: threading.get_ident(), range(200), threads))
+        assert len(seen) <= 2
+        assert list(in_threads(abs, [-3, 1, -2], threads)) == [3, 1, 2]

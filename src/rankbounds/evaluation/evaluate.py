@@ -151,7 +151,7 @@ def evaluate(  # type: ignore[misc]  # (of the first signature the options stand
     lenient : bool, default False
         Leave out lines that cannot be used, and warn with their number.
     threads : int, optional
-        How many threads to use; by default one for each processor.
+        How many threads to use, but no more than there are processors; by default one for each.
     progress : callable, optional
         Called with the number of runs scored and that of all runs.
     observe : callable, optional
@@ -269,7 +269,7 @@ def score_runs(
 ) -> Scores:
     """Read, join and score every run; ``cells``, where given, turns rankings into the measures' numbers its own way."""
     # Every run is looked up in one index. It is built while the first runs are being read, if there are any to read.
-    index = Thread(target=lambda: facts.qrels.pairs.index)
+    index = Thread(target=lambda: facts.qrels.pairs.index.native)
     if any(job.path is not None for job in jobs):
         index.start()
 
