@@ -13,6 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from rankbounds.arrays import Bytes, Flags, Ints, Words
+from rankbounds.columns.native.hashes import hashes_of
 from rankbounds.errors import DataError, Place
 
 PADDING = 64
@@ -218,6 +219,9 @@ class Ids(Sequence[str]):
 
     def hashes(self) -> Words:
         """A 64-bit hash of every id. Equal ids have equal hashes; the reverse must be verified (``equals``)."""
+        by_kernel = hashes_of(self.text, self.start, self.length)
+        if by_kernel is not None:
+            return by_kernel
         hashed = self.length.astype(np.uint64)
         for number in range(min(self.word_count(), _COMMON_WORDS)):
             # An id's hash is made of its own words alone: it must not depend on how long other ids of the column are.

@@ -23,7 +23,7 @@ def leaderboard_table(comparison: Comparison, at: int, top: int | None = None) -
     """The leaderboard by one measure, best first, or its ``top``; of three runs or more with p-values."""
     chosen = comparison.measures[at]
     rows = comparison.leaderboard(chosen)[:top]
-    against = comparison.settings.get("baseline") or rows[0]["run"]
+    against = comparison.settings.get("baseline") or comparison.leader(chosen)
     tested = _p_against(comparison, at, against) if len(comparison.runs) > 2 else {}
     with_bounds, lettered = has_bounds(comparison), has_letters(comparison)
     header = [

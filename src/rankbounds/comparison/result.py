@@ -84,6 +84,8 @@ class Comparison:
     evidence: Evidence | None = field(default=None)
     p_adjusted: Floats | None = field(default=None)
     """By measure and pair of *all* runs, also where the pairs above are those among some of them."""
+    order: tuple[str, ...] = ()
+    """The runs as tables have them, if they were sorted; else each measure's best come first."""
 
     # ---- rows ----
 
@@ -283,8 +285,45 @@ class Comparison:
 
     # ---- tables ----
 
+    def sort(self, by: str | Measure | None = None) -> Comparison:
+        """The comparison with its runs in one order in all tables, and ``top`` the first ones in that order.
+
+        Parameters
+        ----------
+        by : str or Measure, optional
+            A measure, by which the best come first; ``"run"``: the runs' names; ``"given"``: as they were given.
+            Without it every measure has its own best first, and tables of all measures the best by the first one.
+
+        Returns
+        -------
+        Comparison
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> runs = {"z": {q: {"r": 2, "n": 1} for q in qrels}, "a": {q: {"n": 2, "r": 1} for q in qrels}}
+        >>> compared = rb.compare(rb.evaluate(qrels, runs, "RR"))
+        >>> [row["run"] for row in compared.leaderboard("RR")]
+        ['z', 'a']
+        >>> [row["run"] for row in compared.sort("run").leaderboard("RR")]
+        ['a', 'z']
+
+        """
+        if by is None:
+            return replace(self, order=())
+        return replace(self, order=tuple(self.runs if by == "given" else self.scores.sort(by).runs))
+
     def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
-        """The systems by one measure, best first."""
+        """The systems by one measure, best first, or in the order that was asked for (``sort``)."""
+        rows = self._best_first(label)
+        return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
+
+    def leader(self, label: str | Measure) -> str:
+        """The run that is best by this measure."""
+        return str(self._best_first(label)[0]["run"])
+
+    def _best_first(self, label: str | Measure) -> list[dict[str, Any]]:
         measure = self.measure(label)
         rows = [row for row in self.systems if row["measure"] == str(measure)]
         order = np.argsort(-merit(np.array([row["mean"] for row in rows]), measure), kind="stable")

@@ -14,7 +14,7 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.run import unique_names
-from rankbounds.columns.native import worth_starting
+from rankbounds.columns.native import in_use, worth_starting
 from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.score_sheet import RunResult, score_run
@@ -269,8 +269,9 @@ def score_runs(
 ) -> Scores:
     """Read, join and score every run; ``cells``, where given, turns rankings into the measures' numbers its own way."""
     # Every run is looked up in one index. It is built while the first runs are being read, if there are any to read.
-    index = Thread(target=lambda: facts.qrels.pairs.index.native)
+    index = None
     if any(job.path is not None for job in jobs):
+        index = Thread(target=lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
         index.start()
 
     def score(numbered: tuple[int, RunToRead]) -> RunResult:
@@ -278,7 +279,7 @@ def score_runs(
         seen = partial(observe, number) if observe else None
         alone = threads if len(jobs) == 1 else 1
         run = job.read()
-        if index.ident is not None:
+        if index is not None:
             index.join()
         return score_run(run, facts, measures, assumptions, alone, cells, seen)
 
