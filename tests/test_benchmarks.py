@@ -81,7 +81,9 @@ def ratio(workload, ours, peer, wall, threads=None):
 
 
 def test_growth_is_from_fewer_threads_to_more_of_the_same_workload():
-    found = [ratio("many", "five measures", "other", wall, threads) for threads, wall in ((1, 0.3), (2, 0.2), (4, 0.25))]
+    found = [
+        ratio("many", "five measures", "other", wall, threads) for threads, wall in ((1, 0.3), (2, 0.2), (4, 0.25))
+    ]
     assert targets.growth_with_threads(found, "wall") == pytest.approx(1.25)
     found.append(ratio("long", "five measures", "other", 0.9, 8))  # nothing of this one had fewer
     assert targets.growth_with_threads(found, "processor") == pytest.approx(1.25)
