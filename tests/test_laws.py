@@ -247,6 +247,13 @@ def test_value_is_the_plain_definition(example):
         assert close(found, value(example.topic(), measure)), measure
 
 
+@given(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=30).filter(any), min_size=1, max_size=4))
+def test_the_ideal_ranking_scores_1_to_the_last_bit(topics):
+    qrels = {str(topic): {f"d{at}": grade for at, grade in enumerate(grades)} for topic, grades in enumerate(topics)}
+    measures = ["nDCG", "nDCG@5", "nDCG(gain=exp)", "nDCG(base=2)@10"]
+    assert (rb.evaluate(qrels, qrels, measures, bounds="none").value == 1).all()
+
+
 @LAW
 @given(varied(), st.sampled_from(["double", "single"]), st.sampled_from(["trec", "docid", "key"]), st.randoms())
 def test_value_follows_the_order_of_ties_and_the_precision_of_scores(example, precision, ties, random):

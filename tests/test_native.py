@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import os
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from rankbounds.columns.native.lines import Lines, count_lines
 from rankbounds.columns.native.lists import block_of, order_in_groups
 from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
 from rankbounds.columns.pairs import Pairs, Source
-from rankbounds.columns.sums import running_sums
+from rankbounds.columns.sums import running_sums, weighted_sums
 from rankbounds.files.opening import text_of
 from rankbounds.rankings.join import in_batches, join
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -321,6 +322,18 @@ def test_running_sums_are_those_that_one_addition_after_the_other_gives(rows, up
     for way in ("NumPy", "kernel") if native.built is not None else ("NumPy",):
         with native.switched(way):
             assert np.ascontiguousarray(running_sums(array, upward=upward)).tobytes() == wanted
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, -0.0, 0.1, 1.0, 3.7, -0.3]), min_size=5, max_size=5), max_size=19),
+    st.integers(1, 5),
+)
+def test_weighted_sums_are_those_that_one_addition_after_the_other_gives(rows, count):
+    array, weights = np.array(rows, dtype=np.float64).reshape(-1, 5), np.array([1.0, 0.63, 0.5, 0.43, 0.3])[:count]
+    wanted = [sum(itertools.islice(map(operator.mul, row, weights.tolist()), 1, None), row[0] * 1.0) for row in rows]
+    for way in ("NumPy", "kernel") if native.built is not None else ("NumPy",):
+        with native.switched(way):
+            assert weighted_sums(array, weights).tobytes() == np.array(wanted, dtype=np.float64).tobytes()
 
 
 ranks_dicts = pytest.mark.skipif(not hasattr(native.built, "rank_dicts"), reason="no kernel that ranks dicts was built")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.columns.sums import weighted_sums
 from rankbounds.errors import UsageError
 from rankbounds.measures.facts import Facts
 from rankbounds.measures.frozen import Frozen, FrozenClass, declare
@@ -322,8 +323,7 @@ class Share(Normalised):
 
 def weighted_sum(weights: Floats, worth: Floats) -> Floats:
     """The worth of the first ranks, as many as there are weights, each times its weight."""
-    total: Floats = worth[..., : weights.size] @ weights
-    return total
+    return weighted_sums(worth, weights)
 
 
 def count_to_depth(measure: Measure, rankings: Rankings) -> Floats:

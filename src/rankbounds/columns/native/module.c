@@ -192,6 +192,13 @@ FUNCTION(py_running_sums) {
     Py_RETURN_NONE;
 }
 
+FUNCTION(py_weighted_sums) {
+    int64_t n[6];
+    if (!numbers_of(arguments, given, 6, n)) return NULL;
+    OUTSIDE_THE_LOCK(weighted_sums(ADDRESS(n[0]), n[1], n[2], ADDRESS(n[3]), n[4], ADDRESS(n[5])));
+    Py_RETURN_NONE;
+}
+
 FUNCTION(py_read_dicts) {
     int64_t n[4];
     if (given != 5 || !PyList_Check(arguments[0])) {
@@ -247,6 +254,7 @@ static PyMethodDef methods[] = {
     METHOD(order_in_groups),
     METHOD(fill_block),
     METHOD(running_sums),
+    METHOD(weighted_sums),
     METHOD(read_dicts),
     METHOD(rank_dicts),
     METHOD(dict_of_rows),
