@@ -352,11 +352,16 @@ def held_of(facts: TopicFacts) -> HeldDocuments:
     st.dictionaries(st.sampled_from("12345"), documents_found, min_size=1),
     st.sampled_from(["run", "line", "trec", "docid"]),
     st.sampled_from(["single", "double"]),
+    st.integers(0, 3),
 )
-def test_dicts_are_ranked_as_tables_are(qrels, run, order, precision):
+def test_dicts_are_ranked_as_tables_are(qrels, run, order, precision, turns):
     facts = TopicFacts(as_qrels(qrels))
     topic = np.array([facts.query_ids.index(query) if query in qrels else -1 for query in run])
-    lists = held_of(facts).ranked(list(run.values()), topic, order, single=precision == "single", keep_judgments=True)
+    held = held_of(facts)
+    for turn in range(turns):  # new documents, documents that come again, documents that were looked up
+        before = [{name: score - turn for name, score in inner.items()} for inner in run.values()]
+        held.ranked(before, topic, "trec", single=False, keep_judgments=False)
+    lists = held.ranked(list(run.values()), topic, order, single=precision == "single", keep_judgments=True)
     if not any(query in qrels for query in run):
         assert lists.length.size == 0
         return
@@ -391,7 +396,7 @@ def test_dicts_that_cannot_be_ranked_are_handed_back():
     with pytest.raises(IndexError, match="topics"):
         ranked({"a": 1}, {"a": 1}, {"a": 1})
     with pytest.raises(TypeError, match="a list of dicts"):
-        native.kernel.rank_dicts({}, *range(14))
+        native.kernel.rank_dicts({}, [], *range(17))
     with native.switched("NumPy"):
         assert ranked({"x": 1.0}) is None
     longest = held_of(TopicFacts(as_qrels({"1": {str(number): number % 3 for number in range(5000)}})))
