@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -640,3 +641,26 @@ class TestReplays:
         few = {query: {"r": 1} for query in "123"}
         with pytest.raises(rb.DataError, match="four topics or more"):
             swaps_by_topics.run(few, {"a": {query: ["r"] for query in few}, "b": {query: ["x"] for query in few}})
+
+
+def test_only_topics_that_all_runs_of_a_collection_have_count():
+    """As in a comparison on one collection; where there are none, it is told of which collection."""
+    qrels = {str(topic): {"r": 1, "n": 0} for topic in range(6)}
+    lists = {topic: ["r", "n"] for topic in qrels}
+    whole = {"one": lists, "two": lists}
+    some = {"one": {topic: lists[topic] for topic in "0123"}, "two": {topic: lists[topic] for topic in "2345"}}
+    none = {"one": {topic: lists[topic] for topic in "012"}, "two": {topic: lists[topic] for topic in "345"}}
+
+    def compared(runs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rb.RankboundsWarning)  # each run lacks some topics
+            scores = {
+                name: rb.evaluate(qrels, of_collection, "RR", topics="shared")
+                for name, of_collection in (("whole", whole), ("other", runs))
+            }
+        return rb.compare_collections(scores)
+
+    with pytest.warns(rb.RankboundsWarning, match="^other: "):
+        assert compared(some).pairs[0]["topics"] == 8
+    with pytest.raises(rb.DataError, match=r'^The collection "other": No topic'):
+        compared(none)

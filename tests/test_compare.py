@@ -622,3 +622,35 @@ def test_pairs_among_some_runs_are_as_they_are_among_all(correction):
     assert some.words("P@10", ("e", "b")) == whole.words("P@10", ("e", "b"))
     with pytest.raises(UsageError, match="There is no run"):
         compare(scores, among=["a", "x"])
+
+
+def test_runs_of_all_tables_in_the_order_asked_for(command, tmp_path):
+    """By a measure, by name or as given; who leads, and whom p-values are against, does not depend on it."""
+    topics = [str(topic) for topic in range(6)]
+    (tmp_path / "qrels").write_text(
+        "".join(f"{topic} 0 {doc} {int(doc == 'r')}\n" for topic in topics for doc in "rns")
+    )
+    orders = {"middle": "nrs", "behind": "nsr", "leader": "rns"}
+    for name, docs in orders.items():
+        lines = (f"{t} Q0 {doc} {place} {-place} {name}\n" for t in topics for place, doc in enumerate(docs))
+        (tmp_path / name).write_text("".join(lines))
+    files = [tmp_path / "qrels", *(tmp_path / name for name in orders)]
+
+    def told(*more):
+        code, out, _ = command("compare", *files, "-m", "RR", "-m", "P@2", "--resamples", "50", *more)
+        assert code == 0
+        return out
+
+    def rows(table):
+        return [line.split()[0] for line in table.splitlines() if line.split()[:1] and line.split()[0] in orders]
+
+    by_name = sorted(orders)
+    assert rows(told())[:3] == ["leader", "middle", "behind"]
+    assert rows(told("--sort", "given"))[:3] == list(orders)
+    assert rows(told("--sort", "run"))[:3] == by_name
+    assert "p against leader" in told("--sort", "given")
+    assert [row["run"] for row in json.loads(told("--sort", "run", "--format", "json"))["systems"]] == by_name * 2
+    assert [row["run"] for row in json.loads(told("--format", "json"))["systems"]] == list(orders) * 2
+    assert rows(told("--sort", "given", "--top", "1"))[0] == "middle"
+    code, _, err = command("compare", *files, "-m", "RR", "--sort", "AP")
+    assert (code, err.count("\n")) == (2, 1)

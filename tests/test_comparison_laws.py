@@ -402,6 +402,20 @@ class TestCommands:
         assert (pair["pairs"][0]["certain_low"], pair["pairs"][0]["certain_high"]) == (0, 0)
         assert {row["difference"] for row in pair["topics"]} == {0}
 
+    @pytest.mark.parametrize(("tied", "told"), [(16, "Could ties make one? None that is seen"), (1, "Over all orders")])
+    def test_of_no_difference_ties_are_told_by_what_is_seen(self, command, tmp_path, tied, told):
+        ranks = range(1, 21)
+        (tmp_path / "qrels").write_text(
+            "".join(f"{topic} 0 d{rank:02} {int(rank == tied)}\n" for topic in "12" for rank in ranks)
+        )
+        for name in ("a", "b"):
+            scores = {rank: -tied if rank == tied + 1 else -rank for rank in ranks}
+            lines = [f"{t} Q0 d{rank:02} {rank} {score} {name}\n" for t in "12" for rank, score in scores.items()]
+            (tmp_path / name).write_text("".join(lines))
+        words = command("compare", *(tmp_path / name for name in ("qrels", "a", "b")), "-m", "RBP(p=0.5)")[1]
+        assert told in words
+        assert "between -0.0000" not in words
+
     def test_whatever_is_judged_equal_precision_is_no_difference(self, files):
         pair = rb.differences(files / "qrels", [files / "forward", files / "backward"], "P@10").pairs[0]
         assert (pair.difference, pair.certain_low, pair.certain_high) == (0, 0, 0)

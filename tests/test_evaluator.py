@@ -16,7 +16,20 @@ from rankbounds.evaluation import evaluator as module
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 
 MEASURES = ["AP", "nDCG", "nDCG@3", "P@2", "RR", "RBP(p=0.8)", "Bpref", "num_ret"]
-DOCUMENTS = ["a", "b", "B", "aa", "é", "日本", "\U0001f600", "ab c", "a\nb", "long" * 30, *(f"d{n}" for n in range(12))]
+DOCUMENTS = [
+    "a",
+    "b",
+    "B",
+    "aa",
+    "é",
+    "日本",
+    "\U0001f600",
+    "ab c",
+    "a\nb",
+    "a\0",
+    "long" * 30,
+    *(f"d{n}" for n in range(12)),
+]
 OPTIONS = [
     *({"ties": rule} for rule in ("trec", "run", "line", "docid", "best", "worst", "expected")),
     {"ties_key": {document: len(document) for document in DOCUMENTS}},

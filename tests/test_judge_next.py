@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -301,3 +302,14 @@ def test_hidden_judgments_are_asked_for_again():
 )
 def test_what_is_left_of_a_difference_is_told_without_ends_that_are_the_same(bounds, began, told):
     assert settling_wording.difference_left(("A", "B"), bounds, began) == told
+
+
+def test_no_probability_is_told_of_a_run_that_is_hardly_judged(command):
+    """As in compare, which says of such a run that nothing can be estimated."""
+    demo = Path(rb.__file__).parent / "demo"
+    files = (demo / "qrels.txt", demo / "runs" / "reranked.txt", demo / "runs" / "dense.txt")
+    _, _, about = command("judge-next", *files, "-m", "nDCG@10", "--compare", "reranked", "dense", "--budget", "2")
+    assert "too few documents of dense are judged to say how" in about
+    assert "with probability" not in about
+    _, compared, _ = command("compare", *files, "-m", "nDCG@10")
+    assert "cannot be estimated from these judgments" in compared

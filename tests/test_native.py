@@ -18,14 +18,14 @@ from rankbounds.collection.run import as_run
 from rankbounds.columns import native
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.addresses import address_of, text_address
-from rankbounds.columns.native.dicts import ids_and_numbers
+from rankbounds.columns.native.dicts import HeldDocuments, dict_of_rows, ids_and_numbers
 from rankbounds.columns.native.lines import Lines, count_lines
 from rankbounds.columns.native.lists import block_of, order_in_groups
 from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.columns.sums import running_sums
 from rankbounds.files.opening import text_of
-from rankbounds.rankings.join import join
+from rankbounds.rankings.join import in_batches, join
 from rankbounds.rankings.topic_facts import TopicFacts
 
 needs_kernel = pytest.mark.skipif(native.built is None, reason="no compiler built the kernel")
@@ -319,3 +319,124 @@ def test_running_sums_are_those_that_one_addition_after_the_other_gives(rows, up
     for way in ("NumPy", "kernel") if native.built is not None else ("NumPy",):
         with native.switched(way):
             assert np.ascontiguousarray(running_sums(array, upward=upward)).tobytes() == wanted
+
+
+ranks_dicts = pytest.mark.skipif(not hasattr(native.built, "rank_dicts"), reason="no kernel that ranks dicts was built")
+names_of_documents = [
+    "a",
+    "b",
+    "a\0",
+    "a\0\0b",
+    "é",
+    "\U0001f600",
+    "a\nb",
+    *(f"d{number}" for number in range(20)),
+    "z" * 300,
+]
+documents_held = st.dictionaries(st.sampled_from(names_of_documents), st.sampled_from([0, 1, 2, 0.5, -1]), min_size=1)
+documents_found = st.dictionaries(
+    st.sampled_from(names_of_documents), st.sampled_from([0.0, -0.0, 1, 2.5, 1e-9, 1.5, 1.5 + 1e-12]), min_size=1
+)
+
+
+def held_of(facts: TopicFacts) -> HeldDocuments:
+    pairs = facts.qrels.pairs
+    return HeldDocuments(pairs.docs, pairs.topic, len(pairs.topics), facts.grade)
+
+
+@ranks_dicts
+@given(
+    st.dictionaries(st.sampled_from("1234"), documents_held, min_size=1),
+    st.dictionaries(st.sampled_from("12345"), documents_found, min_size=1),
+    st.sampled_from(["run", "line", "trec", "docid"]),
+    st.sampled_from(["single", "double"]),
+)
+def test_dicts_are_ranked_as_tables_are(qrels, run, order, precision):
+    facts = TopicFacts(as_qrels(qrels))
+    topic = np.array([facts.query_ids.index(query) if query in qrels else -1 for query in run])
+    lists = held_of(facts).ranked(list(run.values()), topic, order, single=precision == "single", keep_judgments=True)
+    if not any(query in qrels for query in run):
+        assert lists.length.size == 0
+        return
+    with native.switched("NumPy"):
+        table = join(as_run(run), facts, order=order, precision=precision, topics="shared", keep_judgments=True)
+    ranked = {}
+    for which, batches in (("dicts", in_batches(lists, facts)), ("tables", table.batches)):
+        ranked[which] = {
+            int(rankings.topic[number]): (
+                [] if rankings.tied is None else np.flatnonzero(rankings.tied[number, :length]).tolist(),
+                rankings.grade[number, :length].tobytes(),
+                rankings.judgment[number, :length].tobytes(),
+            )
+            for rankings in batches
+            for number, length in enumerate(rankings.length.tolist())
+        }
+    assert ranked["dicts"] == ranked["tables"]
+
+
+@ranks_dicts
+def test_dicts_that_cannot_be_ranked_are_handed_back():
+    held = held_of(TopicFacts(as_qrels({"1": {"a": 1}, "2": {"b": 1}})))
+
+    def ranked(*dicts, order="trec"):
+        return held.ranked(list(dicts), np.arange(len(dicts)), order, single=False, keep_judgments=False)
+
+    assert ranked({"x": 1.0}, {"b": 1}).length.tolist() == [1, 1]
+    odd = [{"a": "1"}, {"a": None}, {"": 1}, {1: 1}, {"a": float("nan")}, {"a": float("inf")}, {"a": True}, {}]
+    odd += [{"a": 10**400}, {"a": np.float32(1)}, {"\ud800": 1}, [], ["a"]]
+    assert all(ranked({"x": 1.0}, inner) is None for inner in odd)
+    assert ranked({"x": 1.0}, order="rank") is None
+    with pytest.raises(IndexError, match="topics"):
+        ranked({"a": 1}, {"a": 1}, {"a": 1})
+    with pytest.raises(TypeError, match="a list of dicts"):
+        native.kernel.rank_dicts({}, *range(14))
+    with native.switched("NumPy"):
+        assert ranked({"x": 1.0}) is None
+    longest = held_of(TopicFacts(as_qrels({"1": {str(number): number % 3 for number in range(5000)}})))
+    scores = {str(number): float(number * 7919 % 1000) for number in range(20_000)}
+    (rankings,) = in_batches(
+        longest.ranked([scores], np.array([0]), "trec", single=False, keep_judgments=False),
+        TopicFacts(as_qrels({"1": {"a": 1}})),
+    )
+    expected = sorted(scores, key=lambda name: (scores[name], name.encode()), reverse=True)
+    grades = [int(name) % 3 if int(name) < 5000 else np.nan for name in expected]
+    np.testing.assert_array_equal(rankings.grade[0], grades)
+
+
+@pytest.mark.parametrize("which", ["NumPy", pytest.param("kernel", marks=ranks_dicts)])
+def test_rows_of_numbers_as_dicts(which):
+    with native.switched(which):
+        table = np.array([[0.5, np.nan], [1.0, -0.0], [2.0, 3.0]])
+        made = dict_of_rows(["1", "é", "3"], ["AP", "RR"], table)
+        assert list(made) == ["1", "é", "3"]
+        assert [list(inner) for inner in made.values()] == [["AP", "RR"]] * 3
+        assert np.array([list(inner.values()) for inner in made.values()]).tobytes() == table.tobytes()
+        assert dict_of_rows(["3"], ["RR"], table[2:, ::2]) == {"3": {"RR": 2.0}}
+        assert dict_of_rows([], ["RR"], np.empty((0, 1))) == {}
+        with pytest.raises(IndexError, match="names"):
+            dict_of_rows(["1"], ["AP", "RR"], table)
+    if which == "kernel":
+        with pytest.raises(TypeError, match="two lists of names"):
+            native.built.dict_of_rows((), [], 0)
+
+
+@needs_kernel
+@given(st.lists(st.text(min_size=1, max_size=300) | st.sampled_from(["a", "a\0", "", "z" * 256]), max_size=20))
+def test_hashes_are_those_of_numpy(names):
+    ids = Ids.of([name.encode("utf-8", "ignore").decode() for name in names])
+    with native.switched("NumPy"):
+        expected = ids.hashes().tolist()
+    assert ids.hashes().tolist() == expected
+    assert ids.take(slice(None, None, 2)).hashes().tolist() == expected[::2]
+
+
+def test_an_id_that_goes_on_with_zeros_comes_behind():
+    for first, second in (("a", "a\0"), ("a\0", "a"), ("a\0", "a\0\0")):
+        judged = min(first, second)
+        qrels, run = {"q": {judged: 1}, "r": {"x": 1}}, {"q": {first: 1.0, second: 1.0}, "r": {"x" * 300: 1, "y": 1}}
+        for which in ("NumPy", "kernel") if native.built is not None else ("NumPy",):
+            with native.switched(which):
+                assert rb.evaluate(qrels, run, "RR").value[0, 0, 0] == 0.5
+                evaluator = rb.Evaluator(qrels, "RR")
+                assert evaluator.score(run)["q"] == evaluator.score({"q": run["q"]})["q"] == {"RR": 0.5}
+                assert rb.evaluate(qrels, run, "RR", ties="docid").value[0, 0, 0] == 1.0

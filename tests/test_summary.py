@@ -340,3 +340,12 @@ def test_bibtex_of_measures():
     assert rb.bibtex("NumRet") == ""
     assert rb.bibtex().count("\n@") == len(entries()) - 1
     assert "@article{holm1979simple" in rb.bibtex("NumRet", also=["holm1979simple"])
+
+
+def test_a_caption_claims_no_order_that_the_table_has_not():
+    qrels = {str(topic): {"r": 1, "n": 0} for topic in range(4)}
+    runs = {name: {topic: list(docs) for topic in qrels} for name, docs in (("b", "rn"), ("a", "nr"), ("c", "nr"))}
+    compared = rb.compare(rb.evaluate(qrels, runs, "RR"), resamples=20)
+    assert "best" in compared.summary(top=2).caption.split("Bold")[0]
+    assert "best" not in compared.sort("run").summary(top=2).caption.split("Bold")[0]
+    assert [row["run"] for row in compared.sort("run").leaderboard("RR")] == ["a", "b", "c"]

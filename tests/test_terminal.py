@@ -365,6 +365,7 @@ def test_measures_that_blanks_separate(command, tmp_path, monkeypatch, behind):
     [
         (("compare", "-o", "x.csv"), '"compare" cannot write csv'),
         (("evaluate", "-o", "x.csv.gz"), "not compressed"),
+        (("compare", "--save", "x.json.xz"), "not compressed"),
         (("report", "-o", "x.csv"), '"report" cannot write csv'),
         (("judge-next", "-o", "x.parquet"), '"judge-next" cannot write parquet'),
     ],

@@ -193,6 +193,18 @@ def test_every_argument_that_names_a_file_is_known_as_one():
                 assert action.dest in (*shared.FILES_READ, *shared.FILES_WRITTEN), (name, action.dest)
 
 
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst"])
+def test_nothing_is_written_under_the_name_of_a_compressed_file(tmp_path, command, ending):
+    """It would not be compressed, and reading it back would fail."""
+    for write in (judged("1", "a").write, rb.Run.from_columns(["1"], ["a"], [1.0], name="r").write):
+        with pytest.raises(rb.UsageError, match="not compressed"):
+            write(tmp_path / f"file{ending}")
+    (tmp_path / "run").write_text("1 Q0 a 1 1.0 r\n")
+    code, out, err = command("pool", tmp_path / "run", "--depth", "1", "-o", tmp_path / f"pool{ending}")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
+
+
 # ---- what a file was, it stays ----
 
 

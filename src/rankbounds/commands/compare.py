@@ -28,7 +28,14 @@ from rankbounds.commands.reading import (
     score_tables_from,
     trusted_from,
 )
-from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, add_top, assumptions_from, tabled_from
+from rankbounds.commands.scoring import (
+    add_assumptions,
+    add_measures,
+    add_sorting,
+    add_tests,
+    assumptions_from,
+    tabled_from,
+)
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
@@ -62,7 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_score_tables(parser)
     add_measures(parser, ("RBP(p=0.8)",))
     add_tests(parser)
-    add_top(parser, "in tables: the N best runs only; tests are over all of them")
+    add_sorting(
+        parser,
+        "the order of runs: by a measure, best first (default: each table by its own), by name (run), or as given "
+        "(given)",
+        "in tables: the N best runs only; tests are over all of them",
+    )
     parser.add_argument(
         "--ranks",
         default="auto",
@@ -168,7 +180,7 @@ def run(options: argparse.Namespace) -> int:
     doing("testing differences")
     comparison = None
     if len(scores.runs) > 1 or not (options.save or conditions):
-        comparison = compare_from(options, scores[compared], evidence)
+        comparison = compare_from(options, scores[compared], evidence).sort(options.sort)
     sliced = slices_from(options, comparison) if options.by or options.by_prefix else None
     answers = gate_from(options, comparison, scores, evidence, conditions, candidates) if conditions else None
     rests = [] if trusted is None or evidence is None else rests_on_labels(trusted, evidence, compared)
@@ -386,7 +398,10 @@ def _json_content(
         content = {"systems": systems, "pairs": [], "settings": {}}
     else:
         # topics_won: its old name, for one release
-        systems = [row | {"topics_won": row["topics_led"]} for row in comparison.systems]
+        rows = comparison.systems
+        if comparison.order:
+            rows = [row for measure in comparison.measures for row in comparison.leaderboard(measure)]
+        systems = [row | {"topics_won": row["topics_led"]} for row in rows]
         content = {"systems": systems, "pairs": comparison.pairs, "settings": comparison.settings}
         if len(comparison.runs) == 2:
             content["words"] = [comparison.words(measure) for measure in comparison.measures]

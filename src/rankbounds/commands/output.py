@@ -15,7 +15,7 @@ from rankbounds.commands.messages import say, screen_width
 from rankbounds.commands.progress import cleared
 from rankbounds.commands.progress import progress_on_terminal as progress_on_terminal
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
-from rankbounds.files.writing import not_utf8, reject_inputs, writing
+from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
 from rankbounds.terminal import Look, lines_that_fit, look
 
 FILES_READ = (
@@ -98,12 +98,8 @@ def check_format(options: argparse.Namespace) -> None:
 
 def _format_of_ending(options: argparse.Namespace) -> str | None:
     """The format that the end of the file's name asks for, if it does."""
-    from rankbounds.files.compression import ENDINGS as COMPRESSIONS
-
     name = os.path.basename(options.output or "").lower()
     ending = name.rpartition(".")[2] if "." in name else ""
-    if f".{ending}" in COMPRESSIONS.values():
-        raise UsageError(f"-o {options.output}: results are not compressed; leave out .{ending}.")
     named = ENDINGS.get(ending)
     if named is None or (named == "junit" and named not in options.formats):
         return None
@@ -132,10 +128,12 @@ def _takes_styles(environment: Mapping[str, str]) -> bool:
 
 
 def check_outputs(options: argparse.Namespace, outputs: Sequence[str] | None = None) -> None:
-    """Reject, before any work is done, results that would replace a file that is read."""
+    """Reject, before any work is done, names that results cannot have, and those of files that are read."""
     if outputs is None:
         written = (getattr(options, name, None) for name in FILES_WRITTEN)
         outputs = [name for name in written if isinstance(name, str)]
+    for name in outputs:
+        reject_compressed(name)
     reject_inputs(outputs, _files_read(options) if any(map(os.path.isfile, outputs)) else ())
 
 

@@ -36,20 +36,15 @@ def add_measures(parser: argparse.ArgumentParser, default: Sequence[str] = DEFAU
     )
 
 
-def add_sorting(parser: argparse.ArgumentParser) -> None:
+def add_sorting(
+    parser: argparse.ArgumentParser,
+    order: str = "the order of runs: by a measure, best first (default in tables: by the first one), by name (run), or "
+    "as given (given; default in other formats)",
+    top: str = "the N best runs only",
+) -> None:
     """In which order runs are shown, and how many of them."""
-    parser.add_argument(
-        "--sort",
-        metavar="BY",
-        help="the order of runs: by a measure, best first (default in tables: by the first one), by name (run), or as "
-        "given (given; default in other formats)",
-    )
-    add_top(parser, "the N best runs only")
-
-
-def add_top(parser: argparse.ArgumentParser, what: str) -> None:
-    """How many rows are shown."""
-    parser.add_argument("--top", type=_count, metavar="N", help=what)
+    parser.add_argument("--sort", metavar="BY", help=order)
+    parser.add_argument("--top", type=_count, metavar="N", help=top)
 
 
 def _count(text: str) -> int:

@@ -17,9 +17,9 @@ from rankbounds.comparison.collections_comparison import (
     CollectionsComparison,
 )
 from rankbounds.comparison.corrections import groups_not_separable
+from rankbounds.comparison.pairs import run_number
 from rankbounds.comparison.random_effects import RandomEffects, random_effects
 from rankbounds.comparison.rank_intervals import Places, places, resampled_places
-from rankbounds.comparison.result import run_number
 from rankbounds.comparison.significance import Resampling, mean_interval, pairs_of
 from rankbounds.evaluation.score_differences import differences, levelled, mean_difference, merit, zeroed
 from rankbounds.evaluation.scores import Scores

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.comparison.collections_wording import range_words, sentences_of
-from rankbounds.comparison.result import LONGEST_GROUP, run_number
+from rankbounds.comparison.comparison_tables import LONGEST_GROUP
+from rankbounds.comparison.pairs import run_number
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.run_notes import some
 from rankbounds.measures import Measure, parse_measure

@@ -13,8 +13,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.comparison.corrections import BY_SHUFFLES, adjusted, check_correction
+from rankbounds.comparison.pairs import CERTAIN, PAIR_FIELDS, VERDICTS, run_number, verdicts
 from rankbounds.comparison.power import check_level
-from rankbounds.comparison.result import CERTAIN, PAIR_FIELDS, VERDICTS, run_number, verdicts
 from rankbounds.comparison.significance import ALTERNATIVES, check_test, pairs_of
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import TOLERANCE, equal, merit, merit_of_range, zeroed

@@ -15,19 +15,16 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
-from rankbounds.arrays import Flags
 from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.folders import NAMES, CollectionFiles, collections_at
 from rankbounds.collection.inputs import Reading
 from rankbounds.comparison.collections_arithmetic import compared_by_all
 from rankbounds.comparison.collections_comparison import CollectionsComparison
-from rankbounds.comparison.evidence import left_out_words
 from rankbounds.comparison.power import check_level
 from rankbounds.comparison.random_effects import ESTIMATORS
 from rankbounds.comparison.significance import RESAMPLES, Resampling, check_finite
 from rankbounds.comparison.stratified import MEANS
+from rankbounds.comparison.verdict import over_shared_topics
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.run_notes import some
@@ -183,22 +180,15 @@ def _told_of(name: str, job: Callable[[], Scores]) -> Scores:
     """The scores; warnings say of which collection they speak."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RankboundsWarning)
-        scores = _over_shared_topics(job())
+        scores = job()
+        try:
+            scores = over_shared_topics(scores)
+        except DataError as error:
+            raise DataError(f'The collection "{name}": {error}') from None
     for warning in caught:
         ours = issubclass(warning.category, RankboundsWarning)
         warn(f"{name}: {warning.message}" if ours else str(warning.message), warning.category)
     return scores
-
-
-def _over_shared_topics(scores: Scores) -> Scores:
-    """Only topics that all runs of the collection have, where topics that a run lacks are left out of its means."""
-    has: Flags = np.asarray(~np.isnan(scores.value).any(axis=(0, 2)))
-    if has.all() or not has.any():
-        return scores
-    kept = [query for query, there in zip(scores.query_ids, has.tolist(), strict=True) if there]
-    left_out = [query for query, there in zip(scores.query_ids, has.tolist(), strict=True) if not there]
-    warn(left_out_words(left_out, has.size))
-    return scores.filter(topic=kept)
 
 
 def _check_scores(scored: Mapping[str, Scores]) -> None:

@@ -17,8 +17,9 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.conditions import SIDES, Condition
 from rankbounds.comparison.equivalence import TOST, equivalent, not_inferior
 from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
+from rankbounds.comparison.pairs import run_number
 from rankbounds.comparison.power import topics_for_effects
-from rankbounds.comparison.result import Comparison, run_number
+from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.significance import Resampling, deviation_of, p_values
 from rankbounds.comparison.wording import POWER, measure_words
 from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,18 +11,16 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison import wording
-from rankbounds.comparison.corrections import BY_SHUFFLES
-from rankbounds.comparison.equivalence import TOST
+from rankbounds.comparison.comparison_tables import FEW_RUNS, leaderboard_table, pair_table
+from rankbounds.comparison.comparison_words import sentences, word_choices, word_constants, word_numbers
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
-from rankbounds.comparison.power import minimum_detectable_effect, topics_for_effects
-from rankbounds.comparison.unretrieved import left_open
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.comparison.pairs import CERTAIN, PAIR_FIELDS, PAIR_NUMBERS, VERDICTS, pairs_among, run_number
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.notebook import folded, shown
-from rankbounds.tables import Table, number, plain_rows, signed
+from rankbounds.tables import Table, plain_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -35,36 +33,6 @@ SYSTEM_FIELDS = (
     "run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group", "rank", "rank_low", "rank_high",
     "probability_best", "expected_rank", "judged_at_10", "topics_led",
 )  # fmt: skip
-PAIR_NUMBERS = (
-    "difference",
-    "ci_low",
-    "ci_high",
-    "effect",
-    "p_value",
-    "p_adjusted",
-    "certain_low",
-    "certain_high",
-    "probability_a_better",
-    "p_equivalent",
-    "won",
-    "lost",
-)
-PAIR_FIELDS = ("a", "b", "measure", *PAIR_NUMBERS, "certain", "verdict")
-VERDICTS = (
-    "no difference shown",
-    "a better",
-    "a better as judged",
-    "b better",
-    "b better as judged",
-    "equivalent",
-    "equivalence not shown",
-)
-CERTAIN = {1.0: "exact", 0.0: "outer"}
-"""What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
-LONGEST_GROUP = 6
-"""Letters of groups are shown where no run has more of them."""
-FEW_RUNS = 6
-"""Of so many runs all pairs are printed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,6 +84,8 @@ class Comparison:
     evidence: Evidence | None = field(default=None)
     p_adjusted: Floats | None = field(default=None)
     """By measure and pair of *all* runs, also where the pairs above are those among some of them."""
+    order: tuple[str, ...] = ()
+    """The runs as tables have them, if they were sorted; else each measure's best come first."""
 
     # ---- rows ----
 
@@ -135,7 +105,7 @@ class Comparison:
         a, b = ([self.runs[run] for run in side.tolist()] for side in (self.first, self.second))
         rows: list[dict[str, Any]] = []
         for at, measure in enumerate(map(str, self.measures)):
-            known = self.columns | {"probability_a_better": self._probability_a_better}
+            known = self.columns | {"probability_a_better": self.probability_a_better}
             numbers: list[Any] = [known[name][at] for name in PAIR_NUMBERS]
             numbers[-2:] = [column.astype(int).tolist() for column in numbers[-2:]]
             told = [VERDICTS[code] for code in self.verdicts[at].tolist()]
@@ -219,52 +189,20 @@ class Comparison:
     @cached_property
     def word_numbers(self) -> dict[str, Floats]:
         """What goes into the sentences, with an axis of measures and one of pairs; NaN where something is not known."""
-        shape = self.columns["difference"].shape
-        unknown = np.full(shape, np.nan)
-        effect, alpha = self.columns["effect"], self.settings["alpha"]
-        topics = self.scores.value.shape[1]
-        found = {
-            **self.columns,
-            "detectable": minimum_detectable_effect(1.0, topics, alpha, wording.POWER) * self.columns["deviation"],
-            "topics_needed": topics_for_effects(effect, alpha, wording.POWER).astype(np.float64),
-            "probability": unknown,
-            "ties_low": unknown,
-            "ties_high": unknown,
-            **self._elsewhere(),
-            "differing": self.columns["won"] + self.columns["lost"],
-            "can_differ": self._can_differ,
-        }
-        if self.evidence is not None:
-            # An estimate is no certainty, however many draws agree: in words nothing is beyond 0.01 and 0.99.
-            found["probability"] = np.clip(self._probability_a_better, 0.01, 0.99)
-            low, high = (ends.T for ends in self.evidence.over_ties(self.measures))
-            sides = [end[:, side] for side in (self.first, self.second) for end in (low, high)]
-            found["ties_low"], found["ties_high"] = wording.ties_apart(*sides)
-        return found
-
-    def _elsewhere(self) -> dict[str, Floats]:
-        """What relevant documents that nobody retrieved leave open of pairs whose documents are all judged."""
-        certain = zip(self.columns["certain_low"], self.columns["certain_high"], strict=True)
-        left = [
-            left_open(self.evidence, self.scores, measure, self.first, self.second, bounds)
-            for measure, bounds in zip(self.measures, certain, strict=True)
-        ]
-        low, high = (
-            np.stack([of_measure.low for of_measure in left]),
-            np.stack([of_measure.high for of_measure in left]),
-        )
-        depth = np.array([np.nan if measure.cutoff is None else measure.cutoff for measure in self.measures])
-        return {
-            "depth": np.broadcast_to(depth[:, None], low.shape),
-            "elsewhere_low": low,
-            "elsewhere_high": high,
-            "elsewhere_least": np.where(self.columns["difference"] > 0, low, high),
-            "elsewhere_most": np.where(self.columns["difference"] > 0, high, low),
-            "elsewhere_endless": np.stack([of_measure.endless for of_measure in left]).astype(np.float64),
-        }
+        return word_numbers(self)
 
     @cached_property
-    def _probability_a_better(self) -> Floats:
+    def word_choices(self) -> dict[str, Ints]:
+        """Which sentences hold, with an axis of measures and one of pairs."""
+        return word_choices(self)
+
+    @property
+    def word_constants(self) -> dict[str, Any]:
+        """What goes into every pair's sentences."""
+        return word_constants(self)
+
+    @cached_property
+    def probability_a_better(self) -> Floats:
         """By measure and pair, how likely the first run is the better one; NaN where that is not known."""
         found = np.full(self.columns["difference"].shape, np.nan)
         if self.evidence is not None:
@@ -273,45 +211,6 @@ class Comparison:
                 if measure in better:
                     found[at] = self._oriented(better[measure], complement=True)
         return found
-
-    @cached_property
-    def word_choices(self) -> dict[str, Ints]:
-        """Which sentences hold, with an axis of measures and one of pairs."""
-        unpooled = np.zeros(len(self.runs), dtype=bool)
-        if self.evidence is not None:
-            apart = self.evidence.probabilities(self.measures).unpooled
-            unpooled = np.array([run in apart for run in self.runs])
-        return wording.choose(
-            self.word_numbers,
-            alpha=self.settings["alpha"],
-            corrected=self.settings["correction"] != "none",
-            equivalence=self.settings["test"] == TOST,
-            must_differ=self._must_differ,
-            depends_on_others=np.array([not measure.list_only for measure in self.measures]),
-            unpooled=unpooled[self.first] | unpooled[self.second],
-            endless=np.isinf(self._means()[:, self.first]),
-            finite=~np.isnan(self.columns["deviation"]),
-            lists_at_hand=self.evidence is not None,
-            scores_alone=not self._has_bounds,
-        )
-
-    @property
-    def word_constants(self) -> dict[str, Any]:
-        """What goes into every pair's sentences."""
-        used, alone = wording.test_names(self.settings, len(self.runs))
-        margin = self.settings["margin"]
-        return {
-            "alpha": f"{self.settings['alpha']:g}",
-            "margin": "" if margin is None else f"{margin:g}",
-            "must_differ": self._must_differ,
-            "resamples": f"{self.settings['resamples']:,}",
-            "topics": self.scores.value.shape[1],
-            "confidence": self.settings["confidence"],
-            "power": wording.POWER,
-            "which": wording.UNJUDGED[self.scores.open],
-            "test_used": used,
-            "test_of_pair": alone,
-        }
 
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
         """The numbers of two runs by one measure, differences being the first less the second; NaN: not known."""
@@ -338,29 +237,7 @@ class Comparison:
         """
         at = 0 if measure is None else self._place(measure)
         place, is_turned = (0, False) if pair is None else self._pair_place(*pair)
-        numbers: dict[str, Any] = {name: float(column[at, place]) for name, column in self.word_numbers.items()}
-        a, b = int(self.first[place]), int(self.second[place])
-        if is_turned:
-            numbers, a, b = wording.turned(numbers), b, a
-        means = self._means()[at]
-        chosen = self.measures[at]
-        choices = {name: int(codes[at, place]) for name, codes in self.word_choices.items()}
-        whole = {name: int(numbers[name]) for name in wording.WHOLE}
-        held = numbers | whole | self.word_constants | {
-            "measure": wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
-            "a": self.runs[a],
-            "b": self.runs[b],
-            "mean_a": means[a],
-            "mean_b": means[b],
-            "size": abs(numbers["difference"]),
-        }  # fmt: skip
-        if self.evidence is not None:
-            choices["lead"], more = wording.lead_sentence(self.evidence.lead_changes(chosen, a, b))
-            held |= more
-            if numbers["certain_low"] <= 0 <= numbers["certain_high"]:
-                choices["judge"], more = wording.judge_sentence(self.evidence.to_judge(chosen, a, b))
-                held |= more
-        return wording.filled(choices, held)
+        return sentences(self, at, place, is_turned=is_turned)
 
     def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
         """The verdict in plain words: a paragraph for each measure and pair asked for, or for all.
@@ -398,35 +275,7 @@ class Comparison:
                 return int(place[0]), is_turned
         raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
 
-    @property
-    def _must_differ(self) -> int | None:
-        """On how many topics a pair must differ for p < alpha; 0: none are enough. None: nothing is known of the test.
-
-        A corrected p-value is never below that of the pair alone, unless shuffles of all runs correct it.
-        """
-        settings = self.settings
-        if settings["test"] == TOST or settings["correction"] in BY_SHUFFLES:
-            return None
-        return topics_that_must_differ(
-            settings["topics"],
-            settings["test"],
-            settings["alpha"],
-            alternative=settings["alternative"],
-            resamples=settings["resamples"],
-        )
-
-    @cached_property
-    def _can_differ(self) -> Floats:
-        """On how many topics each pair can differ at the most; looked up where too few do as judged, else all."""
-        differing = self.columns["won"] + self.columns["lost"]
-        found = np.full(differing.shape, float(self.scores.value.shape[1]))
-        for at in range(len(self.measures)):
-            short = np.flatnonzero((differing[at] > 0) & (differing[at] < (self._must_differ or 0)))
-            if short.size:
-                found[at, short] = can_differ(self.scores, at, self.first[short], self.second[short], self.evidence)
-        return found
-
-    def _means(self) -> Floats:
+    def means(self) -> Floats:
         """By measure and run."""
         return np.array([row["mean"] for row in self.systems], dtype=np.float64).reshape(len(self.measures), -1)
 
@@ -436,8 +285,45 @@ class Comparison:
 
     # ---- tables ----
 
+    def sort(self, by: str | Measure | None = None) -> Comparison:
+        """The comparison with its runs in one order in all tables, and ``top`` the first ones in that order.
+
+        Parameters
+        ----------
+        by : str or Measure, optional
+            A measure, by which the best come first; ``"run"``: the runs' names; ``"given"``: as they were given.
+            Without it every measure has its own best first, and tables of all measures the best by the first one.
+
+        Returns
+        -------
+        Comparison
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> runs = {"z": {q: {"r": 2, "n": 1} for q in qrels}, "a": {q: {"n": 2, "r": 1} for q in qrels}}
+        >>> compared = rb.compare(rb.evaluate(qrels, runs, "RR"))
+        >>> [row["run"] for row in compared.leaderboard("RR")]
+        ['z', 'a']
+        >>> [row["run"] for row in compared.sort("run").leaderboard("RR")]
+        ['a', 'z']
+
+        """
+        if by is None:
+            return replace(self, order=())
+        return replace(self, order=tuple(self.runs if by == "given" else self.scores.sort(by).runs))
+
     def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
-        """The systems by one measure, best first."""
+        """The systems by one measure, best first, or in the order that was asked for (``sort``)."""
+        rows = self._best_first(label)
+        return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
+
+    def leader(self, label: str | Measure) -> str:
+        """The run that is best by this measure."""
+        return str(self._best_first(label)[0]["run"])
+
+    def _best_first(self, label: str | Measure) -> list[dict[str, Any]]:
         measure = self.measure(label)
         rows = [row for row in self.systems if row["measure"] == str(measure)]
         order = np.argsort(-merit(np.array([row["mean"] for row in rows]), measure), kind="stable")
@@ -445,63 +331,7 @@ class Comparison:
 
     def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
         """The leaderboard for one measure, best first, or its ``top``; of three runs or more with p-values."""
-        at = 0 if measure is None else self._place(measure)
-        chosen = self.measures[at]
-        rows = self.leaderboard(chosen)[:top]
-        against = self.settings.get("baseline") or rows[0]["run"]
-        tested = self._p_against(at, against) if len(self.runs) > 2 else {}
-        with_bounds = self._has_bounds
-        header = [
-            "run",
-            wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
-            f"{self.settings['confidence']:.0%} interval",
-            *["bounds"] * with_bounds,
-            *(["group"] if self._lettered else []),
-            *(["rank", "first in"] if self._lettered and tested else []),
-            *([f"p against {against}", "p corrected"] if tested else []),
-            *["judged@10"] * self.scores.has_judged,
-            "topics led",
-        ]
-        cells = [
-            [
-                row["run"],
-                number(row["mean"]),
-                _range(row["ci_low"], row["ci_high"]),
-                *[_range(row["low"], row["high"])] * with_bounds,
-                *([row["group"]] if self._lettered else []),
-                *(_standing(row) if self._lettered and tested else []),
-                *([number(p, 4) for p in tested.get(row["run"], (None, None))] if tested else []),
-                *([f"{row['judged_at_10']:.0%}"] if self.scores.has_judged else []),
-                f"{row['topics_led']:.3g}",
-            ]
-            for row in rows
-        ]
-        letters = max((len(row["group"]) for row in rows), default=0) if self._lettered else 0
-        shown = ["bounds", "rank", *["group"] * (letters <= LONGEST_GROUP), "first in", "p corrected", "judged@10"]
-        return Table(
-            header,
-            cells,
-            frozenset({0, header.index("group")}) if self._lettered else frozenset({0}),
-            importance=[2, *(header.index(name) for name in shown if name in header)],
-        )
-
-    @property
-    def _has_bounds(self) -> bool:
-        """Can anything be told of bounds over judgments? Not of tables without judgments that have none."""
-        return self.scores.has_judged or self.scores.bounds != "none"
-
-    @property
-    def _lettered(self) -> bool:
-        """Do letters tell which runs no test separates?"""
-        return self.settings["baseline"] is None and self.settings["test"] != TOST
-
-    def _p_against(self, at: int, run: str) -> dict[str, tuple[float, float]]:
-        """For every other run, the p-values of its pair with this one."""
-        wanted = self.runs.index(run)
-        held = np.flatnonzero((self.first == wanted) | (self.second == wanted))
-        others = self.first[held] + self.second[held] - wanted
-        raw, corrected = (self.columns[name][at, held].tolist() for name in ("p_value", "p_adjusted"))
-        return {self.runs[other]: p for other, *p in zip(others.tolist(), raw, corrected, strict=True)}  # type: ignore[misc]
+        return leaderboard_table(self, 0 if measure is None else self._place(measure), top)
 
     def pair_table(
         self, measure: str | Measure | None = None, at_most: int | None = None, *, top: int | None = None
@@ -510,41 +340,7 @@ class Comparison:
 
         With ``top``, those among that many of the best runs (and the baseline).
         """
-        label = str(self.measures[0 if measure is None else self._place(measure)])
-        shown = {row["run"] for row in self.leaderboard(label)[:top]} | {self.settings.get("baseline")}
-        rows = [row for row in self.pairs if row["measure"] == label and {row["a"], row["b"]} <= shown]
-        rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
-        corrected = self.settings["correction"] != "none"
-        header = [
-            "run",
-            "against",
-            f"{label}, difference",
-            f"{self.settings['confidence']:.0%} interval",
-            "won",
-            "lost",
-            "p",
-            *(["p corrected"] if corrected else []),
-            *["whatever is judged"] * self._has_bounds,
-            "verdict",
-        ]
-        cells = [
-            [
-                row["a"],
-                row["b"],
-                signed(row["difference"]),
-                _range(row["ci_low"], row["ci_high"]),
-                str(row["won"]),
-                str(row["lost"]),
-                f"{row['p_value']:.4f}",
-                *([f"{row['p_adjusted']:.4f}"] if corrected else []),
-                *[_range(row["certain_low"], row["certain_high"])] * self._has_bounds,
-                wording.verdict_words(row["verdict"], row["a"], row["b"]),
-            ]
-            for row in rows[:at_most]
-        ]
-        verdict = len(header) - 1
-        decisive = header.index("p corrected" if corrected else "p")  # the one that the verdict rests on
-        return Table(header, cells, frozenset({0, 1, verdict}), importance=[1, 2, decisive, verdict, 3])
+        return pair_table(self, 0 if measure is None else self._place(measure), at_most, top)
 
     def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
         """The leaderboard, or its ``top``, and the pairs where runs are few or one of them is the baseline."""
@@ -680,48 +476,3 @@ class Comparison:
         from rankbounds.measures.sources import bibtex
 
         return bibtex(self.measures, wording.sources_of_tests(self.settings))
-
-
-def _standing(row: dict[str, Any]) -> list[str]:
-    """The place with its interval, and how often a run is first over resampled topics."""
-    low, high, best = row["rank_low"], row["rank_high"], row["probability_best"]
-    place = f"{row['rank']}" if low == high else f"{row['rank']} [{low}, {high}]"
-    return [place, "-" if best is None else f"{best:.0%}"]
-
-
-def _range(low: float | None, high: float | None) -> str:
-    return "-" if low is None or high is None else f"[{number(low)}, {number(high)}]"
-
-
-def run_number(runs: Sequence[str], name: str) -> int:
-    """The place of a run among the others."""
-    if name not in runs:
-        raise UsageError(
-            f'There is no run "{name}".{did_you_mean(name, list(runs))} There are: {", ".join(runs[:12])}.'
-        )
-    return list(runs).index(name)
-
-
-def pair_places(runs: int, first: Ints, second: Ints) -> Ints:
-    """Where pairs stand among all pairs of the runs, whichever of the two comes first."""
-    one, two = np.minimum(first, second), np.maximum(first, second)
-    return one * runs - one * (one + 1) // 2 + two - one - 1
-
-
-def pairs_among(
-    column: Floats, runs: int, first: Ints, second: Ints, *, other: Floats | None = None, complement: bool = False
-) -> Floats:
-    """A column of all pairs of runs for these pairs; one that stands the other way round is turned.
-
-    A bound becomes the negative of the ``other`` one, a probability its complement.
-    """
-    place = pair_places(runs, first, second)
-    around = 1 - column[place] if complement else 0.0 - (column if other is None else other)[place]
-    return np.where(first < second, column[place], around)
-
-
-def verdicts(lead: Floats, p_adjusted: Floats, low: Floats, high: Floats, alpha: float) -> Ints:
-    """Every pair's verdict, by its place in ``VERDICTS``, where more is better."""
-    shown = (p_adjusted < alpha) & (lead != 0)
-    settled = np.where(lead > 0, low > 0, high < 0)
-    return np.where(shown, np.where(lead > 0, 1, 3) + ~settled, 0)

@@ -228,6 +228,7 @@ class Question:
             len(self.collection),
             remarks=tuple(self.models.remarks()),
             bounds=tuple(zip(low.tolist(), high.tolist(), strict=True)),
+            unpooled=frozenset(self.models.unpooled()),
         )
 
     def _heaviest(self, value: Floats, budget: int) -> Ints:

@@ -97,6 +97,9 @@ def _about_settling(plan: SettlingPlan, measure: str, seed: int) -> list[str]:
         ahead, behind, probability = _in_order(plan)
         if plan.settled[0]:
             first += f"; whatever they turn out to be, {ahead} is better than {behind} by {measure}"
+        elif apart := [run for run in plan.pairs[0] if run in plan.unpooled]:
+            first += f"; they decide which of {' and '.join(plan.pairs[0])} is better by {measure}, and too few "
+            first += f"documents of {' and '.join(apart)} are judged to say how"
         else:
             first += f"; {ahead} is better than {behind} by {measure} with probability {_rounded(probability)}"
     elif plan.pairs:

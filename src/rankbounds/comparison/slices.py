@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.comparison.comparison_tables import FEW_RUNS
 from rankbounds.comparison.corrections import BY_SHUFFLES, adjusted, check_correction
+from rankbounds.comparison.pairs import run_number
 from rankbounds.comparison.power import check_level, minimum_detectable_effect
-from rankbounds.comparison.result import FEW_RUNS, run_number
 from rankbounds.comparison.significance import (
     EXACT_TOPICS,
     RESAMPLES,

@@ -16,7 +16,8 @@ import numpy as np
 from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
 from rankbounds.comparison.equivalence import TOST
-from rankbounds.comparison.result import VERDICTS, Comparison
+from rankbounds.comparison.pairs import VERDICTS
+from rankbounds.comparison.result import Comparison
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.score_table import numbers_and_bounds, open_words
@@ -205,7 +206,7 @@ def summary(
 
 
 def _order(comparison: Comparison) -> list[int]:
-    """The runs by their number in the scores, the best by the first measure first."""
+    """The runs by their number in the scores, the best by the first measure first, or as they were sorted."""
     name_of = {run: place for place, run in enumerate(comparison.runs)}
     return [name_of[row["run"]] for row in comparison.leaderboard(comparison.measures[0])]
 
@@ -281,8 +282,9 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
     """What the reader of the table must know."""
     settings = comparison.settings
     count = len(comparison.runs)
-    shown = f"{count} systems" if len(made.runs) == count else f"the best {len(made.runs)} of {count} systems"
-    by = f", best first by {comparison.measures[0]}" if len(made.runs) > 1 else ""
+    which = "" if comparison.order else "the best "
+    shown = f"{count} systems" if len(made.runs) == count else f"{which}{len(made.runs)} of {count} systems"
+    by = f", best first by {comparison.measures[0]}" if len(made.runs) > 1 and not comparison.order else ""
     yield f"Means over {settings['topics']} topics of {shown}{by}."
     yield "Bold: the best by each measure" + ("; ↓: lower is better." if "↓" in "".join(made.measures) else ".")
     tested = wording.tested_words(settings, count) + (", each measure by itself" if len(made.measures) > 1 else "")

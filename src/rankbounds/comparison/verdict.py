@@ -57,15 +57,8 @@ if TYPE_CHECKING:
     from rankbounds.comparison.from_sums import SummedComparison
     from rankbounds.evaluation.engines.spark.scores import SparkScores
 
-from rankbounds.comparison.result import (
-    SYSTEM_FIELDS,
-    VERDICTS,
-    Comparison,
-    pair_places,
-    pairs_among,
-    run_number,
-    verdicts,
-)
+from rankbounds.comparison.pairs import VERDICTS, pair_places, pairs_among, run_number, verdicts
+from rankbounds.comparison.result import SYSTEM_FIELDS, Comparison
 
 CertainBounds = Callable[[Measure], DifferenceBounds | None]
 """For a measure, the bounds of every pair's mean difference over all judgments; None: not known."""

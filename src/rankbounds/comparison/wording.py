@@ -95,6 +95,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "itself, or tells subtopics apart, or too much is unjudged).",
         "Could {which} overturn it? None that was retrieved: all of those that count are judged.",
         "Could {which} or ties overturn it? A table of scores does not tell: compare the runs with their judgments.",
+        "Could {which} make one? None that is seen: whatever they turn out to be, it stays below 0.0001 either way.",
     ),
     "reading": ("All retrieved documents are judged", "All of the first {depth:.0f} are judged"),
     "elsewhere": (
@@ -114,6 +115,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"Could ties? No: o{_OVER_ORDERS}",
         f"Could ties? Yes: o{_OVER_ORDERS}",
         f"O{_OVER_ORDERS}",
+        "Could ties make one? None that is seen: over all orders of tied documents it stays below 0.0001 either way.",
     ),
     "lead": (
         "",
@@ -300,10 +302,11 @@ def choose(
                 unknown,
                 nothing_open,
                 ~around_zero,
+                zero & _unseen(low, high),
                 zero,
                 numbers["certain"] == 0,
             ],
-            [7, 9, 0, 1, 2, 3, 5, 6],
+            [7, 9, 0, 1, 2, 3, 10, 5, 6],
             4,
         ),
         "ties": np.select(
@@ -311,9 +314,10 @@ def choose(
                 np.isnan(ties_low) | np.isnan(ties_high),
                 equal(ties_low, ties_high),
                 (ties_low > 0) | (ties_high < 0),
+                zero & _unseen(ties_low, ties_high),
                 zero,
             ],
-            [int(lists_at_hand), 2, 3, 5],
+            [int(lists_at_hand), 2, 3, 6, 5],
             4,
         ),
         "settle": np.select(
@@ -334,6 +338,11 @@ def choose(
         (chosen["holes"] == NOTHING_OPEN) & (chosen["elsewhere"] > 0), NONE_RETRIEVED, chosen["holes"]
     )
     return {name: np.broadcast_to(choice, shape).astype(np.uint8) for name, choice in chosen.items()}
+
+
+def _unseen(low: Floats, high: Floats) -> Flags:
+    """Is all that lies between these nothing, in numbers with four digits?"""
+    return np.maximum(np.abs(low), np.abs(high)) < SHOWN
 
 
 def elsewhere_choices(numbers: Mapping[str, Floats]) -> dict[str, Flags | Ints]:
@@ -367,9 +376,9 @@ def turned(numbers: Mapping[str, Any]) -> dict[str, Any]:
     return found | {name: 1 - numbers[name] for name in COMPLEMENTED if name in numbers}
 
 
-def lead_sentence(changes: Sequence[tuple[float, str, str]] | None) -> tuple[int, dict[str, Any]]:
-    """The template for where the lead changes over p, and what goes into it."""
-    if changes is None:
+def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: float) -> tuple[int, dict[str, Any]]:
+    """The template for where the lead changes over p, and what goes into it; none where nobody leads."""
+    if changes is None or (not changes and difference == 0):
         return 0, {}
     told = ", ".join(LEAD_CHANGE.format(p=p, below=below, above=above) for p, below, above in changes[:SHOWN_CHANGES])
     more = len(changes) - SHOWN_CHANGES

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from operator import eq
 from typing import Any
 
@@ -15,20 +16,23 @@ from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.repeated_runs import RepeatedRuns
 from rankbounds.collection.run import Run, as_run
-from rankbounds.columns.native import worth_starting
+from rankbounds.columns.native import in_use, worth_starting
+from rankbounds.columns.native.dicts import HeldDocuments, dict_of_rows
 from rankbounds.columns.pairs import Pairs
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, score_runs
 from rankbounds.evaluation.score_sheet import blaming_judgments
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.join import LookedUp, join
+from rankbounds.rankings.join import LookedUp, in_batches, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
 
 Values = tuple[float, ...]
+Ranked = tuple[list[str], Ints, Iterable[Rankings]]
+"""The queries that a run and the judgments share, their judged topics, and the rankings of these in any order."""
 SHORT = 100
 """Lists of so many documents are ranked in Python: array calls would take longer than the work."""
 LISTS_REMEMBERED = 10_000
@@ -198,46 +202,71 @@ class PreparedScoring:
     ) -> None:
         self.facts, self.measures, self.assumptions, self.threads = facts, list(measures), assumptions, threads
         self.runs = RepeatedRuns(read)
+        self._number = {query: number for number, query in enumerate(facts.query_ids)}
         self._looked_up: tuple[Pairs | None, list[tuple[slice | Ints, LookedUp]]] = (None, [])
-        self._reads_judgments = any(measure.reads_judgments for measure in measures)
-        by_grades = not self._reads_judgments and not facts.some_only_pooled
+        self._keeps_judgments = facts.some_only_pooled or any(measure.reads_judgments for measure in measures)
         in_python = assumptions.order == "trec" and (assumptions.ties == "trec" or assumptions.ties not in ORDERS)
-        self.short_lists = ShortLists(facts, self.measures, assumptions) if by_grades and in_python else None
+        by_grades = in_python and not self._keeps_judgments
+        self.short_lists = ShortLists(facts, self.measures, assumptions, self._number) if by_grades else None
         facts.qrels.pairs.index  # noqa: B018 (built once, for all runs)
 
-    def by_name(self, run: Any, names: Sequence[str]) -> dict[str, dict[str, float]]:
+    def by_name(self, run: Any, names: list[str]) -> dict[str, dict[str, float]]:
         """``{query: {measure: value}}`` for the queries that the run and the judgments share."""
         if self.short_lists is not None and type(run) is dict and len(run) == 1:
             ((query, documents),) = run.items()
             values = self.short_lists.values(query, documents)
             if values is not None:
                 return {query: dict(zip(names, values, strict=True))}
-        return {query: dict(zip(names, values, strict=True)) for query, values in self._of_run(run)}
+        queries, topic, batches = self._in_dicts(run) or self._in_table(run)
+        by_topic = np.full((len(self.facts.query_ids), len(self.measures)), np.nan)
+        for rankings in batches:
+            by_topic[rankings.topic] = values_of(self.measures, self.assumptions, rankings)
+        return dict_of_rows(queries, names, by_topic[topic])
 
-    def _of_run(self, given: Any) -> Iterable[tuple[str, list[float]]]:
+    def _in_dicts(self, given: Any) -> Ranked | None:
+        """The rankings of ``{query: {document: score}}`` by the kernel; None where it leaves them to others."""
+        if not in_use() or type(given) is not dict or set(map(type, given)) != {str}:
+            return None
+        topic = np.array([self._number.get(query, -1) for query in given])
+        shared = topic >= 0
+        queries = list(given)
+        if not shared.all():
+            others = itertools.compress(queries, (~shared).tolist())
+            if not shared.any() or not all(query and query.isascii() for query in others):
+                return None
+            queries = list(itertools.compress(queries, shared.tolist()))
+        single, keep = self.assumptions.score_precision == "single", self._keeps_judgments
+        lists = self._held.ranked(
+            list(given.values()), topic, self.assumptions.order, single=single, keep_judgments=keep
+        )
+        return None if lists is None else (queries, topic[shared], in_batches(lists, self.facts))
+
+    @cached_property
+    def _held(self) -> HeldDocuments:
+        pairs = self.facts.qrels.pairs
+        return HeldDocuments(pairs.docs, pairs.topic, len(pairs.topics), self.facts.grade)
+
+    def _in_table(self, given: Any) -> Ranked:
+        """The rankings of a run of any kind, as a table."""
         run, again = self.runs.run(given)
         topic = self.facts.qrels.pairs.index.topics_of(run.pairs)
-        values = np.full((len(self.facts.query_ids), len(self.measures)), np.nan)
-        for lists in in_threads(lambda compute: compute(), self._slices(run, again, topic), self.threads):
-            for rankings in lists:
-                values[rankings.topic] = values_of(self.measures, self.assumptions, rankings)
         shared = np.flatnonzero(topic >= 0)
-        names = (run.query_ids[number] for number in shared.tolist())
-        return zip(names, values[topic[shared]].tolist(), strict=True)
+        queries = [run.query_ids[number] for number in shared.tolist()]
+        slices = in_threads(lambda compute: compute(), self._slices(run, again, topic), self.threads)
+        return queries, topic[shared], itertools.chain.from_iterable(slices)
 
     def _slices(self, run: Run, again: bool, topic: Ints) -> Sequence[Callable[[], list[Rankings]]]:
         """The rankings of a run, to be computed; documents that come again are looked up once."""
         order, precision, key = self.assumptions.order, self.assumptions.score_precision, self.assumptions.ties_key
-        if not again or not len(run):
-            keep = self._reads_judgments
+        if not again or not np.bincount(run.pairs.topic, minlength=len(run.query_ids)).all():  # some list is empty
+            keep = self._keeps_judgments
             return join(
                 run, self.facts, order=order, precision=precision, topics="shared", tie_key=key, keep_judgments=keep
             ).slices
         pairs, slices = self._looked_up
         if pairs is not run.pairs:
-            keep = self._reads_judgments or self.facts.some_only_pooled
             slices = [
-                (rows, LookedUp.of(run, rows, self.facts, topic, keep_judgments=keep))
+                (rows, LookedUp.of(run, rows, self.facts, topic, keep_judgments=self._keeps_judgments))
                 for rows in run.pairs.topic_slices()
             ]
             self._looked_up = run.pairs, slices
@@ -262,9 +291,10 @@ class ShortLists:
     to the way that whole runs take, which knows what to say of it.
     """
 
-    def __init__(self, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions) -> None:
-        self._facts, self._measures, self._assumptions = facts, measures, assumptions
-        self._number = {query: number for number, query in enumerate(facts.query_ids)}
+    def __init__(
+        self, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions, number: Mapping[str, int]
+    ) -> None:
+        self._facts, self._measures, self._assumptions, self._number = facts, measures, assumptions, number
         self._precision = "f" if assumptions.score_precision == "single" else "d"
         self._grades: dict[str, dict[str, float]] = {}
         self._known: dict[tuple[Any, ...], Values] = {}

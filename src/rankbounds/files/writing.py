@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rankbounds.errors import DataError, UsageError
+from rankbounds.files.compression import ENDINGS
 
 COPY_ENDING = ".rankbounds-partial"
 """Of the copy that is written before it takes a file's place."""
@@ -23,6 +24,7 @@ COPY_ENDING = ".rankbounds-partial"
 def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = False) -> Iterator[IO[Any]]:
     """A file to write, whole or not at all. ``durable`` waits until the disk has it."""
     name = os.fspath(path)
+    reject_compressed(name)
     text = {} if "b" in mode else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
     try:
         if _is_stream(name):
@@ -38,6 +40,13 @@ def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = Fa
         raise unwritable(name, error) from None
     except UnicodeEncodeError as error:
         raise DataError(name, f"cannot be written. {not_utf8(error)}") from None
+
+
+def reject_compressed(name: str) -> None:
+    """Reject a name that ends as compressed files do: what is written is not, and nobody could read it back."""
+    ending = os.path.splitext(name)[1].lower()
+    if ending in ENDINGS.values():
+        raise UsageError(f"{name}: what is written here is not compressed; leave out {ending}.")
 
 
 def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:

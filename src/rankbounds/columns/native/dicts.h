@@ -6,6 +6,25 @@
 #include <Python.h>
 #include <stdint.h>
 
+#include "kernel.h"
+
+/* Judgments that are found by the hashes that Python has for their documents. */
+typedef struct {
+    uint64_t key;
+    int64_t start, length;
+    double grade;
+} HeldJudgment;
+
+typedef struct {
+    const uint8_t *text;
+    const HeldJudgment *judgments;
+    const int64_t *begin, *last; /* of each topic's stretch of the table */
+    const int32_t *row;          /* the table */
+} HeldJudgments;
+
 PyObject *read_dicts(PyObject *dicts, int64_t count, int64_t padding, int64_t *length, double *value);
+int64_t rank_dicts(PyObject *dicts, int64_t count, const int64_t *topics, const HeldJudgments *held, Order order,
+                   int single, RankedRows *out);
+PyObject *dict_of_rows(PyObject *rows, PyObject *columns, const double *value);
 
 #endif

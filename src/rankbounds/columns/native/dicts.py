@@ -1,4 +1,4 @@
-"""Ids and numbers in dicts: the twin of how ``files.named_columns`` reads ``{query: {document: number}}``."""
+"""Python's dicts: the twin of how ``files.named_columns`` reads them, and ``rankings.join`` ranks their lists."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Floats, Ints
 from rankbounds.columns import native
+from rankbounds.columns.hash_tables import HashTable
 from rankbounds.columns.ids import PADDING, Ids
 from rankbounds.columns.native.addresses import address_of
+from rankbounds.columns.native.lists import ORDERS, RankedLists
 
 
 def ids_and_numbers(of_query: list[dict[Any, Any]], count: int) -> tuple[Ids, Floats] | None:
@@ -23,3 +25,69 @@ def ids_and_numbers(of_query: list[dict[Any, Any]], count: int) -> tuple[Ids, Fl
         return None
     start = PADDING + np.cumsum(length + 1) - length - 1
     return Ids(np.frombuffer(lines, dtype=np.uint8), start, length), numbers
+
+
+class HeldDocuments:
+    """Judged documents as dicts have them: found by the hashes that Python's strings carry."""
+
+    def __init__(self, docs: Ids, topic: Ints, topics: int, grade: Floats) -> None:
+        count = len(docs)
+        table = HashTable(np.fromiter(map(hash, docs.to_list()), np.int64, count).view(np.uint64), topic, topics)
+        self.usable = table.crowded is None and not table.refused.size and table.row.dtype == np.int32
+        self.topics = topics
+        judgments = np.empty((count, 4), dtype=np.uint64)  # what is read of a judgment, together
+        judgments[:, 0], judgments[:, 1], judgments[:, 2] = table.keys[:count], docs.start, docs.length
+        judgments[:, 3] = grade.astype(np.float64).view(np.uint64)
+        self.kept = docs.text, judgments, table
+        self.places = (
+            address_of(docs.text, np.uint8, 0),
+            address_of(judgments, np.uint64, 4 * count),
+            address_of(table.begin, np.int64, topics),
+            address_of(table.last, np.int64, topics),
+            address_of(table.row, np.int32, 0),
+        )
+
+    def ranked(
+        self, of_query: list[dict[Any, Any]], topic: Ints, order: str, *, single: bool, keep_judgments: bool
+    ) -> RankedLists | None:
+        """Documents and scores of queries whose judged topics are these, or -1, as ranked lists; None: odd ones."""
+        if not self.usable or order not in ORDERS or set(map(type, of_query)) != {dict}:
+            return None
+        if native.kernel is None or not hasattr(native.kernel, "rank_dicts"):  # one that was built before it could
+            return None
+        topic = np.ascontiguousarray(topic, np.int64)
+        if topic.size != len(of_query) or topic.max(initial=-1) >= self.topics:
+            raise IndexError("topics that nobody judged")
+        count = sum(map(len, of_query))
+        lists = RankedLists(count, keep_rows=False, keep_judgments=keep_judgments)
+        made = native.kernel.rank_dicts(
+            of_query,
+            count,
+            address_of(topic, np.int64, topic.size),
+            *self.places,
+            ORDERS[order],
+            int(single),
+            address_of(lists.grade, np.float64, count),
+            address_of(lists.tied, np.bool_, count),
+            0 if lists.judgment is None else address_of(lists.judgment, np.int32, count),
+            address_of(lists.length, np.int64, count),
+            address_of(lists.topic, np.int64, count),
+        )
+        if made < 0:
+            return None
+        lists.length, lists.topic = lists.length[:made], lists.topic[:made]
+        return lists
+
+
+def dict_of_rows(rows: list[str], columns: list[str], values: Floats) -> dict[str, dict[str, float]]:
+    """``{row: {column: value}}``, of names that are text."""
+    if values.shape != (len(rows), len(columns)):
+        raise IndexError("names of other rows and columns")
+    if native.kernel is None or not hasattr(native.kernel, "dict_of_rows"):  # one that was built before it could
+        each = zip(rows, values.tolist(), strict=True)
+        return {row: dict(zip(columns, numbers, strict=True)) for row, numbers in each}
+    values = np.ascontiguousarray(values, np.float64)
+    made: dict[str, dict[str, float]] = native.kernel.dict_of_rows(
+        rows, columns, address_of(values, np.float64, values.size)
+    )
+    return made

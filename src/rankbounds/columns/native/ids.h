@@ -49,15 +49,16 @@ static inline int same_id(const uint8_t *one, const uint8_t *other, int64_t leng
     return 1;
 }
 
-/* -1, 0 or 1 as the bytes of one come before those of the other, zeros following both. */
+/* -1, 0 or 1 as the bytes of one come before those of the other; the shorter first where the other only goes on. */
 static inline int compare_ids(const uint8_t *one, int64_t length, const uint8_t *other, int64_t other_length) {
+    int64_t longer = length - other_length; /* words are filled up with zeros, as an id may be too */
     while (length > 0 || other_length > 0) {
         uint64_t word = length > 0 ? byteswapped(first_bytes(word_at(one), length)) : 0;
         uint64_t other_word = other_length > 0 ? byteswapped(first_bytes(word_at(other), other_length)) : 0;
         if (word != other_word) return word < other_word ? -1 : 1;
         one += 8, other += 8, length -= 8, other_length -= 8;
     }
-    return 0;
+    return (longer > 0) - (longer < 0);
 }
 
 #endif

@@ -71,7 +71,7 @@ function formatted(value, format) {
 const filled = (template, held) => template.replace(/\{(\w+)(?::([^}]*))?\}/g, (_, name, format) => formatted(held[name], format));
 
 function sentencesOf(a, b, measure) {
-  const row = pairOf(a, b, measure), { mean } = data.systems[measure], lead = leadChanges(a, b, measure);
+  const row = pairOf(a, b, measure), { mean } = data.systems[measure], lead = leadChanges(a, b, measure, row.difference);
   const held = { ...row, ...words.constants, ...lead.held, measure: words.measures[measure], a: runs[a], b: runs[b],
     mean_a: mean[a], mean_b: mean[b], size: Math.abs(row.difference) };
   const choice = { ...row.choices, lead: lead.choice };
@@ -81,9 +81,10 @@ function sentencesOf(a, b, measure) {
 }
 
 // Where the lead changes over p is found in the page; how it is told is Python's.
-function leadChanges(a, b, measure) {
-  if (!measures[measure].slider || !data.persistence.in_order) return { choice: 0, held: {} };
-  const found = changesOf(a, b), name = (sign) => runs[sign > 0 ? a : b];
+function leadChanges(a, b, measure, difference) {
+  const found = measures[measure].slider && data.persistence.in_order ? changesOf(a, b) : null;
+  if (!found || (!found.length && !difference)) return { choice: 0, held: {} };
+  const name = (sign) => runs[sign > 0 ? a : b];
   const told = found.slice(0, words.shown_changes).map(({ at: p, after }) => filled(words.lead_change, { p, below: name(-after), above: name(after) }));
   const more = found.length - words.shown_changes;
   return { choice: found.length ? (more > 0 ? 3 : 2) : 1, held: { changes: told.join(", "), more } };
