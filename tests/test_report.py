@@ -23,7 +23,7 @@ import browser
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.comparison import Evidence, compare, wording
+from rankbounds.comparison import Evidence, compare, evidence, wording
 from rankbounds.comparison.rank_intervals import words as rank_words
 from rankbounds.persistence.polynomials import sign_changes
 from rankbounds.report import Choices, content, gather, page
@@ -956,3 +956,25 @@ def test_browser_tells_runs_apart_on_a_phone(chromium, demo_page):
         assert chromium.execute_script(cut) == [[], [], []]
     finally:
         chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_unjudged_documents_are_looked_up_only_in_runs_that_are_compared_closely(monkeypatch):
+    """Of many runs the pairs of the leading ones alone are looked at closely, which the others need not wait for."""
+    asked = []
+    look = evidence.find_unjudged
+
+    def noted(run, *given, **options):
+        asked.append(run.name)
+        return look(run, *given, **options)
+
+    monkeypatch.setattr(evidence, "find_unjudged", noted)
+    monkeypatch.setattr(content, "LEADING", 2)
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)", "P@10"]))
+    assert sorted(asked) == sorted(2 * [held["runs"][run] for run in held["closely"]])
+    assert len(held["closely"]) == 2
+
+
+def test_what_to_judge_next_is_that_of_judge_next_though_only_the_tops_of_runs_are_ranked(demo):
+    plan = rb.judge_next(DATA / "qrels.txt", DATA / "runs", budget=content.NEXT_DOCUMENTS)
+    assert [tuple(row[:2]) for row in demo["next"]["documents"]] == list(zip(plan.query_ids, plan.doc_ids, strict=True))
+    np.testing.assert_allclose([row[2] for row in demo["next"]["documents"]], plan.weight)
