@@ -6,6 +6,7 @@ import argparse
 import importlib
 import inspect
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import rankbounds
@@ -60,7 +61,7 @@ def measures_page() -> str:
     rows = [describe(kind) for kind in kinds]
     parts = [
         "# Measures\n\nMade from the registry: what `rankbounds measures` prints.\n",
-        _table(list(rows[0]), [list(row.values()) for row in rows]),
+        _table(list(rows[0]), [[_text(cell) for cell in row.values()] for row in rows]),
     ]
     parts += [f"\n## {_text(kind.name)}\n\n{_block(explain(kind))}" for kind in kinds]
     return "\n".join(parts)
@@ -69,23 +70,25 @@ def measures_page() -> str:
 def commands_page() -> str:
     """Every command with its arguments and options."""
     parser = build_parser()
-    subparsers = next(one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    subparsers = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     parts = [
         f"# Command line\n\n{DESCRIPTION} Made from the program's own help.\n",
-        _table(["question", "commands"], [[question, ", ".join(names)] for question, names in QUESTIONS.items()]),
+        _table(["question", "commands"], [[_text(question), _links(names)] for question, names in QUESTIONS.items()]),
     ]
     for name, command in subparsers.choices.items():
         shown = [action for action in command._actions if action.help != argparse.SUPPRESS and action.dest != "help"]
-        parts.append(f"\n## rankbounds {name}\n\n{_block((command.description or '').strip())}")
+        parts.append(f"\n## rankbounds {name}\n\n{_prose((command.description or '').strip())}")
         if shown:
-            parts.append(_table(["argument", "meaning"], [[_usage(one), _help(one)] for one in shown]))
+            rows = [[f"<code>{_text(_usage(action))}</code>", _text(_help(action))] for action in shown]
+            parts.append(_table(["argument", "meaning"], rows))
     return "\n".join(parts)
 
 
 def python_page(room: str) -> str:
     """The public names of one room; mkdocstrings puts in what their docstrings say."""
     module = importlib.import_module(f"rankbounds.{room}")
-    parts = [f"# {PYTHON[room]}\n\n{_text(inspect.getdoc(module) or '')}\n"]
+    words = re.sub(r"``(.+?)``", r"<code>\1</code>", _text(inspect.getdoc(module) or "").replace("&#96;", "`"))
+    parts = [f"# {PYTHON[room]}\n\n{words}\n"]
     parts += [_directive(name, value) for name, value in public_names(room).items()]
     return "\n".join(parts)
 
@@ -112,6 +115,10 @@ def _directive(public_name: str, value: Any) -> str:
     return f"\n::: {public_name}\n    options:\n      toc_label: {public_name.rpartition('.')[2]}\n{members}"
 
 
+def _links(names: Iterable[str]) -> str:
+    return ", ".join(f"[{_text(name)}](#rankbounds-{name})" for name in names)
+
+
 def _usage(action: argparse.Action) -> str:
     name = action.metavar if isinstance(action.metavar, str) else " ".join(action.metavar or ()) or action.dest.upper()
     if not action.option_strings:
@@ -124,7 +131,7 @@ def _help(action: argparse.Action) -> str:
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *([_text(cell) for cell in row] for row in rows)]
+    lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
@@ -133,6 +140,12 @@ def _text(cell: str) -> str:
     for mark in "\\`*_[]<>|":
         cell = cell.replace(mark, f"&#{ord(mark)};")
     return cell
+
+
+def _prose(text: str) -> str:
+    """Paragraphs; those with lines that are set in stay as they are."""
+    parts = text.split("\n\n")
+    return "\n\n".join(_block(part) if re.search(r"^ ", part, re.M) else _text(part) for part in parts) + "\n"
 
 
 def _block(text: str) -> str:

@@ -1,9 +1,10 @@
-"""How measures are called, for the pages on public names: their parameters are declared without a decorator."""
+"""How functions and measures are called, for the pages on public names, where mkdocstrings sees less than Python."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import griffe
@@ -12,7 +13,7 @@ from rankbounds.measures import Measure
 
 
 class Signatures(griffe.Extension):
-    """Gives every measure the signature that Python knows (mkdocstrings reads the source, and sees none)."""
+    """Gives measures, which declare parameters without a decorator, their signature, and parameters their defaults."""
 
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
         """Called for each class of the package."""
@@ -33,3 +34,33 @@ class Signatures(griffe.Extension):
                 ),
             )
             cls.set_member("__init__", griffe.Function("__init__", parameters=known, returns="None"))
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Called when the whole package is read."""
+        for called in _called(pkg):
+            if called.docstring:
+                sections = called.docstring.parse("numpy", warnings=False)
+                for section in sections:
+                    if section.kind is griffe.DocstringSectionKind.parameters:
+                        _set_apart(section.value, called.parameters)
+                called.docstring.__dict__["parsed"] = sections
+
+
+def _called(within: griffe.Module | griffe.Class) -> Iterator[griffe.Function | griffe.Class]:
+    """What of a module or class can be called, at any depth."""
+    for part in within.members.values():
+        if isinstance(part, griffe.Function) or (isinstance(part, griffe.Class) and "__init__" in part.members):
+            yield part
+        if isinstance(part, griffe.Module | griffe.Class):
+            yield from _called(part)
+
+
+def _set_apart(described: list[griffe.DocstringParameter], known: griffe.Parameters) -> None:
+    """Of parameters that are explained in one go (``alpha, seed``) each has its own type and default."""
+    of_others = {id(parameter.annotation) for parameter in known if parameter.annotation is not None}
+    for parameter in described:
+        if parameter.name in known:
+            own = known[parameter.name]
+            parameter.value = None if own.default is None else str(own.default)
+            if id(parameter.annotation) in of_others:
+                parameter.annotation = own.annotation

@@ -65,8 +65,13 @@ def test_site_builds_without_a_warning(tmp_path):
     pages = {page.name for page in (tmp_path / "site").glob("*.html")}
     assert {"index.html", "measures.html", "commands.html", "report.html", "studies.html", "errata.html"} <= pages
     assert 'id="rankbounds.compare"' in (tmp_path / "site" / "python-comparison.html").read_text()
-    signature = (tmp_path / "site" / "python-measures.html").read_text().partition('id="rankbounds.AP"')[2]
-    assert "AP(rel:float=1.0" in re.sub(r"<[^>]+>|\s", "", signature[:5000])
+
+    def shown(page, begin):
+        part = (tmp_path / "site" / page).read_text().partition(f'id="{begin}"')[2].partition("<h2 id=")[0]
+        return re.sub(r"<[^>]+>|\s", "", part)
+
+    assert "AP(rel:float=1.0,cutoff:int|None=None)" in shown("python-measures.html", "rankbounds.AP")
+    assert "q(float|None,default:None)" in shown("python-evaluation.html", "rankbounds.Evaluator")
     written = (tmp_path / "site" / "index.html").read_text()
     assert 'src="http' not in written
     assert 'rel="stylesheet" href="http' not in written
@@ -85,7 +90,13 @@ OUTPUTS = _outputs()
 @pytest.mark.skipif(sys.platform != "linux", reason="pages are set up with the tools of a Linux shell")
 @pytest.mark.parametrize("page", OUTPUTS.pages(), ids=lambda page: page.name)
 def test_what_a_page_shows_is_what_comes_out(page):
-    assert OUTPUTS.rewritten(page) == page.read_text(), "python docs/outputs.py writes the pages anew"
+    try:
+        rewritten = OUTPUTS.rewritten(page)
+    except OUTPUTS.PageError as error:
+        if isinstance(error.__cause__, ModuleNotFoundError) and error.__cause__.name == "ir_measures":
+            pytest.skip("the page shows ir_measures, which is not installed: pip install ir_measures")
+        raise
+    assert rewritten == page.read_text(), "python docs/outputs.py writes the pages anew"
 
 
 def test_every_block_of_commands_is_one_that_is_run():
@@ -161,3 +172,12 @@ def test_addresses_elsewhere_are_the_known_ones():
         address.rstrip(".,") for page in pages for address in re.findall(r"https?://[^\s)>\"'`]+", page.read_text())
     }
     assert {address for address in named if "//127.0.0.1" not in address} == ADDRESSES
+
+
+def test_the_recipe_of_conda_needs_what_the_package_needs():
+    declared = (ROOT / "pyproject.toml").read_text().partition("\ndependencies = [")[2].partition("]")[0]
+    recipe = (ROOT / "packaging" / "conda" / "meta.yaml").read_text().partition("  run:\n")[2].partition("test:")[0]
+    needed = dict(re.findall(r"- (\w+) (>=\S+)", recipe))
+    assert needed.pop("python") == ">=3.10"
+    assert needed == dict(re.findall(r'"(\w+)(>=[^;"]+)', declared))
+    assert len(needed) >= 5
