@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -275,3 +276,14 @@ def test_hidden_judgments_are_asked_for_again():
     assert len(mean) == 2 * len(settling_by_judging_order.ORDERS)
     for measure in ("P@10", "nDCG@10"):
         assert 0 < mean[measure, "value"] < mean[measure, "random"] < math.inf
+
+
+def test_no_probability_is_told_of_a_run_that_is_hardly_judged(command):
+    """As in compare, which says of such a run that nothing can be estimated."""
+    demo = Path(rb.__file__).parent / "demo"
+    files = (demo / "qrels.txt", demo / "runs" / "reranked.txt", demo / "runs" / "dense.txt")
+    _, _, about = command("judge-next", *files, "-m", "nDCG@10", "--compare", "reranked", "dense", "--budget", "2")
+    assert "too few documents of dense are judged to say how" in about
+    assert "with probability" not in about
+    _, compared, _ = command("compare", *files, "-m", "nDCG@10")
+    assert "cannot be estimated from these judgments" in compared

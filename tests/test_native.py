@@ -18,7 +18,7 @@ from rankbounds.collection.run import as_run
 from rankbounds.columns import native
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.addresses import address_of, text_address
-from rankbounds.columns.native.dicts import HeldDocuments, ids_and_numbers
+from rankbounds.columns.native.dicts import HeldDocuments, dict_of_rows, ids_and_numbers
 from rankbounds.columns.native.lines import Lines, count_lines
 from rankbounds.columns.native.lists import block_of, order_in_groups
 from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
@@ -401,6 +401,33 @@ def test_dicts_that_cannot_be_ranked_are_handed_back():
     expected = sorted(scores, key=lambda name: (scores[name], name.encode()), reverse=True)
     grades = [int(name) % 3 if int(name) < 5000 else np.nan for name in expected]
     np.testing.assert_array_equal(rankings.grade[0], grades)
+
+
+@pytest.mark.parametrize("which", ["NumPy", pytest.param("kernel", marks=ranks_dicts)])
+def test_rows_of_numbers_as_dicts(which):
+    with native.switched(which):
+        table = np.array([[0.5, np.nan], [1.0, -0.0], [2.0, 3.0]])
+        made = dict_of_rows(["1", "é", "3"], ["AP", "RR"], table)
+        assert list(made) == ["1", "é", "3"]
+        assert [list(inner) for inner in made.values()] == [["AP", "RR"]] * 3
+        assert np.array([list(inner.values()) for inner in made.values()]).tobytes() == table.tobytes()
+        assert dict_of_rows(["3"], ["RR"], table[2:, ::2]) == {"3": {"RR": 2.0}}
+        assert dict_of_rows([], ["RR"], np.empty((0, 1))) == {}
+        with pytest.raises(IndexError, match="names"):
+            dict_of_rows(["1"], ["AP", "RR"], table)
+    if which == "kernel":
+        with pytest.raises(TypeError, match="two lists of names"):
+            native.built.dict_of_rows((), [], 0)
+
+
+@needs_kernel
+@given(st.lists(st.text(min_size=1, max_size=300) | st.sampled_from(["a", "a\0", "", "z" * 256]), max_size=20))
+def test_hashes_are_those_of_numpy(names):
+    ids = Ids.of([name.encode("utf-8", "ignore").decode() for name in names])
+    with native.switched("NumPy"):
+        expected = ids.hashes().tolist()
+    assert ids.hashes().tolist() == expected
+    assert ids.take(slice(None, None, 2)).hashes().tolist() == expected[::2]
 
 
 def test_an_id_that_goes_on_with_zeros_comes_behind():

@@ -23,12 +23,12 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.errors import DataError, UsageError
+from rankbounds.files.document_texts import LONGEST_SHOWN, DocumentTexts
 from rankbounds.files.query_texts import QueryText
 from rankbounds.judging.judged_sample import listed_documents
 from rankbounds.report import Choices
 from rankbounds.report.judging import server as serving
 from rankbounds.report.judging.desk import Desk, Settings, grades_from
-from rankbounds.report.judging.documents import LONGEST, Documents
 from rankbounds.report.judging.journal import Journal
 from rankbounds.report.judging.judgment_file import JudgmentFile
 from rankbounds.report.judging.planning import Goal, Planner, Planning
@@ -353,18 +353,18 @@ def test_documents_are_text(tmp_path):
     path.write_text(
         '{"doc_id": "d1", "title": "One", "text": "<b>two</b>"}\n\n{"docno": "d2", "body": "x"}\n{"id": "d3"}\n'
     )
-    documents = Documents(str(path))
+    documents = DocumentTexts([str(path)])
     assert vars(documents.text("d1")) == {"title": "One", "text": "<b>two</b>", "cut": 0}
     assert documents.text("d2").text == "x"
     assert documents.text("d3").text == ""
     assert documents.text("../d1") is None
-    path.write_text(json.dumps({"doc_id": "long", "text": "x" * (LONGEST + 5)}) + "\n")
-    assert Documents(str(path)).text("long").cut == 5
-    with pytest.raises(DataError, match="Start it again"):
+    path.write_text(json.dumps({"doc_id": "long", "text": "x" * (LONGEST_SHOWN + 5)}) + "\n")
+    assert DocumentTexts([str(path)]).text("long").cut == 5
+    with pytest.raises(DataError, match="start again"):
         documents.text("d2")
     path.write_text("[" * 200_000 + "\n")
-    with pytest.raises(DataError, match=r"documents\.jsonl:1"):
-        Documents(str(path))
+    with pytest.raises(DataError, match="no documents that can be read"):
+        DocumentTexts([str(path)])
 
 
 # ---- what comes next, and how far it is to the goal ----
@@ -579,7 +579,7 @@ def page(chromium, tmp_path_factory):
     queries = {"1": QueryText("foreign minorities, Germany", "What impedes integration?", "Causes only.")}
     queries[LISTED[6][0]] = QueryText("minorities <script>window.broken=1</script>")
     with Served(
-        folder, queries=queries, documents=Documents(str(folder / "documents.jsonl")), worklist=tuple(LISTED),
+        folder, queries=queries, documents=DocumentTexts([str(folder / "documents.jsonl")]), worklist=tuple(LISTED),
         judges=("ann", "bob"), grades={0.0: "off topic", 1.0: "related", 2.0: "answers"}, shared=1.0,
     ) as served:  # fmt: skip
         served.folder = folder

@@ -65,6 +65,8 @@ def test_site_builds_without_a_warning(tmp_path):
     pages = {page.name for page in (tmp_path / "site").glob("*.html")}
     assert {"index.html", "measures.html", "commands.html", "report.html", "studies.html", "errata.html"} <= pages
     assert 'id="rankbounds.compare"' in (tmp_path / "site" / "python-comparison.html").read_text()
+    signature = (tmp_path / "site" / "python-measures.html").read_text().partition('id="rankbounds.AP"')[2]
+    assert "AP(rel:float=1.0" in re.sub(r"<[^>]+>|\s", "", signature[:5000])
     written = (tmp_path / "site" / "index.html").read_text()
     assert 'src="http' not in written
     assert 'rel="stylesheet" href="http' not in written
@@ -120,3 +122,42 @@ def test_sentences_wrap_and_tables_do_not(reference):
     assert wrapped.count('<span class="sentence">') == 2
     assert re.sub(r'<span class="sentence">(.+?)</span>(?=\n)', r"\1", wrapped) == page
     assert f"\n{table}\n" in wrapped
+
+
+ADDRESSES = {
+    "https://github.com/OWNER/rankbounds",
+    "https://pre-commit.com",
+    "https://pypi.org/project/shtab/",
+    "https://semver.org",
+}
+"""All that pages point to elsewhere: no test looks there, so a new one is to be looked at by somebody."""
+
+
+def test_links_of_pages_outside_the_site_lead_somewhere():
+    """Those of the site's own pages, anchors too, are followed when it is built."""
+    followed = 0
+    for page in [*ROOT.glob("*.md"), *(ROOT / "tests").rglob("*.md"), *(ROOT / ".github").rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)\s]+)\)", OUTPUTS.BLOCK.sub("", page.read_text())):
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, anchor = target.partition("#")
+            path = page.parent / name if name else page
+            assert path.exists(), f"{page.name}: {target}"
+            if anchor:
+                headings = re.findall(r"^#+ (.+)$", path.read_text(), re.M)
+                assert anchor in {re.sub(r"[^\w\- ]", "", line).lower().replace(" ", "-") for line in headings}, target
+            followed += 1
+    assert followed > 50
+
+
+def test_addresses_elsewhere_are_the_known_ones():
+    pages = [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / ".github").rglob("*.yml"),
+        ROOT / "CITATION.cff",
+    ]
+    named = {
+        address.rstrip(".,") for page in pages for address in re.findall(r"https?://[^\s)>\"'`]+", page.read_text())
+    }
+    assert {address for address in named if "//127.0.0.1" not in address} == ADDRESSES

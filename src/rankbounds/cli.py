@@ -12,6 +12,10 @@ import importlib  # noqa: E402
 import os  # noqa: E402
 import sys  # noqa: E402
 import warnings  # noqa: E402
+
+# Work is shared among threads of our own: those of matrix products would wait for theirs in loops. Before NumPy loads.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from collections.abc import Collection, Sequence  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
@@ -126,8 +130,8 @@ def parsed(given: Sequence[str]) -> argparse.Namespace:
 
         check_words(parser, given)
         raise
-    if files is not None:
-        setattr(options, files, [*getattr(options, files), *apart])
+    if files is not None and (apart or getattr(options, files)):
+        setattr(options, files, [*(getattr(options, files) or ()), *apart])
         from rankbounds.commands.suggestions import check_files
 
         given_files = [getattr(options, "qrels", None) or "", *getattr(options, files)]

@@ -9,7 +9,7 @@ named tuples, ranx's objects. Several runs are a list of such, a dict by name, o
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -153,7 +153,7 @@ class Reading:
         """``{query: ...}``, which is one run, or ``{name: run}``."""
         if not given:
             raise UsageError("No run was given.")
-        if all(map(_is_one_query, given.values())):
+        if _are_scored_documents(given.values()) or all(map(_is_one_query, given.values())):
             return self._in_memory(given, "run")
         threads = self.threads if len(given) == 1 else 1
         return [self._named(str(name), run, threads) for name, run in given.items()]
@@ -236,13 +236,18 @@ def run_from(given: Any, *, lenient: bool = False) -> Run:
     return Reading(lenient=lenient, threads=worth_starting()).run(given)
 
 
+def _are_scored_documents(of_queries: Collection[Any]) -> bool:
+    """Are these ``{document: score}``, plain and all of them? That is seen at a glance."""
+    if set(map(type, of_queries)) != {dict}:
+        return False
+    return {type(next(iter(inner.values()), 0)) for inner in of_queries} <= {int, float}
+
+
 def _is_one_query(inner: Any) -> bool:
     """Is this what one query retrieved, ``{document: score}`` or ``[document, ...]``, rather than a whole run?"""
     if type(inner) is dict or isinstance(inner, Mapping):
         value = next(iter(inner.values()), None)
-        return type(value) in (int, float) or not isinstance(
-            value, Mapping | list | tuple | set | frozenset | np.ndarray
-        )
+        return not isinstance(value, Mapping | list | tuple | set | frozenset | np.ndarray)
     if isinstance(inner, list | tuple | np.ndarray):
         return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic)
     return False

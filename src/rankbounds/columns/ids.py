@@ -7,11 +7,13 @@ ordered as 8-byte words, without one Python string per row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, overload
 
 import numpy as np
 
 from rankbounds.arrays import Bytes, Flags, Ints, Words
+from rankbounds.columns.native.hashes import hashes_of
 from rankbounds.errors import DataError, Place
 
 PADDING = 64
@@ -29,8 +31,20 @@ BLANKS = "".join(map(chr, range(33)))
 """What may stand around an id in a file and is no part of it: blanks and control characters."""
 
 
+@cache
+def _freed_memory_is_kept() -> None:
+    """Ask for a large block and give it back, once.
+
+    Whoever reads many files asks for the same few megabytes again and again. The C library of Linux hands them back to
+    the system each time, which clears every page for the next who asks, until it has seen a block as large as this
+    given back: from then on it keeps what is smaller. Elsewhere nothing happens.
+    """
+    np.empty((1 << 25) - (1 << 16), dtype=np.uint8)
+
+
 def padded(size: int) -> Bytes:
     """A buffer for ``size`` bytes of text, which start at ``PADDING``."""
+    _freed_memory_is_kept()
     buffer = np.empty(size + 2 * PADDING, dtype=np.uint8)
     buffer[:PADDING] = 0
     buffer[size + PADDING :] = 0
@@ -205,6 +219,9 @@ class Ids(Sequence[str]):
 
     def hashes(self) -> Words:
         """A 64-bit hash of every id. Equal ids have equal hashes; the reverse must be verified (``equals``)."""
+        by_kernel = hashes_of(self.text, self.start, self.length)
+        if by_kernel is not None:
+            return by_kernel
         hashed = self.length.astype(np.uint64)
         for number in range(min(self.word_count(), _COMMON_WORDS)):
             # An id's hash is made of its own words alone: it must not depend on how long other ids of the column are.

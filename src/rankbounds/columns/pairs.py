@@ -98,17 +98,22 @@ class Pairs:
         return Pairs(names, (np.cumsum(kept) - 1)[self.topic], self.docs, self.keys, self.source)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name != "index"}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("index", "ends")}
         if self.source.unit == "line":  # the text goes, and with it the lines
             state["source"] = Source(self.source.name)
         return state
+
+    @cached_property
+    def ends(self) -> Ints | None:
+        """Where each topic's rows end, if the kernel sees that they stand together in rising order of topics."""
+        return topic_ends(self.topic)
 
     def topic_slices(self) -> list[slice | Ints]:
         """Rows in slices of whole topics, each topic's rows together in the order given.
 
         A slice is at least ``SLICE_ROWS`` long where there are so many, so that its arrays stay in the cache.
         """
-        end = topic_ends(self.topic)
+        end = self.ends
         in_order = end is not None
         if end is None:
             end = np.cumsum(np.bincount(self.topic, minlength=len(self.topics)))

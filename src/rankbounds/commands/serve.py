@@ -42,7 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--queries", metavar="FILE", help="what the queries say: TREC topics, TSV, CSV or JSON lines with id and text"
     )
-    parser.add_argument("--documents", metavar="FILE", help="JSON lines with doc_id and text, shown to whoever judges")
+    parser.add_argument(
+        "--documents", metavar="FILE", action="append",
+        help="what the documents say: JSON lines or a table with id and text, id<TAB>text, or TREC's SGML; a folder or "
+        "a pattern for several files; may be repeated",
+    )  # fmt: skip
     parser.add_argument(
         "--judge", metavar="NAME", action="append", help="who judges; may be repeated, and the page then asks which"
     )
@@ -107,10 +111,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _judging(options: argparse.Namespace, live: Live) -> Office:
+    from rankbounds.files.document_texts import DocumentTexts
     from rankbounds.files.query_texts import read_query_texts
     from rankbounds.judging.judged_sample import listed_documents
     from rankbounds.report.judging.desk import Desk, Settings, check_name, grades_from
-    from rankbounds.report.judging.documents import Documents
     from rankbounds.report.judging.journal import Journal
     from rankbounds.report.judging.judgment_file import JudgmentFile
     from rankbounds.report.judging.planning import Goal, Planning
@@ -125,7 +129,7 @@ def _judging(options: argparse.Namespace, live: Live) -> Office:
         tuple(options.judge or ()),
         {} if options.grades is None else grades_from(options.grades),
         {} if options.queries is None else read_query_texts(options.queries),
-        None if options.documents is None else Documents(options.documents),
+        None if options.documents is None else DocumentTexts(options.documents),
         None if options.worklist is None else tuple(listed_documents(options.worklist)),
         options.shared,
         _user() if not options.judge else "",

@@ -10,10 +10,10 @@ from rankbounds.arrays import Flags, Floats
 from rankbounds.choices import check_share
 from rankbounds.comparison.rank_biased_overlap import TiedLists, looked_at, overlaps
 from rankbounds.comparison.rank_intervals import mean_places
-from rankbounds.comparison.significance import p_values, pairs_of
+from rankbounds.comparison.significance import Resampling, check_differences, pairs_of, t_test
 from rankbounds.errors import DataError
 from rankbounds.evaluation.rank_correlation import kendall_tau, kendall_tau_a, levels, order_signs, tau_ap
-from rankbounds.evaluation.score_differences import differences, merit
+from rankbounds.evaluation.score_differences import merit, subtracted
 from rankbounds.evaluation.scores import Scores
 
 FIELDS = (
@@ -106,10 +106,10 @@ def _significant(scores: Scores, at: int) -> Flags:
     """For every two runs, does a t test separate them by this measure? Of infinite differences it cannot tell."""
     matrix = scores.value[:, :, at]
     first, second = pairs_of(matrix.shape[0])
-    apart = differences(matrix[first], matrix[second])
+    apart = subtracted(matrix[first], matrix[second])
     finite = ~np.isinf(apart).any(axis=-1)
     separated = np.zeros(first.size, dtype=bool)
-    separated[finite] = p_values(apart[finite], "t") < LEVEL
+    separated[finite] = t_test(check_differences(apart[finite]), "two-sided", Resampling()) < LEVEL
     table = np.zeros((matrix.shape[0], matrix.shape[0]), dtype=bool)
     table[first, second] = table[second, first] = separated
     return table

@@ -87,12 +87,14 @@ def _family_wise(
     held_against = [None if baseline is None else int(np.flatnonzero(order == baseline)[0]) for order in orders]
     places = np.arange(systems * topics).reshape(topics, systems)
     largest = np.empty((measures, resampling.resamples))
-    step = max(1, _CELLS_AT_ONCE // places.size)
+    step = min(resampling.resamples, max(1, _CELLS_AT_ONCE // places.size))
+    shuffles, drawn = np.empty((step, topics, systems), dtype=places.dtype), np.empty((step, topics, systems))
     for at in range(0, resampling.resamples, step):
         count = min(step, resampling.resamples - at)
-        shuffled = generator.permuted(np.broadcast_to(places, (count, topics, systems)), axis=-1)
+        unshuffled = np.broadcast_to(places, (count, topics, systems))
+        shuffled = generator.permuted(unshuffled, axis=-1, out=shuffles[:count])
         for number, (values, against) in enumerate(zip(by_topic, held_against, strict=True)):
-            means = values[shuffled].mean(axis=1)
+            means = np.take(values, shuffled, out=drawn[:count], mode="clip").mean(axis=1)
             noted = np.ptp(means, axis=-1) if against is None else np.abs(means - means[:, [against]]).max(axis=-1)
             largest[number, at : at + count] = noted
     largest.sort(axis=-1)

@@ -85,7 +85,6 @@ class _Looked:
     """What one look at every run's lists gives."""
 
     scores: Scores
-    unjudged: dict[Measure, list[UnjudgedDocuments]]
     tied_low: Floats
     """By run and measure, the least mean over all orders of tied documents; NaN where it is not known."""
     tied_high: Floats
@@ -129,6 +128,7 @@ class Evidence:
         self.facts = TopicFacts(self.qrels, self.assumptions.gain)
         self._joined: dict[int, Joined] = {}
         self._looked: dict[tuple[Measure, ...], _Looked] = {}
+        self._documents: dict[tuple[object, ...], dict[Measure, list[UnjudgedDocuments]]] = {}
         self._unjudged: dict[tuple[object, ...], Unjudged] = {}
         self._probabilities: dict[tuple[Measure, ...], Probabilities] = {}
         self._shared: dict[tuple[int, ...], SharedLists] = {}
@@ -157,6 +157,7 @@ class Evidence:
         computed: dict[str, Any] = {
             "_joined": {},
             "_looked": {},
+            "_documents": {},
             "_unjudged": {},
             "_probabilities": {},
             "_shared": {},
@@ -202,35 +203,30 @@ class Evidence:
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> _Looked:
-        """One look at every run's lists, for scores, unjudged documents and ties."""
+        """One look at every run's lists, for scores and ties."""
         if measures in self._looked and observe is None:
             return self._looked[measures]
-        weighted = [measure for measure in measures if isinstance(measure, RankWeighted) and self._follows_unjudged]
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         alone = worth_starting() if len(self.runs) == 1 else 1
 
-        def look(number: int) -> tuple[RunResult, list[UnjudgedDocuments], Floats, Floats]:
-            run, joined = self.runs[number], self._rankings(number)
-            seen: list[Rankings] = []
+        def look(number: int) -> tuple[RunResult, Floats, Floats]:
+            joined = self._rankings(number)
             least = np.full((len(self.facts.query_ids), len(measures)), np.nan)
             most = least.copy()
 
             def see(rankings: Rankings) -> None:
-                seen.append(rankings)
+                topic = rankings.topic
                 for at, measure in enumerate(measures):
-                    least[rankings.topic, at], most[rankings.topic, at] = self._over_orders(measure, rankings)
+                    ends = self._over_orders(measure, rankings)
+                    least[topic, at], most[topic, at] = ends or (sheet.value[topic, at],) * 2
                 if observe:
                     observe(number, rankings)
 
             sheet = ScoreSheet(len(self.facts.query_ids), measures, self.assumptions, observe=see)
             sheet.fill(joined.slices, alone)
-            unjudged = [
-                find_unjudged(run, self.facts, measure, self.assumptions, rankings_of_run=seen) for measure in weighted
-            ]
             scored = ~np.isnan(sheet.value)
             return (
-                sheet.result(run.name, joined.missing, joined.unknown),
-                unjudged,
+                sheet.result(self.names[number], joined.missing, joined.unknown),
                 np.where(scored, least, 0.0).sum(axis=0) / np.maximum(scored.sum(axis=0), 1),
                 np.where(scored, most, 0.0).sum(axis=0) / np.maximum(scored.sum(axis=0), 1),
             )
@@ -240,7 +236,7 @@ class Evidence:
             found.append(result)
             if progress:
                 progress(len(found), len(self.runs))
-        results, by_run, least, most = zip(*found, strict=True)
+        results, least, most = zip(*found, strict=True)
         scores = gathered(
             results,
             list(self.names),
@@ -250,10 +246,7 @@ class Evidence:
             self.facts,
             self.facts.without_relevant,
         )
-        by_measure: dict[Measure, list[UnjudgedDocuments]] = {
-            measure: [unjudged[place] for unjudged in by_run] for place, measure in enumerate(weighted)
-        }
-        looked = _Looked(scores, by_measure, np.stack(least), np.stack(most))
+        looked = _Looked(scores, np.stack(least), np.stack(most))
         self._looked[measures] = looked
         return looked
 
@@ -271,12 +264,14 @@ class Evidence:
     def _few_rows(self) -> bool:
         return sum(map(len, self.runs)) <= KEPT_ROWS
 
-    def _over_orders(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats]:
-        """The least and the greatest value of each list over all orders of its ties; NaN where they are not known."""
+    def _over_orders(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
+        """The least and the greatest value of each list over all orders of its ties; NaN where they are not known.
+
+        None where nothing is tied: the values are both.
+        """
         assumed = self.assumptions.assumed(measure, rankings)
         if assumed.tied is None:
-            value = self.assumptions.value(measure, rankings)
-            return value, value
+            return None
         unknown = np.full(assumed.length.shape, np.nan)
         return measure.tie_bounds(assumed) or (unknown, unknown)
 
@@ -306,8 +301,29 @@ class Evidence:
         numbers = tuple(range(len(self.runs)) if among is None else among)
         key = (*chosen, numbers)
         if key not in self._unjudged:
-            self._unjudged[key] = self._unjudged_of(chosen, self._look(chosen).unjudged, numbers)
+            self._unjudged[key] = self._unjudged_of(chosen, numbers)
         return self._unjudged[key]
+
+    def _documents_of(
+        self, measures: tuple[Measure, ...], numbers: tuple[int, ...]
+    ) -> dict[Measure, list[UnjudgedDocuments]]:
+        """By measure that is a weighted sum over ranks, the unjudged documents of these runs."""
+        weighted = [measure for measure in measures if isinstance(measure, RankWeighted) and self._follows_unjudged]
+
+        def find(number: int) -> list[UnjudgedDocuments]:
+            batches = list(self._rankings(number).batches)
+            return [
+                find_unjudged(self.runs[number], self.facts, measure, self.assumptions, rankings_of_run=batches)
+                for measure in weighted
+            ]
+
+        key = (*weighted, numbers)
+        if key not in self._documents:
+            by_run = list(in_threads(find, numbers, worth_starting())) if weighted else []
+            self._documents[key] = {
+                measure: [of_run[place] for of_run in by_run] for place, measure in enumerate(weighted)
+            }
+        return self._documents[key]
 
     def probabilities(self, measures: Sequence[Measure]) -> Probabilities:
         """How likely the first run of each pair is the better one; nothing for many runs."""
@@ -328,15 +344,11 @@ class Evidence:
         labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
         return ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
 
-    def _unjudged_of(
-        self,
-        measures: tuple[Measure, ...],
-        unjudged: dict[Measure, list[UnjudgedDocuments]],
-        among: tuple[int, ...],
-    ) -> Unjudged:
+    def _unjudged_of(self, measures: tuple[Measure, ...], among: tuple[int, ...]) -> Unjudged:
         bounds = {}
-        for measure, of_runs in unjudged.items() if self.assumptions.bounds != "both" else ():
-            *_, low, high = SharedUnjudged([of_runs[number] for number in among], Constant(0.5)).columns(exact=False)
+        unjudged = self._documents_of(measures, among) if self.assumptions.bounds != "both" else {}
+        for measure, of_runs in unjudged.items():
+            *_, low, high = SharedUnjudged(of_runs, Constant(0.5)).columns(exact=False)
             bounds[measure] = DifferenceBounds(low, high, np.ones(low.size, dtype=bool))
         for measure in measures if len(among) > 1 else ():
             if measure not in bounds:
@@ -365,7 +377,7 @@ class Evidence:
             return found  # there is nothing to estimate probabilities from
         batches = [list(self._rankings(at).batches) for at in range(len(self.runs))]
         pairs = list(combinations(range(len(self.runs)), 2))
-        weighted = self._look(self._looked_at(measures)).unjudged
+        weighted = self._documents_of(measures, tuple(range(len(self.runs))))
         collection = OpenCollection(self.runs, self.facts, self.assumptions, batches)
         for measure in measures:
             if measure in weighted:

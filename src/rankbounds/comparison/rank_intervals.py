@@ -42,8 +42,8 @@ CELLS = 20_000_000
 """So many t of pairs are resampled; of many pairs fewer times than asked for, but a thousand times."""
 DRAWS = 2_000_000
 """So many topics are drawn for places; of many topics fewer sets than asked for, but a thousand."""
-_RESAMPLES_AT_ONCE = 1 << 21
-_CELLS_AT_ONCE = 1 << 22
+_RESAMPLES_AT_ONCE = 1 << 17
+_CELLS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ def resampled_places(scores: Floats, counts: Floats) -> tuple[Floats, Floats]:
 
 def mean_places(means: Floats) -> Floats:
     """By resample and system, the place; systems that are level share the mean of their places."""
-    order = np.argsort(-means, axis=1, kind="stable")
+    order = np.argsort(-means, axis=1)
     ordered = np.take_along_axis(means, order, axis=1)
     systems = means.shape[1]
     index = np.arange(systems)

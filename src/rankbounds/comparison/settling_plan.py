@@ -58,6 +58,8 @@ class SettlingPlan:
     remarks: tuple[str, ...] = ()
     bounds: tuple[tuple[float, float], ...] = ()
     """For each pair, the least and the greatest difference that are left, turned so that more is better."""
+    unpooled: frozenset[str] = frozenset()
+    """Runs of whose first documents too few are judged to estimate how likely anything is."""
 
     def __len__(self) -> int:
         return len(self.doc_ids)

@@ -229,6 +229,7 @@ class Question:
             len(self.collection),
             remarks=tuple(self.models.remarks()),
             bounds=tuple(zip(low.tolist(), high.tolist(), strict=True)),
+            unpooled=frozenset(self.models.unpooled()),
         )
 
     # ---- how many judgments ----

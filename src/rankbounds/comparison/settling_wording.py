@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankbounds.comparison.settling_plan import SETTLED, Needed, SettlingPlan
+from rankbounds.evaluation.score_differences import equal
 from rankbounds.judging.next_judgments import JudgingPlan
 from rankbounds.measures import Measure, parse_measure
 
@@ -56,6 +57,25 @@ def headline(plan: JudgingPlan | SettlingPlan, measure: str | Measure) -> str:
     return f"About {needed.median:,} more until {question} is {until} by {label}."
 
 
+def difference_left(
+    runs: tuple[str, str], bounds: tuple[float, float], began: tuple[float, float] | None = None
+) -> str:
+    """Where the mean difference of two runs can lie, and could when judging ``began``."""
+    (one, other), (low, high) = runs, bounds
+    if equal(low, high):
+        told = f"{one} less {other} is {low:+.4f}, whatever else is judged: nothing that matters is unjudged."
+    else:
+        told = f"Whatever unjudged documents turn out to be, {one} less {other} {_span(low, high)}."
+    if began is None or bool(equal(began[0], low) & equal(began[1], high)):
+        return told
+    return f"{told} When judging began, it {_span(*began, lies='lay', is_='was')}."
+
+
+def _span(low: float, high: float, lies: str = "lies", is_: str = "is") -> str:
+    least, most = f"{low:+.4f}", f"{high:+.4f}"
+    return f"{lies} between {least} and {most}" if least != most else f"{is_} {least} to four digits"
+
+
 def _in_order(plan: SettlingPlan) -> tuple[str, str, float]:
     """Of the one pair, the run that is ahead, the one behind, and how likely that is."""
     (one, other), better = plan.pairs[0], plan.better[0]
@@ -77,6 +97,9 @@ def _about_settling(plan: SettlingPlan, measure: str, seed: int) -> list[str]:
         ahead, behind, probability = _in_order(plan)
         if plan.settled[0]:
             first += f"; whatever they turn out to be, {ahead} is better than {behind} by {measure}"
+        elif apart := [run for run in plan.pairs[0] if run in plan.unpooled]:
+            first += f"; they decide which of {' and '.join(plan.pairs[0])} is better by {measure}, and too few "
+            first += f"documents of {' and '.join(apart)} are judged to say how"
         else:
             first += f"; {ahead} is better than {behind} by {measure} with probability {_rounded(probability)}"
     elif plan.pairs:

@@ -18,6 +18,7 @@ from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import TOLERANCE, levelled
 from rankbounds.evaluation.score_differences import differences as differences_between
 from rankbounds.moved import old_names
+from rankbounds.threads import in_threads, processors
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
@@ -27,7 +28,7 @@ EXACT_SIZES = 50
 RESAMPLES = 10_000
 MOST_RESAMPLES = 10_000_000
 """p-values of more digits than that say nothing."""
-_CELLS_AT_ONCE = 1 << 22
+_CELLS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -168,9 +169,13 @@ def randomization_test(differences: Floats, alternative: str, resampling: Resamp
     counts = np.zeros(differences.shape[0])
     # Sums of the same numbers in another order differ in their last bits; such outcomes are equal.
     slack = TOLERANCE * np.abs(differences).sum(axis=-1)
-    for rows in chunks(differences.shape[0], flips.shape[0]):  # (the products use all processors by themselves)
+
+    def count(rows: slice) -> None:
         extreme = _as_extreme(differences[rows] @ flips.T, observed[rows, None], slack[rows, None], alternative)
         counts[rows] = np.count_nonzero(extreme, axis=-1)
+
+    for _ in in_threads(count, chunks(differences.shape[0], flips.shape[0]), processors()):
+        pass
     return counts / flips.shape[0] if exact else (counts + 1) / (flips.shape[0] + 1)
 
 

@@ -51,6 +51,7 @@ from rankbounds.evaluation.score_differences import equal, levelled, mean_differ
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.tables import plain_rows
+from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
     from rankbounds.comparison.from_sums import SummedComparison
@@ -399,8 +400,9 @@ def _places(
     """By measure, between which places the runs stand. A correction by shuffles does not ask for each pair's ``p``."""
     first, second = pairs_of(len(scores.runs))
     counts = counts_for_places(scores.value.shape[1], resampling)
-    found = []
-    for at, measure in enumerate(scores.measures):
+
+    def of_measure(at: int) -> Places:
+        measure = scores.measures[at]
         merits = merit(scores.value[:, :, at], measure)
         if ranks == "bootstrap":
             check_finite(merits, "the bootstrap", measure)
@@ -410,8 +412,9 @@ def _places(
             separated = separated_pairs(p[at], p_adjusted[at], correction, alpha)
         with np.errstate(invalid="ignore"):
             bounds = places(merits.mean(axis=-1), first, second, separated)
-        found.append(Places(*bounds, *resampled_places(merits, counts)))
-    return found
+        return Places(*bounds, *resampled_places(merits, counts))
+
+    return list(in_threads(of_measure, range(len(scores.measures)), processors()))
 
 
 def _system_rows(

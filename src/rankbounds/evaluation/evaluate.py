@@ -269,8 +269,9 @@ def score_runs(
 ) -> Scores:
     """Read, join and score every run; ``cells``, where given, turns rankings into the measures' numbers its own way."""
     # Every run is looked up in one index. It is built while the first runs are being read, if there are any to read.
-    index = Thread(target=lambda: facts.qrels.pairs.index)
+    index = None
     if any(job.path is not None for job in jobs):
+        index = Thread(target=lambda: facts.qrels.pairs.index)
         index.start()
 
     def score(numbered: tuple[int, RunToRead]) -> RunResult:
@@ -278,7 +279,7 @@ def score_runs(
         seen = partial(observe, number) if observe else None
         alone = threads if len(jobs) == 1 else 1
         run = job.read()
-        if index.ident is not None:
+        if index is not None:
             index.join()
         return score_run(run, facts, measures, assumptions, alone, cells, seen)
 

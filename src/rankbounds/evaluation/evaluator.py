@@ -17,7 +17,7 @@ from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.repeated_runs import RepeatedRuns
 from rankbounds.collection.run import Run, as_run
 from rankbounds.columns.native import in_use, worth_starting
-from rankbounds.columns.native.dicts import HeldDocuments
+from rankbounds.columns.native.dicts import HeldDocuments, dict_of_rows
 from rankbounds.columns.pairs import Pairs
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, score_runs
@@ -210,21 +210,18 @@ class PreparedScoring:
         self.short_lists = ShortLists(facts, self.measures, assumptions, self._number) if by_grades else None
         facts.qrels.pairs.index  # noqa: B018 (built once, for all runs)
 
-    def by_name(self, run: Any, names: Sequence[str]) -> dict[str, dict[str, float]]:
+    def by_name(self, run: Any, names: list[str]) -> dict[str, dict[str, float]]:
         """``{query: {measure: value}}`` for the queries that the run and the judgments share."""
         if self.short_lists is not None and type(run) is dict and len(run) == 1:
             ((query, documents),) = run.items()
             values = self.short_lists.values(query, documents)
             if values is not None:
                 return {query: dict(zip(names, values, strict=True))}
-        return {query: dict(zip(names, values, strict=True)) for query, values in self._of_run(run)}
-
-    def _of_run(self, given: Any) -> Iterable[tuple[str, list[float]]]:
-        queries, topic, batches = self._in_dicts(given) or self._in_table(given)
-        values = np.full((len(self.facts.query_ids), len(self.measures)), np.nan)
+        queries, topic, batches = self._in_dicts(run) or self._in_table(run)
+        by_topic = np.full((len(self.facts.query_ids), len(self.measures)), np.nan)
         for rankings in batches:
-            values[rankings.topic] = values_of(self.measures, self.assumptions, rankings)
-        return zip(queries, values[topic].tolist(), strict=True)
+            by_topic[rankings.topic] = values_of(self.measures, self.assumptions, rankings)
+        return dict_of_rows(queries, names, by_topic[topic])
 
     def _in_dicts(self, given: Any) -> Ranked | None:
         """The rankings of ``{query: {document: score}}`` by the kernel; None where it leaves them to others."""

@@ -37,10 +37,21 @@ def levelled(values: Floats, scale: Floats | None = None) -> Floats:
 
     ``scale`` is how large the numbers are that a value was computed from; without it, the value's own size.
     """
-    values = np.asarray(values, dtype=np.float64)
+    result = np.array(values, dtype=np.float64, order="C")
+    size = np.abs(result) if scale is None else np.broadcast_to(scale, result.shape)
+    most = TOLERANCE * _finite(size).max(axis=-1, keepdims=True, initial=0.0)
+    with np.errstate(invalid="ignore"):
+        gaps = np.diff(np.sort(result, axis=-1), axis=-1)
+    near = ((gaps > 0) & (gaps <= most)).any(axis=-1)  # elsewhere numbers that are equal are the same already
+    if near.any():
+        result[near] = _levelled(result[near], size[near])
+    return result
+
+
+def _levelled(values: Floats, size: Floats) -> Floats:
     order = np.argsort(values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
-    slack = TOLERANCE * _finite(np.take_along_axis(np.abs(values) if scale is None else scale, order, axis=-1))
+    slack = TOLERANCE * _finite(np.take_along_axis(size, order, axis=-1))
     with np.errstate(invalid="ignore"):
         apart = ~(ordered[..., 1:] - ordered[..., :-1] <= np.maximum(slack[..., 1:], slack[..., :-1]))
     apart &= ordered[..., 1:] != ordered[..., :-1]  # (infinite ones have no distance)
@@ -57,12 +68,12 @@ def differences(one: Floats, other: Floats) -> Floats:
 
     Where both are infinite, neither search ends, and there is no difference.
     """
-    found = _subtracted(one, other)
+    found = subtracted(one, other)
     scale = np.where(found == 0, 0.0, np.maximum(np.abs(one), np.abs(other)))
     return np.copysign(levelled(np.abs(found), scale), found)
 
 
-def _subtracted(one: Floats, other: Floats) -> Floats:
+def subtracted(one: Floats, other: Floats) -> Floats:
     """One less other, 0 where they are equal."""
     with np.errstate(invalid="ignore"):
         return np.where(equal(one, other), 0.0, np.subtract(one, other))
@@ -75,7 +86,7 @@ def mean_difference(one: Floats, other: Floats) -> Floats:
     """
     scale = (_finite(np.abs(one)) + _finite(np.abs(other))).mean(axis=-1)
     with np.errstate(invalid="ignore"):
-        return zeroed(_subtracted(one, other).mean(axis=-1), scale)
+        return zeroed(subtracted(one, other).mean(axis=-1), scale)
 
 
 def zeroed(values: Floats, scale: Floats) -> Floats:

@@ -329,8 +329,8 @@ def is_column_wise(given: Any, names: ColumnNames) -> bool:
     return (
         isinstance(given, Mapping)
         and len(given) <= _MOST_COLUMNS
-        and all(find_column(map(str, given), known) for known in (names.query, names.doc))
         and not any(isinstance(column, Mapping | str) for column in given.values())
+        and all(find_column(map(str, given), known) for known in (names.query, names.doc))
     )
 
 
@@ -348,7 +348,9 @@ def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
 
 def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
     where = Source(source)
-    topics = Ids.checked(list(given), "a query id", where.place).to_list()
+    topics = list(given)
+    if not _are_ids(topics):
+        topics = Ids.checked(topics, "a query id", where.place).to_list()
     if len(set(topics)) < len(topics):
         raise DataError(source, "two query ids have the same text; ids are compared as text.")
     of_query = list(given.values())
@@ -370,6 +372,15 @@ def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Col
         distinct = set(map(type, docs)) <= {str}  # of others, two may have the same text
     topic = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     return Columns(topics, topic, ids, values, names.value_name, where, distinct=distinct)
+
+
+def _are_ids(names: list[Any]) -> bool:
+    """Are these ids as they are: text, none of it empty, which bytes can hold?"""
+    try:
+        "".join(names).encode("utf-8", "surrogateescape")
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return "" not in names and set(map(type, names)) == {str}
 
 
 def plain_numbers(of_query: Iterable[Mapping[Any, Any]]) -> Floats | None:

@@ -67,7 +67,13 @@ class Frozen:
         return self._values() == other._values()
 
     def __hash__(self) -> int:
-        return hash(self._values())
+        hashed: int | None = self.__dict__.get("_hash")
+        if hashed is None:
+            hashed = self.__dict__["_hash"] = hash((type(self), *self._values()))
+        return hashed
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}  # another process has another
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in zip(self._names, self._values(), strict=True))

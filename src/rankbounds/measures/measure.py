@@ -14,7 +14,7 @@ from rankbounds.measures.facts import Facts
 from rankbounds.measures.frozen import Frozen, FrozenClass, declare
 from rankbounds.measures.names import register
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import expected_count, group_means, reordered
+from rankbounds.rankings.ties import expected_count, group_means, reordered, reordered_worth
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
@@ -263,6 +263,13 @@ class RankWeighted(Measure):
             return None
         low, high = within_list
         return low, high + self.open_tail(rankings)
+
+    def tie_bounds(self, rankings: Rankings) -> Bounds | None:
+        if type(self).value is not RankWeighted.value:
+            return super().tie_bounds(rankings)
+        worth, weights = self.worth(rankings), self.weights(self.depth(rankings))
+        worst, best = (weighted_sum(weights, reordered_worth(rankings, worth, best=best)) for best in (False, True))
+        return self._least_first(worst, best)
 
     def open_tail(self, rankings: Rankings) -> Floats:
         return self.tail(rankings.length if self.cutoff is None else np.minimum(rankings.length, self.cutoff))

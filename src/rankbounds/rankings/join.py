@@ -15,7 +15,6 @@ from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import TieKey
 from rankbounds.columns.native import in_use
 from rankbounds.columns.native.lists import ORDERS, RankedLists, RunRows, block_of
-from rankbounds.columns.native.tables import topic_ends
 from rankbounds.columns.pairs import row_numbers
 from rankbounds.errors import DataError
 from rankbounds.rankings.order import Order, Precision, compared_scores, ranking
@@ -87,8 +86,7 @@ def join(
     slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
     # A list that the run has and that holds nothing is a list; one that it lacks counts as such if that is wanted.
     holds_nothing = np.ones(known.size, dtype=bool)
-    ends = topic_ends(pairs.topic)
-    holds_nothing[pairs.topic if ends is None else pairs.topic[ends - 1]] = False
+    holds_nothing[pairs.topic if pairs.ends is None else pairs.topic[pairs.ends - 1]] = False
     empty = topic_in_qrels[known & holds_nothing]
     if topics == "judged":
         empty = np.concatenate((empty, absent))

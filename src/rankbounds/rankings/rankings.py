@@ -67,9 +67,11 @@ class Rankings:
 
     def remembered(self, key: Any, compute: Any) -> Any:
         """Several measures read the same derived array; it is computed once."""
-        if key not in self._memory:
-            self._memory[key] = compute()
-        return self._memory[key]
+        try:
+            return self._memory[key]
+        except KeyError:
+            value = self._memory[key] = compute()
+            return value
 
     @property
     def width(self) -> int:

@@ -46,6 +46,19 @@ def reordered(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
     return ordered
 
 
+def reordered_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Floats:
+    """What documents are worth, with each tied group in its best (or worst) order."""
+    groups = rankings.groups
+    if groups is None:
+        return worth
+    _, ordered = rankings.remembered(
+        ("reordered worth", id(worth), best),
+        lambda: (worth, groups.filled_from(worth, order_by_worth(rankings, worth, best=best))),
+    )
+    found: Floats = ordered
+    return found
+
+
 def group_means(rankings: Rankings, worth: Floats) -> Floats:
     """Every document's worth replaced by the mean of its tied group: what a weighted sum over ranks expects."""
     groups = rankings.groups

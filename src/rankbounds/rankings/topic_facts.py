@@ -93,9 +93,11 @@ class TopicFacts:
 
     def remembered(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What follows from the judgments alone is computed once, for all runs."""
-        if key not in self._memory:
-            self._memory[key] = compute()
-        return self._memory[key]
+        try:
+            return self._memory[key]
+        except KeyError:
+            value = self._memory[key] = compute()
+            return value
 
     @cached_property
     def judged(self) -> Ints:

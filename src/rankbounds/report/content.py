@@ -46,8 +46,6 @@ FEWEST_RUNS, FEWEST_TOPICS = 20, 50
 """Thinning stops here."""
 LARGEST_IN_MEMORY = 500_000_000
 """Runs of more bytes than this are read one after the other, and what to judge next is left out."""
-LEAST_WEIGHT = 1e-4
-"""What to judge next is not looked for where all ranks below together weigh less than this."""
 NEXT_DOCUMENTS = 20
 LEADING = 20
 """Of more runs than this, only pairs of the leading ones are looked at closely: what unjudged documents do to all pairs
@@ -472,14 +470,15 @@ def _next(evidence: Evidence | None, scores: Scores, observed: Observed, choices
         evidence is None or choices.ties_key or (choices.gain and observed.rbp.graded)
     ):  # what judge_next does not know of
         return None
-    depth = int(np.ceil(np.log(LEAST_WEIGHT) / np.log(observed.rbp.p))) if observed.rbp.p > 0 else 1
-    assumptions = observed.assumptions
+    assumptions, depth = observed.assumptions, observed.judging_depth
+    # The runs down to the depth, in the order of their lines: ranking all of their rows again would take longer.
+    tops = [run.take(np.sort(np.concatenate(observed.runs[at].top))) for at, run in enumerate(evidence.runs)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # said before
         try:
             plan = judge_next(
                 evidence.qrels,
-                evidence.runs,
+                tops,
                 budget=NEXT_DOCUMENTS,
                 measure=observed.rbp,
                 ties=assumptions.order,

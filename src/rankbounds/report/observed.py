@@ -20,6 +20,8 @@ STRIP_DEPTH = 100
 PERSISTENCE_DEPTH = 2000
 """How many ranks the persistence slider reads: 0.99^2000 is too small for any digit shown."""
 COVERAGE_DEPTHS = (10, 100)
+LEAST_WEIGHT = 1e-4
+"""What to judge next is not looked for where all ranks below together weigh less than this."""
 ABSENT, UNJUDGED, NONRELEVANT = 0, 1, 2
 """Codes of a cell; higher ones are the positive grades of the collection, in order."""
 TIED = 128
@@ -42,6 +44,8 @@ class Lists:
     """How many documents are judged down to each depth of coverage, and in all."""
     seen: list[int] = field(default_factory=lambda: [0] * (len(COVERAGE_DEPTHS) + 1))
     """How many documents there are down to these depths."""
+    top: list[Ints] = field(default_factory=list)
+    """The rows of the run that hold the documents among which one looks for what to judge next."""
 
     @classmethod
     def empty(cls) -> Lists:
@@ -54,7 +58,8 @@ class Observed:
 
     def __init__(self, measures: Sequence[Measure], assumptions: Assumptions) -> None:
         self.measures, self.assumptions = measures, assumptions
-        self.rbp = next((one for one in measures if isinstance(one, RBP) and not one.by_topic), RBP())
+        self.rbp = next((measure for measure in measures if isinstance(measure, RBP) and not measure.by_topic), RBP())
+        self.judging_depth = int(np.ceil(np.log(LEAST_WEIGHT) / np.log(self.rbp.p))) if self.rbp.p > 0 else 1
         self.runs: dict[int, Lists] = {}
         self.grades: Floats = np.empty(0)
         self.largest = 1.0
@@ -76,6 +81,9 @@ class Observed:
             topics = rankings.topic.tolist()
             lists.strips.update(zip(topics, strips, strict=True))
             self._count(lists, rankings)
+            if rankings.row is not None:
+                first = slice(None), slice(self.judging_depth)
+                lists.top.append(rankings.row[first][rankings.present[first]])
 
     def _worth(self, rankings: Rankings) -> Floats:
         """What each rank holds for RBP, tied documents treated as the assumptions say."""

@@ -36,21 +36,26 @@ def _in_one_scope(*names: str) -> str:
 
 
 def _script(name: str) -> str:
-    return (HERE / "scripts" / f"{name}.js").read_text(encoding="utf-8")
+    return _text(f"scripts/{name}.js")
 
 
-def _assembled(template: str, script: str, content: dict[str, Any], more_policy: str = "") -> str:
+def _text(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _assembled(body: str, script: str, content: dict[str, Any], more_policy: str = "") -> str:
     # Only the script that belongs here may run, whatever else found its way into the file.
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'{more_policy}"
     parts = {
         "{{policy}}": html.escape(policy),
         "{{title}}": html.escape(content["title"]),
-        "{{style}}": (HERE / "page.css").read_text(encoding="utf-8"),
+        "{{style}}": _text("page.css"),
         "{{summary}}": "\n".join(f"<li>{html.escape(sentence)}</li>" for sentence in content["summary"]),
+        "{{body}}": _text(body),
         "{{data}}": embedded(content),
         "{{script}}": script,
     }
-    pieces = [(HERE / template).read_text(encoding="utf-8")]
+    pieces = [_text("frame.html")]
     for mark, text in parts.items():  # filled in from left to right: what is filled in is never read again
         before, after = pieces.pop().split(mark, 1)
         pieces += [before, text, after]

@@ -19,6 +19,7 @@ static int entries_of(PyObject *dicts, int64_t count, PyObject **keys, PyObject 
     for (Py_ssize_t i = 0; i < number; i++) {
         PyObject *inner = PyList_GetItem(dicts, i), *key, *entry;
         Py_ssize_t place = 0;
+        if (i + 1 < number) soon(PyList_GetItem(dicts, i + 1));
         if (inner == NULL || !PyDict_CheckExact(inner)) return 0;
         while (PyDict_Next(inner, &place, &key, &entry)) {
             if (rows == count) return 0;
@@ -98,32 +99,38 @@ typedef struct {
     int64_t number; /* of the document in its dict */
 } Place;
 
-/* Falling scores, equal ones as they are: short stretches by insertion, then merged in pairs. */
+/* Falling scores, equal ones as they are: short stretches by counting who comes before whom, then merged in pairs. Which
+   of two scores is higher nobody can foresee, so that no branch hangs on it. */
 static void sort_by_score(Place *places, int64_t count, Place *scratch) {
     enum { SHORT = 8 };
     for (int64_t begin = 0; begin < count; begin += SHORT) {
-        int64_t end = count - begin > SHORT ? begin + SHORT : count;
-        for (int64_t next = begin + 1; next < end; next++) {
-            Place moved = places[next];
-            int64_t to = next;
-            for (; to > begin && moved.score > places[to - 1].score; to--) places[to] = places[to - 1];
-            places[to] = moved;
+        int size = count - begin > SHORT ? SHORT : (int)(count - begin), rank[SHORT] = {0};
+        Place stretch[SHORT];
+        for (int own = 0; own < size; own++) {
+            stretch[own] = places[begin + own];
+            for (int other = 0; other < own; other++) {
+                int before = stretch[own].score > stretch[other].score;
+                rank[other] += before;
+                rank[own] += !before;
+            }
         }
+        for (int own = 0; own < size; own++) places[begin + rank[own]] = stretch[own];
     }
     for (int64_t width = SHORT; width < count; width *= 2) {
         for (int64_t begin = 0; begin + width < count; begin += 2 * width) {
-            Place *middle = places + begin + width, *to = places + begin;
+            Place *to = places + begin, *right = to + width;
             const Place *end = places + (count - begin > 2 * width ? begin + 2 * width : count);
-            if (!(middle->score > middle[-1].score)) continue;
+            if (!(right->score > right[-1].score)) continue;
             memcpy(scratch, to, (size_t)width * sizeof *places);
-            const Place *left = scratch, *left_end = scratch + width, *right = middle;
-            while (left < left_end && right < end) { /* without a branch that nobody can foresee */
-                int later = right->score > left->score;
-                *to++ = *(later ? right : left);
-                right += later;
-                left += !later;
+            const Place *left = scratch, *left_end = scratch + width;
+            while (left < left_end && right < end) {
+                uintptr_t ours = (uintptr_t)left, theirs = (uintptr_t)right;
+                uintptr_t later = -(uintptr_t)(right->score > left->score);
+                *to++ = *(const Place *)(ours ^ ((ours ^ theirs) & later));
+                right += later & 1;
+                left += ~later & 1;
             }
-            while (left < left_end) *to++ = *left++;
+            memcpy(to, left, (size_t)(left_end - left) * sizeof *places);
         }
     }
 }
@@ -257,4 +264,22 @@ done:
     PyMem_Free(places);
     PyMem_Free(found);
     return lists;
+}
+
+/* Rows of numbers as {row: {column: number}}, of the names in two lists; NULL with an exception. */
+PyObject *dict_of_rows(PyObject *rows, PyObject *columns, const double *value) {
+    Py_ssize_t width = PyList_Size(columns), length = PyList_Size(rows);
+    PyObject *result = PyDict_New();
+    for (Py_ssize_t row = 0; result != NULL && row < length; row++) {
+        PyObject *inner = PyDict_New();
+        int failed = inner == NULL;
+        for (Py_ssize_t column = 0; !failed && column < width; column++) {
+            PyObject *number = PyFloat_FromDouble(*value++);
+            failed = number == NULL || PyDict_SetItem(inner, PyList_GetItem(columns, column), number) < 0;
+            Py_XDECREF(number);
+        }
+        if (failed || PyDict_SetItem(result, PyList_GetItem(rows, row), inner) < 0) Py_CLEAR(result);
+        Py_XDECREF(inner);
+    }
+    return result;
 }

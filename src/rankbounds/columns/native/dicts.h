@@ -25,5 +25,6 @@ typedef struct {
 PyObject *read_dicts(PyObject *dicts, int64_t count, int64_t padding, int64_t *length, double *value);
 int64_t rank_dicts(PyObject *dicts, int64_t count, const int64_t *topics, const HeldJudgments *held, Order order,
                    int single, RankedRows *out);
+PyObject *dict_of_rows(PyObject *rows, PyObject *columns, const double *value);
 
 #endif

@@ -77,3 +77,17 @@ class HeldDocuments:
             return None
         lists.length, lists.topic = lists.length[:made], lists.topic[:made]
         return lists
+
+
+def dict_of_rows(rows: list[str], columns: list[str], values: Floats) -> dict[str, dict[str, float]]:
+    """``{row: {column: value}}``, of names that are text."""
+    if values.shape != (len(rows), len(columns)):
+        raise IndexError("names of other rows and columns")
+    if native.kernel is None or not hasattr(native.kernel, "dict_of_rows"):  # one that was built before it could
+        each = zip(rows, values.tolist(), strict=True)
+        return {row: dict(zip(columns, numbers, strict=True)) for row, numbers in each}
+    values = np.ascontiguousarray(values, np.float64)
+    made: dict[str, dict[str, float]] = native.kernel.dict_of_rows(
+        rows, columns, address_of(values, np.float64, values.size)
+    )
+    return made

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "kernel.h"
+#include "ids.h"
 
 /* As in Python: how far from its place a row is looked for. More is nobody's chance, and is left to sorting. */
 enum { MOST_STEPS = 32 };
@@ -58,6 +58,15 @@ int64_t fill_table(const uint64_t *keys, const int64_t *topic, int64_t rows, con
         for (int steps = 0; table[start + place] >= 0; place = (place + 1) & mask)
             if (keys[table[start + place]] == keys[row] || ++steps == MOST_STEPS) return HANDED_BACK;
         table[start + place] = (int32_t)row;
+    }
+    return 0;
+}
+
+/* The hash of every id; long ones have another, which Python computes. */
+int hash_ids(const uint8_t *text, const int64_t *start, const int64_t *length, int64_t rows, uint64_t *hashes) {
+    for (int64_t row = 0; row < rows; row++) {
+        if (length[row] > LONG_ID) return HANDED_BACK;
+        hashes[row] = hash_id(text + start[row], length[row]);
     }
     return 0;
 }

@@ -55,6 +55,7 @@ static inline uint64_t word_at(const uint8_t *place) {
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 /* hash_tables.c */
+int hash_ids(const uint8_t *text, const int64_t *start, const int64_t *length, int64_t rows, uint64_t *hashes);
 int any_repeated(const uint64_t *keys, const int32_t *topic, int64_t rows);
 int64_t topic_ends(const int32_t *topic, int64_t rows, int64_t *ends);
 int64_t fill_table(const uint64_t *keys, const int64_t *topic, int64_t rows, const int64_t *begin, const int64_t *last,

@@ -113,6 +113,14 @@ FUNCTION(py_write_ids) {
     return PyLong_FromLongLong(size);
 }
 
+FUNCTION(py_hash_ids) {
+    int64_t n[5];
+    int status = 0;
+    if (!numbers_of(arguments, given, 5, n)) return NULL;
+    OUTSIDE_THE_LOCK(status = hash_ids(ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), n[3], ADDRESS(n[4])));
+    return PyLong_FromLong(status);
+}
+
 FUNCTION(py_any_repeated) {
     int64_t n[3];
     int repeated = 0;
@@ -207,6 +215,16 @@ FUNCTION(py_rank_dicts) {
     return lists < HANDED_BACK ? NULL : PyLong_FromLongLong(lists);
 }
 
+FUNCTION(py_dict_of_rows) {
+    int64_t n[1];
+    if (given != 3 || !PyList_Check(arguments[0]) || !PyList_Check(arguments[1])) {
+        PyErr_SetString(PyExc_TypeError, "two lists of names and a number expected");
+        return NULL;
+    }
+    if (!numbers_of(arguments + 2, given - 2, 1, n)) return NULL;
+    return dict_of_rows(arguments[0], arguments[1], ADDRESS(n[0]));
+}
+
 static PyObject *py_seconds_outside(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
     return PyFloat_FromDouble(seconds_outside);
 }
@@ -219,6 +237,7 @@ static PyMethodDef methods[] = {
     METHOD(parse_lines),
     METHOD(merge_topics),
     METHOD(write_ids),
+    METHOD(hash_ids),
     METHOD(any_repeated),
     METHOD(topic_ends),
     METHOD(fill_table),
@@ -229,6 +248,7 @@ static PyMethodDef methods[] = {
     METHOD(running_sums),
     METHOD(read_dicts),
     METHOD(rank_dicts),
+    METHOD(dict_of_rows),
     {"seconds_outside_the_lock", py_seconds_outside, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

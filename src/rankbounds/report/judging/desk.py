@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rankbounds.errors import DataError, RankboundsError, UsageError
+from rankbounds.files.document_texts import DocumentTexts
 from rankbounds.files.pair_files import decimal, shown
 from rankbounds.files.query_texts import QueryText
 from rankbounds.report.judging.agreement import agreement
-from rankbounds.report.judging.documents import Documents
 from rankbounds.report.judging.journal import Entry, Journal
 from rankbounds.report.judging.judgment_file import JudgmentFile, Pair
 from rankbounds.report.judging.ledger import Ledger
@@ -45,7 +45,7 @@ class Settings:
     grades: Mapping[float, str] = field(default_factory=dict)
     """The grades to choose from, with what each is called; those of the file where none are given."""
     queries: Mapping[str, QueryText] = field(default_factory=dict)
-    documents: Documents | None = None
+    documents: DocumentTexts | None = None
     worklist: tuple[Pair, ...] | None = None
     """The documents that are to be judged, in order, where they are not to be chosen."""
     shared: float = 0.0
@@ -368,7 +368,7 @@ def _grades_of(held: Sequence[float]) -> dict[float, str]:
     return dict.fromkeys([0.0, *(grade for grade in held if grade > 0)], "")
 
 
-def _why_missing(documents: Documents | None) -> str:
+def _why_missing(documents: DocumentTexts | None) -> str:
     return "There is no text of this document." if documents else "No texts were given (--documents)."
 
 

@@ -239,7 +239,6 @@ const place = (node, low, high, from, to) => {
   const left = 100 * (low - from) / (to - from), right = 100 * (high - from) / (to - from);
   node.style.left = left + "%"; node.style.width = Math.max(0.5, right - left) + "%";
 };
-const signed = (value) => (value < 0 ? "\u2212" : "+") + Math.abs(value).toFixed(4);
 
 function showBounds() {
   const [low, high] = goal.bounds, [first, second] = goal.runs, began = goal.first.bounds || goal.bounds;
@@ -249,8 +248,7 @@ function showBounds() {
   place(track.querySelector(".now"), low, high, -reach, reach);
   track.querySelector(".zero").style.left = "50%";
   ends(`${visible(second)} better`, "0", "50%", `${visible(first)} better`);
-  element("range-words").textContent = `${visible(first)} less ${visible(second)} lies between ${signed(low)} and ${signed(high)}` +
-    (began[0] === low && began[1] === high ? "." : `; when judging began, between ${signed(began[0])} and ${signed(began[1])} (dashed).`);
+  element("range-words").textContent = visible(goal.difference_left);
   return true;
 }
 

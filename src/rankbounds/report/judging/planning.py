@@ -66,6 +66,12 @@ class Plan:
     trouble: str = ""
     """Why the goal cannot be computed; documents are then in the order of their weights in all runs."""
 
+    def difference_left(self, first: Plan) -> str:
+        """What is left of the one comparison, and was with the ``first`` plan; nothing where there is no such goal."""
+        if self.bounds is None or self.runs is None:
+            return ""
+        return settling_wording.difference_left(self.runs, self.bounds, first.bounds)
+
 
 class Planner:
     """Plans from files as they are; made in the process that plans."""

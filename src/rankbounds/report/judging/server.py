@@ -136,6 +136,7 @@ class Office:
             goal |= plan | {
                 "trouble": planning.trouble or plan["trouble"],
                 "first": {"bounds": planning.first.bounds, "open": planning.first.open},
+                "difference_left": planning.plan.difference_left(planning.first),
             }
         return goal
 

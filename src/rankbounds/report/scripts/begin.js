@@ -123,6 +123,7 @@ window.addEventListener("resize", () => {  // (also when a phone hides its bars:
   clearTimeout(waiting);
   waiting = setTimeout(() => { if (innerWidth !== drawnFor) { drawnFor = innerWidth; showAll(); } }, 150);
 });
+drawAgainForPaper(showAll);
 const asked = follow(location.hash);
 showAll();
 showNext();

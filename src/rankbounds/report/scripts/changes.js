@@ -50,8 +50,8 @@ function showChanges() {
   });
   showFigure("changes-chart", svg);
   const counted = UNKNOWNS.map(([of]) => { const held = rows.filter(({ told }) => told.some((unknown) => unknown.of === of)); return [held.length, held.filter(({ told }) => told.some((unknown) => unknown.of === of && unknown.turns)).length]; });
-  const parts = [["noise", 0], ["unjudged documents", 1], ["the order of ties", 2], ["another p", 3]].filter(([, of]) => counted[of][0]).map(([name, of]) => `${name} could turn ${counted[of][1]}`);
-  at("changes-words").textContent = `Of the ${plural(rows.length, "run")} next behind ${runs[leader]} by ${label}: ${parts.join("; ")}.`;
+  const parts = [["noise", 0], ["unjudged documents", 1], ["the order of ties", 2], ["another p", 3]].filter(([, of]) => counted[of][0]).map(([name, of]) => `${name} for ${counted[of][1] || "none"}`);
+  at("changes-words").textContent = `Could one of the ${plural(rows.length, "run")} next behind ${runs[leader]} by ${label} be the better one after all? That is left open by ${parts.join(", by ")}.`;
   const legend = UNKNOWNS.filter((_, of) => counted[of][0]).map(([of, text]) => { const item = element("span"); item.append(element("i", null, "swatch", of), element("span", text)); return item; });
   replace(at("changes-legend"), ...legend, element("span", "strong: it could turn the order; pale: it does not. Noise is decided by the corrected test, the line is the interval of the pair alone."));
 }

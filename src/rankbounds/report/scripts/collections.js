@@ -134,6 +134,7 @@ at("search").addEventListener("input", () => { showBoard(); showCells(); });
 window.addEventListener("hashchange", () => { if (follow()) { showAll(); at("pair").scrollIntoView(); } });
 let waiting = null;
 window.addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(showPair, 150); });
+drawAgainForPaper(showAll);
 const first = measured().pairs[0];
 [looked.a, looked.b] = first ? [first.a, first.b] : [runs[0], runs[1]];
 const asked = follow();

@@ -44,7 +44,8 @@ function axisBelow(svg, x, top, bottom, most, { withSign = false, name = "" } = 
   const { at: places, digits } = ticks(x.low, x.high, most);
   for (const value of places) {
     svg.append(drawn("line", { x1: x(value), x2: x(value), y1: top, y2: bottom, class: Math.abs(value) < 1e-12 && withSign ? "zero" : "axis" }));
-    svg.append(drawn("text", { x: x(value), y: bottom + 16, "text-anchor": "middle" }, tickText(value, digits, withSign)));
+    const text = tickText(value, digits, withSign), half = 3.5 * text.length, edge = Number(svg.getAttribute("width"));
+    svg.append(drawn("text", { x: Math.max(half, Math.min(edge - half, x(value))), y: bottom + 16, "text-anchor": "middle" }, text));
   }
   if (name) svg.append(drawn("text", { x: (x.from + x.to) / 2, y: bottom + 33, "text-anchor": "middle" }, name));
 }
@@ -59,8 +60,13 @@ function axisLeft(svg, y, left, right, most, { withSign = false } = {}) {
 
 const canvas = (width, height, label) => drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
 
-// How wide a figure may be in its place.
-const roomOf = (id) => Math.max(280, at(id).clientWidth || 700);
+// How wide a figure may be in its place: on paper as wide as a page, so that its words stay as large as they are.
+const PAGE = 700;
+let onPaper = false;
+const roomOf = (id) => (onPaper ? PAGE : Math.max(280, at(id).clientWidth || PAGE));
+function drawAgainForPaper(draw) {
+  for (const [event, paper] of [["beforeprint", true], ["afterprint", false]]) window.addEventListener(event, () => { onPaper = paper; draw(); });
+}
 
 // Names that are too long for their place end in dots; the whole name is a title.
 function nameText(name, attributes, letters) {
@@ -104,7 +110,7 @@ const dashOf = (number) => DASHES[Math.floor(number / COLOURS) % DASHES.length];
 
 // ---- figures to keep ----
 
-const KEPT_STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight"];
+const KEPT_STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight", "paint-order"];
 
 // A figure as a file of its own: what the page's style says is written into every element.
 function standalone(svg) {

@@ -80,7 +80,7 @@ function chartTopic(topic, measure, picked) {
     const y = top + 17 + number * 15, after = x(score) + 7 * (runs[run].length + 7) < room;
     svg.append(drawn("line", { x1: x(score), x2: x(score), y1: top, y2: y - 4, style: `stroke:${runColour(run)}`, class: "thread" }));
     svg.append(titled(drawn("circle", { cx: x(score), cy: top, r: 5, style: `fill:${runColour(run)}` }), `${runs[run]}: ${fixed(score)}`));
-    svg.append(nameText(`${runs[run]} ${fixed(score, measures[measure].digits)}`, { x: x(score) + (after ? 5 : -5), y, "text-anchor": after ? "start" : "end", class: "small name" }, 40));
+    svg.append(nameText(`${runs[run]} ${fixed(score, measures[measure].digits)}`, { x: x(score) + (after ? 5 : -5), y, "text-anchor": after ? "start" : "end", class: "small name halo" }, 40));
   });
   showFigure("topic-chart", svg);
 }

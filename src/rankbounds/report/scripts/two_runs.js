@@ -34,14 +34,14 @@ function showPair() {
 }
 
 function chartUnknowns(a, b, measure) {
-  const unknowns = unknownsOf(a, b, measure), room = roomOf("pair-lanes"), top = 12, step = LANE * 4, left = 200;
+  const unknowns = unknownsOf(a, b, measure), room = roomOf("pair-lanes"), top = 12, step = LANE * 4, narrow = room < 480, left = narrow ? 176 : 250;
   const kinds = unknowns.told, bottom = top + kinds.length * step;
   const svg = canvas(room, bottom + 40, `What noise, unjudged documents, ties and another p leave of the difference of ${runs[a]} and ${runs[b]}`);
   const x = scale(...stretch([0, unknowns.difference, ...kinds.flatMap(({ low, high }) => [low, high])], 5), left, room - 20);
-  axisBelow(svg, x, top - 6, bottom, room < 500 ? 3 : 6, { withSign: true, name: "difference A less B" });
+  axisBelow(svg, x, top - 6, bottom, narrow ? 3 : 6, { withSign: true, name: "difference A less B" });
   kinds.forEach((unknown, number) => {
     const y = top + number * step;
-    svg.append(drawn("text", { x: left - 10, y: y + step / 2, "text-anchor": "end", class: unknown.turns ? "turns" : "" }, unknown.name + (unknown.turns ? ": could" : "")));
+    svg.append(drawn("text", { x: left - 10, y: y + step / 2, "text-anchor": "end", class: unknown.turns ? "turns" : "" }, unknown.name + (!unknown.turns ? "" : narrow ? ": open" : ": could turn the order")));
     lanes(svg, x, y + step / 2 - LANE, { difference: unknowns.difference, told: [unknown] }, "var(--ink)");
   });
   showFigure("pair-lanes", svg);

@@ -1,0 +1,357 @@
+"""What documents say, in files as collections come: JSON lines, tables with tabs or commas, TREC's SGML; also packed.
+
+Only where each document stands is kept, so that collections larger than memory can be looked up; a text is read when it
+is asked for. What is compressed is unpacked once, into a temporary file that is gone when the process is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import html
+import io
+import re
+import shutil
+import tempfile
+import threading
+import weakref
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+
+from rankbounds.errors import DataError, Place
+from rankbounds.files import compression, json_text
+from rankbounds.files.named_columns import DOC_NAMES, find_column
+from rankbounds.files.opening import expand, stream
+
+ID_NAMES = (*DOC_NAMES[:-2], "_id", "id", "passage_id")
+"""What a file may call a document's id."""
+TITLE_NAMES, TEXT_NAMES = ("title", "headline"), ("text", "contents", "content", "body", "abstract", "passage")
+EXPECTED = (
+    "Expected are JSON lines or a table with an id and a text for each document, id<TAB>text, or TREC's SGML "
+    "(<DOC><DOCNO>)."
+)
+LONGEST_SHOWN = 200_000
+"""So many characters of a document are shown."""
+LONGEST_RECORD = 1 << 26
+"""A document of more bytes is none."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_HEAD = 1 << 16
+
+
+@dataclass(frozen=True)
+class DocumentText:
+    """What a document says."""
+
+    title: str
+    text: str
+    cut: int = 0
+    """How many characters are not shown."""
+
+
+class DocumentTexts:
+    """Where in these files each document stands.
+
+    Parameters
+    ----------
+    paths
+        Files, folders and globs. Where several hold the same document, the first counts.
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._files: list[_File] = []
+        self._unpacked: IO[bytes] | None = None
+        self._lock = threading.Lock()
+        keys, numbers, places = array("q"), array("q"), array("q")
+        for path in expand(paths):
+            file = self._opened(path)
+            for doc_id, offset in file.documents():
+                keys.append(hash(doc_id))
+                numbers.append(len(self._files))
+                places.append(offset)
+            self._files.append(file)
+        key = np.frombuffer(keys, dtype=np.int64)
+        order = np.argsort(key, kind="stable")
+        self._key = key[order]
+        self._file, self._place = (np.frombuffer(held, dtype=np.int64)[order] for held in (numbers, places))
+
+    def __len__(self) -> int:
+        return int(self._key.size)
+
+    def text(self, doc_id: str) -> DocumentText | None:
+        """What the files say of a document; None where they say nothing."""
+        begin, end = (int(np.searchsorted(self._key, hash(doc_id), side)) for side in ("left", "right"))
+        for file, place in zip(self._file[begin:end].tolist(), self._place[begin:end].tolist(), strict=True):
+            with self._lock:
+                found, document = self._files[file].document(place)
+            if found == doc_id:
+                return document
+        return None
+
+    def _temporary(self) -> IO[bytes]:
+        """A file without a name, which is closed with this object."""
+        file = tempfile.TemporaryFile()  # noqa: SIM115
+        weakref.finalize(self, file.close)
+        return file
+
+    def _opened(self, path: str) -> _File:
+        """The file in its format; behind what was unpacked before, where it is compressed."""
+        with stream(path) as file:
+            head = file.read(_HEAD)
+            held, begin, end = None, 0, None
+            if compression.is_compressed(path):
+                held = self._unpacked = self._unpacked or self._temporary()
+                begin = held.seek(0, 2)
+                held.write(head)
+                shutil.copyfileobj(file, held, 1 << 20)
+                end = held.tell()
+        begin += len(_BYTE_ORDER_MARK) * head.startswith(_BYTE_ORDER_MARK)
+        head = head.removeprefix(_BYTE_ORDER_MARK)
+        if not head.strip():
+            raise DataError(path, "the file is empty.")
+        if b"\0" in head:
+            raise DataError(path, "this is not a text file (it holds NUL bytes).", EXPECTED)
+        return _format_of(head, path)(path, head, held, begin, end)
+
+
+class _File(ABC):
+    """One file in its format: ``path``, or a stretch of a file that holds what was unpacked from it."""
+
+    def __init__(self, path: str, head: bytes, held: IO[bytes] | None, begin: int, end: int | None) -> None:
+        self.path, self.head, self._held, self._begin, self._end = path, head, held, begin, end
+
+    @abstractmethod
+    def documents(self) -> Iterator[tuple[str, int]]:
+        """Every document's id, and where it begins."""
+
+    @abstractmethod
+    def _read(self, file: IO[bytes]) -> tuple[str, DocumentText]:
+        """The document that begins here."""
+
+    def document(self, place: int) -> tuple[str, DocumentText]:
+        """The document at this place, and its id."""
+        try:
+            if self._held is not None:
+                self._held.seek(place)
+                return self._read(self._held)
+            with open(self.path, "rb") as file:
+                file.seek(place)
+                return self._read(file)
+        except (OSError, ValueError) as error:
+            problem = error.problem if isinstance(error, DataError) else "the document is not where it was."
+            raise DataError(self.path, problem, "If the file was changed meanwhile, start again.") from None
+
+    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
+        """Line by line, with its number and where it begins."""
+        # (what was unpacked stays open, to be read again)
+        with open(self.path, "rb") if self._held is None else contextlib.nullcontext(self._held) as file:
+            offset, number = file.seek(self._begin), 0
+            while self._end is None or offset < self._end:
+                line = _line(file)
+                number += 1
+                if not line:
+                    break
+                if len(line) > LONGEST_RECORD:
+                    raise DataError(Place(self.path, number), "this line is longer than 64 MB.", EXPECTED)
+                yield number, offset, line
+                offset += len(line)
+
+
+def _line(file: IO[bytes]) -> bytes:
+    return file.readline(LONGEST_RECORD + 1)
+
+
+def _decoded(content: bytes) -> str:
+    """Text in UTF-8, else in Latin-1, which older collections are in."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def _shown(title: str, text: str) -> DocumentText:
+    return DocumentText(title.strip(), text[:LONGEST_SHOWN], max(0, len(text) - LONGEST_SHOWN))
+
+
+def _of_fields(fields: Mapping[str, Any], id_name: str) -> DocumentText:
+    """Title and text under any of their names; several texts one after the other, each once."""
+    by_name = {str(name).lower(): value for name, value in fields.items() if value and name != id_name}
+    texts = dict.fromkeys(str(by_name[name]) for name in TEXT_NAMES if name in by_name)
+    title = next((str(by_name[name]) for name in TITLE_NAMES if name in by_name), "")
+    return _shown(title, "\n\n".join(texts))
+
+
+class _JsonLines(_File):
+    """An object a line, as BEIR, Anserini and others write them. The id is the first key that may be one."""
+
+    _ID_IN_FRONT = re.compile(
+        rb'\s*\{\s*"(?:%s)"\s*:\s*"([^"\\]*)"\s*[,}]' % "|".join(map(re.escape, ID_NAMES)).encode()
+    )
+
+    def documents(self) -> Iterator[tuple[str, int]]:
+        for number, offset, line in self._lines():
+            if in_front := self._ID_IN_FRONT.match(line):  # the rest is looked at when it is shown
+                yield _decoded(in_front[1]), offset
+            elif line.strip():
+                fields, id_name = self._fields(line, Place(self.path, number))
+                yield str(fields[id_name]), offset
+
+    def _read(self, file: IO[bytes]) -> tuple[str, DocumentText]:
+        fields, id_name = self._fields(_line(file), self.path)
+        return str(fields[id_name]), _of_fields(fields, id_name)
+
+    def _fields(self, line: bytes, place: Place | str) -> tuple[Mapping[str, Any], str]:
+        fields = json_text.parse(_decoded(line), place, "a line of JSON")
+        names = fields if isinstance(fields, dict) else ()
+        id_name = next((name for name in names if name.lower() in ID_NAMES), None)
+        if id_name is None:
+            raise DataError(place, f"this should be a JSON object with one of {', '.join(ID_NAMES)}.")
+        return fields, id_name
+
+
+class _Table(_File):
+    """Rows with tabs or commas between the cells: with a header, or id and text, or id, title and text (last)."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        first = _decoded(self.head.lstrip().split(b"\n", 1)[0]).rstrip("\r")
+        self._separator = "\t" if "\t" in first else ","
+        self._header: list[str] | None = [cell.strip() for cell in self._cells(first)]
+        self._id = find_column(self._header, ID_NAMES)
+        self._names_row = self._id is not None and find_column(self._header, (*TEXT_NAMES, *TITLE_NAMES)) is not None
+        if not self._names_row:
+            self._header = None
+        if self._separator == "," and self._header is None:
+            raise DataError(Place(self.path, 1), "no id and text are named by a header.", EXPECTED)
+
+    def documents(self) -> Iterator[tuple[str, int]]:
+        named = False
+        held, start, first = b"", 0, 0
+        for number, offset, line in self._lines():
+            if not held:
+                held, start, first = line, offset, number
+            else:
+                held += line
+            if self._goes_on(held):
+                if len(held) > LONGEST_RECORD:
+                    raise DataError(Place(self.path, first), "a quotation mark opens here and is never closed.")
+                continue
+            record, held = held, b""
+            if not record.strip():
+                continue
+            if self._names_row and not named:
+                named = True
+                continue
+            yield self._row(record, Place(self.path, first))[0], start
+        if held:
+            raise DataError(Place(self.path, first), "a quotation mark opens here and is never closed.")
+
+    def _goes_on(self, record: bytes) -> bool:
+        """Is the row open at its end? A quoted cell of a CSV may hold lines."""
+        return self._separator == "," and record.count(b'"') % 2 == 1
+
+    def _read(self, file: IO[bytes]) -> tuple[str, DocumentText]:
+        record = _line(file)
+        while self._goes_on(record) and len(record) <= LONGEST_RECORD and (line := _line(file)):
+            record += line
+        return self._row(record, self.path)
+
+    def _cells(self, row: str) -> list[str]:
+        if self._separator == "\t" and '"' not in row:
+            return row.split("\t")
+        if self._separator == "\t":  # quotation marks are text, but around a whole cell
+            cells = row.split("\t")
+            quoted = [len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells]
+            return [
+                cell[1:-1].replace('""', '"') if within else cell for cell, within in zip(cells, quoted, strict=True)
+            ]
+        longest = csv.field_size_limit(LONGEST_RECORD)
+        try:
+            return next(csv.reader(io.StringIO(row, newline=""), skipinitialspace=True), [])
+        finally:
+            csv.field_size_limit(longest)
+
+    def _row(self, record: bytes, place: Place | str) -> tuple[str, DocumentText]:
+        try:
+            cells = self._cells(_decoded(record).rstrip("\r\n"))
+        except csv.Error as error:
+            raise DataError(place, f"cannot be read as a table ({error}).") from None
+        if self._header is not None and self._id is not None:
+            fields = dict(zip(self._header, cells, strict=False))
+            if self._id not in fields:
+                raise DataError(place, f"this row has no {self._id}.", EXPECTED)
+            return fields[self._id].strip(), _of_fields(fields, self._id)
+        if len(cells) < 2:
+            raise DataError(place, "this line has an id, but no text.", EXPECTED)
+        return cells[0].strip(), _shown(cells[-2] if len(cells) > 2 else "", cells[-1])
+
+
+class _Sgml(_File):
+    """TREC's collections: ``<DOC>``, ``<DOCNO>`` with the id, and fields that are closed or not."""
+
+    _MARKS = re.compile(rb"<DOC\b[^>]*>|<DOCNO>\s*([^<]*?)\s*</DOCNO>", re.I)
+    _UNFINISHED = re.compile(rb"<DOCNO>[^<]*\Z", re.I)
+    _END = re.compile(rb"</DOC>", re.I)
+    _ABOUT = re.compile(r"<(DOCNO|DOCID|DOCTYPE|FILEID|DOCHDR|DOCOLDNO)>.*?</\1>", re.I | re.S)
+    _HEADLINES = re.compile(r"<(HEADLINE|TITLE|HL|TI|HEAD|TTL)>(.*?)</\1>", re.I | re.S)
+    _BODY = re.compile(r"<TEXT>(.*?)(?=</TEXT>|<TEXT>|\Z)", re.I | re.S)
+
+    def documents(self) -> Iterator[tuple[str, int]]:
+        begun: tuple[int, int] | None = None
+        before, before_at, lines = b"", 0, 0
+        for number, offset, line in self._lines():
+            if before:  # a DOCNO that goes over several lines
+                line, offset = before + line, before_at
+            before, lines = b"", lines + 1 if before else 0
+            for mark in self._MARKS.finditer(line):
+                if mark[1] is None:
+                    if begun is not None:
+                        raise DataError(Place(self.path, begun[1]), "this document has no <DOCNO>.")
+                    begun = offset + mark.start(), number
+                elif begun is not None:
+                    yield _decoded(mark[1]), begun[0]
+                    begun = None
+            unfinished = self._UNFINISHED.search(line)
+            if unfinished and begun is not None and lines < 20:
+                before, before_at = line[unfinished.start() :], offset + unfinished.start()
+        if begun is not None:
+            raise DataError(Place(self.path, begun[1]), "this document has no <DOCNO>.")
+
+    def _read(self, file: IO[bytes]) -> tuple[str, DocumentText]:
+        record, end = b"", None
+        while end is None and len(record) < LONGEST_RECORD and (piece := file.read(_HEAD)):
+            searched = max(0, len(record) - len("</DOC>"))
+            record += piece
+            end = self._END.search(record, searched)
+        content = record[: end.start()] if end else record
+        id_mark = next((mark for mark in self._MARKS.finditer(content) if mark[1] is not None), None)
+        if id_mark is None:
+            raise ValueError("no document begins here")
+        text = _decoded(content)
+        headline = self._HEADLINES.search(text)
+        bodies = self._BODY.findall(text) or [self._HEADLINES.sub("", self._ABOUT.sub("", text))]
+        plain = "\n\n".join(map(_without_tags, bodies))
+        return _decoded(id_mark[1]), _shown(" ".join(_without_tags(headline[2]).split()) if headline else "", plain)
+
+
+def _without_tags(text: str) -> str:
+    """The words alone; paragraphs stay apart."""
+    text = re.sub(r"<!--.*?-->", " ", text, flags=re.S)
+    text = re.sub(r"</?(?:P|DIV|BR|H[1-6])\b[^>]*>", "\n\n", text, flags=re.I)
+    return html.unescape(re.sub(r"<[^>]*>", " ", text)).strip()
+
+
+def _format_of(head: bytes, path: str) -> type[_File]:
+    start = head.lstrip()
+    if start[:1] == b"{":
+        return _JsonLines
+    if start[:1] == b"<" and re.search(rb"<DOC\b", head, re.I):
+        return _Sgml
+    first = start.split(b"\n", 1)[0]
+    if start[:1] not in (b"<", b"[") and (b"\t" in first or b"," in first):
+        return _Table
+    raise DataError(path, "no documents that can be read stand here.", EXPECTED)

@@ -1,0 +1,129 @@
+"""Texts of documents are found in the files that people hold, and what is wrong with a file is told in a sentence."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from rankbounds.errors import DataError
+from rankbounds.files import document_texts
+from rankbounds.files.document_texts import DocumentTexts
+
+SGML = """<DOC>
+<DOCNO> FT911-3 </DOCNO>
+<PROFILE>_AN-BEOA7AAIFT</PROFILE>
+<HEADLINE>FT  14 MAY 91 / Sale
+of &amp; shares</HEADLINE>
+<TEXT>First line.
+<P>Second &lt;b&gt; line.</P></TEXT>
+</DOC>
+<doc><docno>
+LA-1
+</docno>No text element here.</doc><DOC><DOCNO>X</DOCNO><TEXT>a</TEXT><TEXT>b</TEXT></DOC>
+"""
+FILES = {
+    "beir.jsonl": (
+        '{"_id": "1", "title": "T", "text": "one\\ntwo", "metadata": {}}\n{"title": "U", "_id": 2, "text": "three"}\n',
+        {"1": ("T", "one\ntwo"), "2": ("U", "three")},
+    ),
+    "anserini.jsonl": ('\ufeff{"id": "d\\u00e9", "contents": "x"}\n', {"d\u00e9": ("", "x")}),
+    "marco.tsv": ('7\tIt is "quoted.\r\n8\tb, c\r\n', {"7": ("", 'It is "quoted.'), "8": ("", "b, c")}),
+    "marco-docs.tsv": ("D1\thttp://x\tTitle\tBody\n", {"D1": ("Title", "Body")}),
+    "wikipedia.tsv": ('id\ttext\ttitle\n1\t"a ""b"" c"\tAaron\n', {"1": ("Aaron", 'a "b" c')}),
+    "table.csv": (
+        'docno,Title,body\nx,"A, B","two\nlines ""quoted"""\n\ny,,z\n',
+        {"x": ("A, B", 'two\nlines "quoted"'), "y": ("", "z")},
+    ),
+    "latin.sgml": (
+        SGML,
+        {
+            "FT911-3": ("FT 14 MAY 91 / Sale of & shares", "First line.\n\n\nSecond <b> line."),
+            "LA-1": ("", "No text element here."),
+            "X": ("", "a\n\nb"),
+        },
+    ),
+}  # fmt: skip
+
+
+def packed(kind, content):
+    if kind == "zst":
+        return pytest.importorskip("zstandard").compress(content)
+    return gzip.compress(content) if kind == "gz" else content
+
+
+def said(documents, doc_id):
+    text = documents.text(doc_id)
+    return None if text is None else (text.title, text.text)
+
+
+@pytest.mark.parametrize("kind", ["plain", "gz", "zst"])
+def test_every_format_says_what_its_documents_say(tmp_path, kind):
+    for name, (content, _) in FILES.items():
+        (tmp_path / f"{name}.{kind}").write_bytes(packed(kind, content.encode()))
+    for name, (_, expected) in FILES.items():
+        documents = DocumentTexts([str(tmp_path / f"{name}.{kind}")])
+        assert {doc_id: said(documents, doc_id) for doc_id in expected} == expected
+        assert len(documents) == len(expected)
+        assert documents.text("nobody") is None
+    (tmp_path / f"other.{kind}").write_bytes(packed(kind, b"Z\tlast\n"))
+    together = DocumentTexts([str(tmp_path)])  # a folder; the first file of a name counts
+    assert said(together, "X") == ("", "a\n\nb")
+    assert said(together, "1") == ("T", "one\ntwo")
+    assert said(together, "Z") == ("", "last")
+
+
+def test_texts_in_latin_1_are_read(tmp_path):
+    (tmp_path / "docs").write_bytes("<DOC><DOCNO>1</DOCNO><TEXT>caf\u00e9</TEXT></DOC>".encode("latin-1"))
+    assert said(DocumentTexts([str(tmp_path / "docs")]), "1") == ("", "caf\u00e9")
+
+
+def test_ids_whose_hashes_are_the_same_are_told_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(document_texts, "hash", lambda _: 5, raising=False)
+    (tmp_path / "docs").write_text("a\t1\nb\t2\nc\t3\na\t4\n")
+    documents = DocumentTexts([str(tmp_path / "docs")])
+    assert [said(documents, name) for name in "abcd"] == [("", "1"), ("", "2"), ("", "3"), None]
+
+
+def test_a_large_collection_is_looked_up_and_not_held(tmp_path):
+    with (tmp_path / "docs.jsonl").open("w") as file:
+        for number in range(20_000):
+            file.write(json.dumps({"_id": f"d{number}", "text": f"{number} " * 40}) + "\n")
+    documents = DocumentTexts([str(tmp_path / "docs.jsonl")])
+    held = [array.nbytes for array in vars(documents).values() if hasattr(array, "nbytes")]
+    assert sum(held) <= 24 * 20_000
+    assert documents.text("d19999").text == "19999 " * 40
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "docs: the file is empty."),
+        (b"PAR1\0\0", "docs: this is not a text file"),
+        (b"[1, 2]", "docs: no documents that can be read stand here."),
+        (b"<html><p>x</p></html>", "docs: no documents that can be read stand here."),
+        (b"one line without anything\n", "docs: no documents that can be read stand here."),
+        (b'{"_id": "1"}\n{"text": "x"}\n', "docs:2: this should be a JSON object with one of"),
+        (b'{"_id": "1"}\n{"text": \n', "docs:2: cannot be read as a line of JSON"),
+        (b"1\ttext\n2\n", "docs:2: this line has an id, but no text."),
+        (b"alpha, beta\n", "docs:1: no id and text are named by a header."),
+        (b'id,text\n1,"x\n2,y\n', "docs:2: a quotation mark opens here and is never closed."),
+        (b"<DOC>\n<TEXT>x</TEXT></DOC>\n<DOC><DOCNO>2</DOCNO></DOC>", "docs:1: this document has no <DOCNO>."),
+        (gzip.compress(b"1\tx\n" * 5000)[:40], "docs: the compressed data are damaged"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(tmp_path, content, told):
+    (tmp_path / "docs").write_bytes(content)
+    with pytest.raises(DataError) as error:
+        DocumentTexts([str(tmp_path / "docs")])
+    assert str(error.value).removeprefix(f"{tmp_path}/").startswith(told)
+
+
+def test_a_document_without_an_end_is_no_trap(tmp_path, monkeypatch):
+    monkeypatch.setattr(document_texts, "LONGEST_RECORD", 1000)
+    (tmp_path / "long").write_text("1\t" + "x" * 2000)
+    with pytest.raises(DataError, match="long:1: this line is longer than 64 MB"):
+        DocumentTexts([str(tmp_path / "long")])
+    (tmp_path / "open").write_text("<DOC><DOCNO>1</DOCNO>" + ("y" * 99 + "\n") * 2000)
+    assert len(DocumentTexts([str(tmp_path / "open")]).text("1").text) < 70_000
