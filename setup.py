@@ -29,6 +29,8 @@ kernel = Extension(
     sources=sorted(path.as_posix() for path in HERE.glob("*.c")),
     depends=sorted(path.as_posix() for path in HERE.glob("*.h")),
     define_macros=[("Py_LIMITED_API", "0x030A0000")],
+    # Products are rounded before they are added, as NumPy does it.
+    extra_compile_args=[] if sys.platform == "win32" else ["-ffp-contract=off"],
     py_limited_api=True,
     optional=True,
 )

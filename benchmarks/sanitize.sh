@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the kernel with the address and undefined-behaviour sanitizers, in a copy of the checkout, and runs its tests and
-# half a minute of fuzzing with them. Needs gcc and the packages that the tests need.
+# Builds the kernel with the address and undefined-behaviour sanitizers, in a copy of the checkout, and runs its tests,
+# those of reading and of runs in dicts, and half a minute of fuzzing with them; then its tests once more without the
+# wide instructions of x86, as other processors run it. Needs gcc, setuptools and the packages that the tests need.
 #
 #     bash benchmarks/sanitize.sh [PYTHON]
 set -euo pipefail
@@ -13,15 +14,19 @@ cp -r setup.py pyproject.toml README.md LICENSE src tests benchmarks "$copy"
 cd "$copy"
 rm -rf benchmarks/data
 find . -name '*.so' -delete
-CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer" \
-    "$python" setup.py -q build_ext --inplace
+flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+CFLAGS=$flags "$python" setup.py -q build_ext --inplace
 # Python keeps memory until it ends: leaks are not looked for.
-export LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)"
-export ASAN_OPTIONS=detect_leaks=0 PYTHONPATH="$copy/src" PYTHONMALLOC=malloc
-"$python" -c "from rankbounds.columns import native; assert native.in_use(), 'the kernel was not built'"
-"$python" -m pytest -p no:cacheprovider -n 0 tests/test_native.py tests/test_reading.py
-"$python" - <<'PYTHON'
+sanitized() {
+    LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \
+        ASAN_OPTIONS=detect_leaks=0 PYTHONPATH="$copy/src" PYTHONMALLOC=malloc "$python" "$@"
+}
+in_use="from rankbounds.columns import native; assert native.in_use(), 'the kernel was not built'"
+sanitized -c "$in_use"
+sanitized -m pytest -p no:cacheprovider -n 0 tests/test_native.py tests/test_reading.py tests/test_evaluator.py
+sanitized - <<'PYTHON'
 import sys, tempfile, time
+from dataclasses import replace
 from pathlib import Path
 sys.path.insert(0, "benchmarks")
 import fuzz
@@ -29,7 +34,11 @@ from fuzzing.case import run
 end, number = time.process_time() + 30, 0
 with tempfile.TemporaryDirectory() as folder:
     while time.process_time() < end:
-        run(fuzz.case_of(1, number, ["kernel"])[1], Path(folder) / "case")
+        case = replace(fuzz.case_of(1, number, ["kernel"])[1], seconds=60)  # sanitizers take their time
+        run(case, Path(folder) / "case")
         number += 1
 print(f"{number} cases of fuzzing: nothing found")
 PYTHON
+CFLAGS="$flags -U__SSE2__" "$python" setup.py -q build_ext --inplace --force
+sanitized -c "$in_use"
+sanitized -m pytest -p no:cacheprovider -n 0 tests/test_native.py

@@ -219,6 +219,18 @@ class TestRows:
             assert row["ci_low"] < row["estimate"] < row["ci_high"]
             assert row["method"] == "linearised"
 
+    @pytest.mark.parametrize(("measure", "times"), [("RBP(p=0.8)", 0), ("nDCG@5", 3), ("AP(rel=2)", 5)])
+    def test_what_linearisation_leaves_out_widens_the_interval(self, measure, times):
+        """By how much was held against real labels; AP, in which documents count together, needs most."""
+        people, labels, runs = collection(12)
+        sample = judged(rb.draw_sample(labels, runs, measure, budget=40, seed=1), people)
+        found = rb.audit(labels, sample, runs, measure)
+        (estimate,) = found.estimates
+        design, _ = design_variance(estimate.terms, found.sample.probability)
+        left_out = 0.0 if estimate.remainder is None else estimate.remainder.var(axis=-1, ddof=1)
+        sd = [row["sd"] for row in found.rows()]
+        assert np.square(sd) == pytest.approx(design + left_out * (times**2 + 1 / 40))
+
     def test_a_sample_in_any_form_and_order(self, tmp_path):
         people, labels, runs = collection(11)
         rows = judged(rb.draw_sample(labels, runs, budget=30, seed=1), people)

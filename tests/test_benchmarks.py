@@ -61,7 +61,7 @@ def test_a_small_run_and_what_has_grown_since(tmp_path, capsys):
         assert all(float(part) > 0 for part in row[4].split(" / "))
     assert one_list[0] == "prepared"
     met = {row[0]: row[4] for row in found["Must reach"][1:]}
-    assert len(met) == len(targets.TARGETS) + 1 + len(targets.LARGE)
+    assert len(met) == len(targets.TARGETS) + 1 + len(targets.LARGE) + len(targets.MOST_GROWTH)
     assert met["100 x 50 x 1000 files, five measures"] == "not measured"
     assert met["20,000 x 100, one file, scores written"] in ("yes", "no")
 
@@ -78,6 +78,16 @@ def test_a_small_run_and_what_has_grown_since(tmp_path, capsys):
 
 def ratio(workload, ours, peer, wall, threads=None):
     return Ratio(workload, ours, threads, peer, wall, wall, None)
+
+
+def test_growth_is_from_fewer_threads_to_more_of_the_same_workload():
+    found = [
+        ratio("many", "five measures", "other", wall, threads) for threads, wall in ((1, 0.3), (2, 0.2), (4, 0.25))
+    ]
+    assert targets.growth_with_threads(found, "wall") == pytest.approx(1.25)
+    found.append(ratio("long", "five measures", "other", 0.9, 8))  # nothing of this one had fewer
+    assert targets.growth_with_threads(found, "processor") == pytest.approx(1.25)
+    assert targets.growth_with_threads(found[-1:], "wall") is None
 
 
 def test_targets_are_of_as_many_threads_as_processors():

@@ -277,6 +277,29 @@ class TestEquality:
         assert len(set(levelled(chain[[2, 0, 3, 1]]).tolist())) == 1
         assert len(set(levelled(1 + 3 * step * np.arange(4)).tolist())) == 4
 
+    def test_rows_are_levelled_as_one_by_one(self):
+        """Rows in which nothing is nearly equal are left alone; that must not show."""
+
+        def plainly(values):
+            order = sorted(range(len(values)), key=lambda place: (math.isnan(values[place]), values[place]))
+            result, first = list(values), None
+            for before, here in zip([None, *order], order, strict=False):
+                near = before is not None and (
+                    values[here] == values[before]
+                    or (math.isfinite(values[here])
+                    and 0 <= values[here] - values[before] <= TOLERANCE * max(abs(values[here]), abs(values[before])))
+                )
+                first = first if near else here
+                result[here] = values[first]
+            return result
+
+        random = np.random.default_rng(5)
+        values = random.choice([0.1, 0.2, 0.3, 1e-300, np.nan], (400, 7)) + random.choice([0, 1e-16, 5e-14], (400, 7))
+        values[:20, 3] = np.inf
+        values[200:] += random.random((200, 7))
+        np.testing.assert_array_equal(levelled(values), [plainly(row) for row in values.tolist()])
+        assert levelled(values.T).flags["C_CONTIGUOUS"]
+
     def test_small_scores_are_told_apart_beside_large_ones(self):
         one, other = np.array([0.8, 3e-14, 1e-14]), np.array([0.2, 1e-14, 0.0])
         assert (differences(one, other) > 0).all()

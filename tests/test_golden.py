@@ -82,7 +82,7 @@ def test_trec_eval_prints_the_same_at_another_level_of_relevance(unpacked):
         "bpref",
         "infAP",
     )
-    measures = {name: type(one)(**{**vars(one), "rel": 2}) for name, one in known(binary).items()}
+    measures = {name: measure.changed(rel=2) for name, measure in known(binary).items()}
     scores = rb.evaluate(folder / "qrels.rel_level", folder / "results.test", measures.values())
     assert_prints_alike(scores, expected, measures, at_least=44)
 

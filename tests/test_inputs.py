@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import io
 import json
 import warnings
@@ -163,7 +164,8 @@ def forms_of_several(folder):
     """Two runs, called bm25 and dense, in every form that holds several."""
     runs = {"bm25": RETRIEVED, "dense": OTHER}
     for name, nested in runs.items():
-        rb.Run.from_columns(*zip(*rows_of(nested), strict=True), name=name).write(folder / f"{name}.run.gz")
+        text = rb.Run.from_columns(*zip(*rows_of(nested), strict=True), name=name).text()
+        (folder / f"{name}.run.gz").write_bytes(gzip.compress(text.encode()))
     read = rb.read_runs(folder)
     long = [(name, *row) for name, nested in runs.items() for row in rows_of(nested)]
     frame = pd.DataFrame(long, columns=["run", "query_id", "doc_id", "score"])

@@ -12,7 +12,7 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.inputs import all_runs, judgments_from
-from rankbounds.comparison import Evidence
+from rankbounds.comparison import Evidence, settling_wording
 from rankbounds.comparison.settling_plan import SettlingPlan
 from rankbounds.comparison.settling_question import DRAWS_OF_EFFECTS, Question
 from rankbounds.comparison.simulated_judging import SimulatedJudging, least_count
@@ -276,6 +276,32 @@ def test_hidden_judgments_are_asked_for_again():
     assert len(mean) == 2 * len(settling_by_judging_order.ORDERS)
     for measure in ("P@10", "nDCG@10"):
         assert 0 < mean[measure, "value"] < mean[measure, "random"] < math.inf
+
+
+@pytest.mark.parametrize(
+    ("bounds", "began", "told"),
+    [
+        ((-0.2, 0.1), None, "Whatever unjudged documents turn out to be, A less B lies between -0.2000 and +0.1000."),
+        (
+            (-0.2, -0.1),
+            (-0.2, 0.3),
+            "Whatever unjudged documents turn out to be, A less B lies between -0.2000 and -0.1000. When judging "
+            "began, it lay between -0.2000 and +0.3000.",
+        ),
+        (
+            (-0.0047, -0.0047),
+            (-0.0047, -0.0047),
+            "A less B is -0.0047, whatever else is judged: nothing that matters is unjudged.",
+        ),
+        (
+            (0.00471, 0.00472),
+            (0.004711, 0.004719),
+            "Whatever unjudged documents turn out to be, A less B is +0.0047 to four digits.",
+        ),
+    ],
+)
+def test_what_is_left_of_a_difference_is_told_without_ends_that_are_the_same(bounds, began, told):
+    assert settling_wording.difference_left(("A", "B"), bounds, began) == told
 
 
 def test_no_probability_is_told_of_a_run_that_is_hardly_judged(command):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -23,10 +25,11 @@ from rankbounds.columns.native.lines import Lines, count_lines
 from rankbounds.columns.native.lists import block_of, order_in_groups
 from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
 from rankbounds.columns.pairs import Pairs, Source
-from rankbounds.columns.sums import running_sums
+from rankbounds.columns.sums import running_sums, weighted_sums
 from rankbounds.files.opening import text_of
 from rankbounds.rankings.join import in_batches, join
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.threads import in_threads
 
 needs_kernel = pytest.mark.skipif(native.built is None, reason="no compiler built the kernel")
 
@@ -321,6 +324,18 @@ def test_running_sums_are_those_that_one_addition_after_the_other_gives(rows, up
             assert np.ascontiguousarray(running_sums(array, upward=upward)).tobytes() == wanted
 
 
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, -0.0, 0.1, 1.0, 3.7, -0.3]), min_size=5, max_size=5), max_size=19),
+    st.integers(1, 5),
+)
+def test_weighted_sums_are_those_that_one_addition_after_the_other_gives(rows, count):
+    array, weights = np.array(rows, dtype=np.float64).reshape(-1, 5), np.array([1.0, 0.63, 0.5, 0.43, 0.3])[:count]
+    wanted = [sum(itertools.islice(map(operator.mul, row, weights.tolist()), 1, None), row[0] * 1.0) for row in rows]
+    for way in ("NumPy", "kernel") if native.built is not None else ("NumPy",):
+        with native.switched(way):
+            assert weighted_sums(array, weights).tobytes() == np.array(wanted, dtype=np.float64).tobytes()
+
+
 ranks_dicts = pytest.mark.skipif(not hasattr(native.built, "rank_dicts"), reason="no kernel that ranks dicts was built")
 names_of_documents = [
     "a",
@@ -350,11 +365,16 @@ def held_of(facts: TopicFacts) -> HeldDocuments:
     st.dictionaries(st.sampled_from("12345"), documents_found, min_size=1),
     st.sampled_from(["run", "line", "trec", "docid"]),
     st.sampled_from(["single", "double"]),
+    st.integers(0, 3),
 )
-def test_dicts_are_ranked_as_tables_are(qrels, run, order, precision):
+def test_dicts_are_ranked_as_tables_are(qrels, run, order, precision, turns):
     facts = TopicFacts(as_qrels(qrels))
     topic = np.array([facts.query_ids.index(query) if query in qrels else -1 for query in run])
-    lists = held_of(facts).ranked(list(run.values()), topic, order, single=precision == "single", keep_judgments=True)
+    held = held_of(facts)
+    for turn in range(turns):  # new documents, documents that come again, documents that were looked up
+        before = [{name: score - turn for name, score in inner.items()} for inner in run.values()]
+        held.ranked(before, topic, "trec", single=False, keep_judgments=False)
+    lists = held.ranked(list(run.values()), topic, order, single=precision == "single", keep_judgments=True)
     if not any(query in qrels for query in run):
         assert lists.length.size == 0
         return
@@ -389,7 +409,7 @@ def test_dicts_that_cannot_be_ranked_are_handed_back():
     with pytest.raises(IndexError, match="topics"):
         ranked({"a": 1}, {"a": 1}, {"a": 1})
     with pytest.raises(TypeError, match="a list of dicts"):
-        native.kernel.rank_dicts({}, *range(14))
+        native.kernel.rank_dicts({}, [], *range(17))
     with native.switched("NumPy"):
         assert ranked({"x": 1.0}) is None
     longest = held_of(TopicFacts(as_qrels({"1": {str(number): number % 3 for number in range(5000)}})))
@@ -440,3 +460,11 @@ def test_an_id_that_goes_on_with_zeros_comes_behind():
                 evaluator = rb.Evaluator(qrels, "RR")
                 assert evaluator.score(run)["q"] == evaluator.score({"q": run["q"]})["q"] == {"RR": 0.5}
                 assert rb.evaluate(qrels, run, "RR", ties="docid").value[0, 0, 0] == 1.0
+
+
+def test_no_more_threads_work_than_there_are_processors(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    for threads in (1, 2, 64):
+        seen = set(in_threads(lambda _: threading.get_ident(), range(200), threads))
+        assert len(seen) <= 2
+        assert list(in_threads(abs, [-3, 1, -2], threads)) == [3, 1, 2]

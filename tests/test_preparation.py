@@ -12,6 +12,8 @@ from rankbounds.checking.corpus import corpus_ids, judged_outside
 from rankbounds.cli import main
 from rankbounds.errors import DataError, UsageError
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 
 def ranked(documents: dict[str, float]) -> list[str]:
     """By score down, then by id down."""

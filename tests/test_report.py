@@ -23,7 +23,7 @@ import browser
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.comparison import Evidence, compare, wording
+from rankbounds.comparison import Evidence, compare, evidence, wording
 from rankbounds.comparison.rank_intervals import words as rank_words
 from rankbounds.persistence.polynomials import sign_changes
 from rankbounds.report import Choices, content, gather, page
@@ -751,20 +751,13 @@ def test_browser_saves_tables_and_figures(chromium, demo_page, demo, tmp_path):
     assert chromium.get_log("browser") == []
 
 
-ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_browser_page_is_accessible(chromium, demo_page, scheme):
     """Labels, names, heads of tables, order of headings, contrast and visible focus, each looked at in the browser."""
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    try:
+    with browser.coloured(chromium, scheme):
         opened(chromium, demo_page)
-        chromium.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
-        assert chromium.execute_script(ACCESSIBLE) == []
-    finally:
-        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        chromium.execute_script("for (const part of document.querySelectorAll('details')) part.open = true")
+        assert browser.lacks(chromium) == []
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])
@@ -807,7 +800,7 @@ def test_browser_shows_tables_of_scores_and_says_what_is_left_out(chromium, tmp_
     for a, b in ((0, 1), (4, 2)):
         names = demo_scores.runs[a], demo_scores.runs[b]
         assert verdict_of(chromium, a, b, 0) == compared.sentences("AP", names)
-    assert chromium.execute_script(ACCESSIBLE) == []
+    assert browser.lacks(chromium) == []
     assert chromium.get_log("browser") == []
     assert main(["report", *given, "--labels", "human", "-o", str(out)]) == 2
     assert "--labels is for judgments and runs" in capsys.readouterr().err
@@ -881,8 +874,10 @@ def test_browser_shows_many_collections(chromium, tmp_path, command):
         for row in parts:
             assert shown[row["collection"]] == f"{row['difference'] if row['a'] == a else 0 - row['difference']:+.4f}"
     assert chromium.current_url.endswith("#pair=re%3Ci%3Eranked,learned")
-    assert chromium.execute_script(ACCESSIBLE) == []
     assert not chromium.find_elements("css selector", "body b, body i:not(.mark):not(.share i)")
+    for scheme in ("light", "dark"):
+        with browser.coloured(chromium, scheme):
+            assert browser.lacks(chromium) == []
     assert chromium.get_log("browser") == []
 
 
@@ -914,3 +909,73 @@ def test_reports_read_as_every_command_does(tmp_path, command):
 def content_of(page: str) -> dict:
     """The data that a page holds."""
     return json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.S)[1])
+
+
+def test_browser_draws_figures_for_paper(chromium, demo_page):
+    """On paper a figure is drawn as wide as the page, and controls are words; on the screen it is as before."""
+    opened(chromium, demo_page)
+    drawn = "return [...document.querySelectorAll('figure svg[role]')].map((svg) => Number(svg.getAttribute('width')))"
+    on_screen = chromium.execute_script(drawn)
+    chromium.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    assert {700} == set(chromium.execute_script(drawn))
+    overlapping = """
+    return [...document.querySelectorAll("figure svg")].flatMap((svg) => {
+      const ticks = [...svg.querySelectorAll("text[text-anchor=middle]")].map((text) => text.getBoundingClientRect());
+      return ticks.filter((one, number) => ticks.some((other, place) => place > number && Math.abs(one.y - other.y) < 2
+        && one.right > other.left && other.right > one.left)).map(() => svg.getAttribute("aria-label"));
+    })"""
+    assert chromium.execute_script(overlapping) == []
+    chromium.execute_script("window.dispatchEvent(new Event('afterprint'))")
+    assert chromium.execute_script(drawn) == on_screen
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        styles = "return [...document.querySelectorAll('select')].map((list) => getComputedStyle(list).borderTopWidth)"
+        assert set(chromium.execute_script(styles)) == {"0px"}
+        assert not chromium.find_element("id", "search").is_displayed()
+    finally:
+        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_browser_tells_runs_apart_on_a_phone(chromium, demo_page):
+    """Names are whole, and every word of a figure lies within it."""
+    size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    cut = """
+    const inside = [...document.querySelectorAll("#board th .run > :last-child, #strips .who > span")];
+    const words = [...document.querySelectorAll("figure svg")].flatMap((svg) => {
+      const edge = svg.getBoundingClientRect();
+      return [...svg.querySelectorAll("text")].filter((text) => {
+        const box = text.getBoundingClientRect();
+        return box.left < edge.left - 1 || box.right > edge.right + 1;
+      }).map((text) => text.textContent);
+    });
+    return [inside.filter((name) => name.scrollWidth > name.clientWidth + 1).map((name) => name.textContent),
+      inside.filter((name) => name.clientHeight > 4 * 16).map((name) => name.textContent), words]"""
+    try:
+        opened(chromium, demo_page)
+        assert chromium.execute_script(cut) == [[], [], []]
+    finally:
+        chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_unjudged_documents_are_looked_up_only_in_runs_that_are_compared_closely(monkeypatch):
+    """Of many runs the pairs of the leading ones alone are looked at closely, which the others need not wait for."""
+    asked = []
+    look = evidence.find_unjudged
+
+    def noted(run, *given, **options):
+        asked.append(run.name)
+        return look(run, *given, **options)
+
+    monkeypatch.setattr(evidence, "find_unjudged", noted)
+    monkeypatch.setattr(evidence, "PROBABLE_RUNS", 2)
+    monkeypatch.setattr(content, "LEADING", 2)
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)", "P@10"]))
+    assert sorted(asked) == sorted(2 * [held["runs"][run] for run in held["closely"]])
+    assert len(held["closely"]) == 2
+
+
+def test_what_to_judge_next_is_that_of_judge_next_though_only_the_tops_of_runs_are_ranked(demo):
+    plan = rb.judge_next(DATA / "qrels.txt", DATA / "runs", budget=content.NEXT_DOCUMENTS)
+    assert [tuple(row[:2]) for row in demo["next"]["documents"]] == list(zip(plan.query_ids, plan.doc_ids, strict=True))
+    np.testing.assert_allclose([row[2] for row in demo["next"]["documents"]], plan.weight)

@@ -40,6 +40,26 @@ MOST_MICROSECONDS = 60
 """For one query of ten documents."""
 
 
+MOST_GROWTH = {"wall": 1.1, "processor": 1.25}
+"""By how much more threads may lengthen what fewer took: noise, and what threads cost that take turns in a cache."""
+
+
+def growth_with_threads(found: Iterable[Ratio], kind: str) -> float | None:
+    """The largest growth of a ratio from some number of threads to a larger one; None where one number was tried."""
+    by_what: dict[tuple[str, str, str], list[Ratio]] = {}
+    for ratio in found:
+        if ratio.threads:
+            by_what.setdefault((ratio.workload, ratio.ours, ratio.peer), []).append(ratio)
+    growth = [
+        getattr(more, kind) / getattr(fewer, kind)
+        for ratios in by_what.values()
+        for fewer in ratios
+        for more in ratios
+        if (fewer.threads or 1) < (more.threads or 1)
+    ]
+    return max(growth, default=None)
+
+
 def reached(target: Target, found: Iterable[Ratio], processors: int) -> float | None:
     """The ratio with as many threads as there are processors; None where workload or peer did not take part."""
     fitting = [

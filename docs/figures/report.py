@@ -37,6 +37,16 @@ def dealt(folder: Path, names: tuple[str, ...]) -> Path:
     return folder
 
 
+def shown(driver, page: Path, *, scheme: str = "light", width: int = 1240) -> None:
+    """A page, light or dark, on a screen or, where it is narrow, a phone."""
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    size = {"width": width, "height": 1400, "deviceScaleFactor": 1, "mobile": width < 500}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
+    driver.get(page.as_uri())
+
+
 def save(driver, name: str, part: str) -> None:
     """A part of the page as a picture of few colours."""
     box = driver.execute_script(
@@ -46,7 +56,8 @@ def save(driver, name: str, part: str) -> None:
     )
     shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": box})
     picture = Image.open(io.BytesIO(base64.b64decode(shot["data"])))
-    picture.convert("P", palette=Image.Palette.ADAPTIVE, colors=64).save(HERE / f"{name}.png", optimize=True)
+    few = picture.convert("RGB").quantize(192, method=Image.Quantize.MAXCOVERAGE)  # (colours of single dots stay)
+    few.save(HERE / f"{name}.png", optimize=True)
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -55,9 +66,13 @@ with tempfile.TemporaryDirectory() as folder:
     collections = dealt(Path(folder) / "dealt", ("news", "web", "law"))
     main(["collections", str(collections), "-m", "AP", "--page", str(many), "-o", str(Path(folder) / "table.txt")])
     driver = browser.start(Path(folder) / "profile", width=1240, height=1400)
-    driver.get(page.as_uri())
+    shown(driver, page)
     for name, part in PARTS.items():
         save(driver, name, part)
-    driver.get(many.as_uri())
+    shown(driver, page, scheme="dark")
+    save(driver, "report-dark", "pair")
+    shown(driver, page, width=390)
+    save(driver, "report-phone", "leaderboard")
+    shown(driver, many)
     save(driver, "report-collections", "pair")
     driver.quit()

@@ -69,7 +69,7 @@ DIVIDED = {
         "JudgingPlan": "rankbounds.judging.next_judgments",
         "STRATEGIES": "rankbounds.judging.next_judgments",
         "judge_next": "rankbounds.judging.next_judgments",
-        "weights_by_rank": "rankbounds.judging.next_judgments",
+        "weights_by_rank": "rankbounds.measures.measure",
     },
     "rankbounds.persistence": {
         "BINARY": "rankbounds.published.score",

@@ -19,7 +19,12 @@ def processors(most: int = 4) -> int:
 
 
 def in_threads(function: Callable[[Given], Result], items: Sequence[Given], threads: int) -> Iterator[Result]:
-    """The results in the order of the items, each as soon as it and those before it are ready."""
+    """The results in the order of the items, each as soon as it and those before it are ready.
+
+    No more threads are started than there are processors, whoever asks for them: others would only take turns, and
+    what one has in the processor's cache the next throws out.
+    """
+    threads = processors(threads)
     if threads < 2 or len(items) < 2:
         yield from map(function, items)
         return

@@ -18,6 +18,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import merit, merit_of_range
+from rankbounds.judging.next_judgments import heaviest
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.probability.completions import CompletedFacts, OpenCollection
 from rankbounds.probability.drawn_scores import DrawnCompletions, drawn_differences
@@ -215,7 +216,7 @@ class Question:
                 else:
                     value += values_of_judging(of_pair, self.share, better[number : number + 1])[0]
                 effect += of_pair
-        order = self._heaviest(value, budget)
+        order = heaviest(self.collection, value, budget)
         return SettlingPlan(
             [self.collection.facts.query_ids[topic] for topic in self.collection.topic[order].tolist()],
             self.collection.doc_ids(order),
@@ -230,16 +231,6 @@ class Question:
             bounds=tuple(zip(low.tolist(), high.tolist(), strict=True)),
             unpooled=frozenset(self.models.unpooled()),
         )
-
-    def _heaviest(self, value: Floats, budget: int) -> Ints:
-        """The documents of the largest values; equal ones in the order of topics and ids."""
-        rounded = np.round(value, 12)  # sums of the same numbers in another order are equal
-        held = np.flatnonzero(rounded > 0)
-        if held.size > budget:
-            least = np.partition(rounded[held], held.size - budget)[held.size - budget]
-            held = held[rounded[held] >= least]
-        keys = zip(-rounded[held], self.collection.topic[held], self.collection.doc_ids(held), held, strict=True)
-        return np.array([key[-1] for key in sorted(keys)[:budget]], dtype=np.int64)
 
     # ---- how many judgments ----
 

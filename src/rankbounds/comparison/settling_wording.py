@@ -66,7 +66,7 @@ def difference_left(
         told = f"{one} less {other} is {low:+.4f}, whatever else is judged: nothing that matters is unjudged."
     else:
         told = f"Whatever unjudged documents turn out to be, {one} less {other} {_span(low, high)}."
-    if began is None or bool(equal(began[0], low) & equal(began[1], high)):
+    if began is None or _span(*began) == _span(low, high):
         return told
     return f"{told} When judging began, it {_span(*began, lies='lay', is_='was')}."
 

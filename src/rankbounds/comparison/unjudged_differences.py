@@ -23,11 +23,11 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.collection.inputs import all_runs, judgments_from
-from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
+from rankbounds.evaluation.differences.shared_lists import same_lists
 from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.notebook import Bar, shown
@@ -384,7 +384,9 @@ class SharedUnjudged:
         up = (opened[first] - opened[second] + apart) / 2
         down = up - (opened[first] - opened[second])
         base = self.base[first] - self.base[second]
-        same = np.array([_same(self.of_runs[a].run, self.of_runs[b].run) for a, b in zip(first, second, strict=True)])
+        same = np.array(
+            [same_lists(self.of_runs[a].run, self.of_runs[b].run) for a, b in zip(first, second, strict=True)]
+        )
         # Sums of equal worth may differ in their last bits, which makes no run the better one.
         whole = self.base + opened + self.tail
         whole = whole[first] + whole[second]
@@ -463,13 +465,3 @@ class SharedUnjudged:
 
         above = min(1.0, float(difference.probability @ ndtr(difference.value / estimation_sd)))
         return above, 1 - above
-
-
-def _same(one: Run, other: Run) -> bool:
-    """Are these the same lists from the same place?"""
-    return one.pairs is other.pairs or (
-        one.pairs.source == other.pairs.source
-        and len(one) == len(other)
-        and bool((one.pairs.keys == other.pairs.keys).all())
-        and bool((one.score == other.score).all())
-    )

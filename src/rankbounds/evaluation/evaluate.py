@@ -14,7 +14,7 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.run import unique_names
-from rankbounds.columns.native import worth_starting
+from rankbounds.columns.native import in_use, worth_starting
 from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.score_sheet import RunResult, score_run
@@ -151,7 +151,7 @@ def evaluate(  # type: ignore[misc]  # (of the first signature the options stand
     lenient : bool, default False
         Leave out lines that cannot be used, and warn with their number.
     threads : int, optional
-        How many threads to use; by default one for each processor.
+        How many threads to use, but no more than there are processors; by default one for each.
     progress : callable, optional
         Called with the number of runs scored and that of all runs.
     observe : callable, optional
@@ -271,7 +271,7 @@ def score_runs(
     # Every run is looked up in one index. It is built while the first runs are being read, if there are any to read.
     index = None
     if any(job.path is not None for job in jobs):
-        index = Thread(target=lambda: facts.qrels.pairs.index)
+        index = Thread(target=lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
         index.start()
 
     def score(numbered: tuple[int, RunToRead]) -> RunResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,14 +20,27 @@ from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.judging.candidates import Candidates, collect
 from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.measures.measure import weights_by_rank, worth_of_one
 from rankbounds.notebook import shown
-from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.tables import table_of
 
 STRATEGIES = ("A", "B", "C")
 FIELDS = ("query_id", "doc_id", "weight", "residual_after")
+
+
+class Documents(Protocol):
+    """Documents by number, each with its topic's number and its name."""
+
+    @property
+    def topic(self) -> Ints:
+        """The number of each document's topic."""
+        ...
+
+    def doc_ids(self, documents: Ints) -> list[str]:
+        """The names of these documents."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -135,7 +148,7 @@ def judge_next(
         systems = two_of(systems, compare)
     facts = TopicFacts(judgments)
     chosen = _of_fixed_weights(parse_measure(measure))
-    unit = _worth_of_one(chosen, facts)
+    unit = worth_of_one(chosen, facts)
     candidates = collect(systems, depth=depth, order=assumptions.order, precision=assumptions.score_precision)
     entry_weight = unit * weights_by_rank(chosen, candidates.rank)
     known_topic = np.isin(candidates.topics, list(judgments.query_ids))[candidates.topic]
@@ -154,7 +167,7 @@ def judge_next(
         before += float(np.abs(signed).sum() - gone.sum())  # what the two have in common cancels out
         gone = np.abs(signed).astype(np.float64)
     if compare is not None or strategy == "A":
-        picked = _heaviest(candidates, gone, budget)
+        picked = heaviest(candidates, gone, budget)
         own = gone[picked]
     else:
         trust = residual * ((base + residual / 2) ** 3 if strategy == "C" else 1)
@@ -172,15 +185,6 @@ def judge_next(
     )
 
 
-def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
-    """The weight of each rank; 0 beyond the measure's depth."""
-    deepest = int(rank.max(initial=1))
-    weights = np.zeros(deepest + 1)
-    depth = min(deepest, measure.cutoff or deepest)
-    weights[1 : depth + 1] = measure.weights(depth)
-    return weights[rank]
-
-
 def two_of(systems: list[Run], compare: tuple[str, str]) -> list[Run]:
     """The two runs of these names."""
     by_name = {run.name: run for run in systems}
@@ -192,10 +196,6 @@ def two_of(systems: list[Run], compare: tuple[str, str]) -> list[Run]:
     return [by_name[name] for name in compare]
 
 
-def _one_unjudged(facts: TopicFacts) -> Rankings:
-    return Rankings(np.full((1, 1), np.nan), np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), facts)
-
-
 def _of_fixed_weights(measure: Measure) -> RankWeighted:
     if not isinstance(measure, RankWeighted):
         raise UsageError(
@@ -205,20 +205,14 @@ def _of_fixed_weights(measure: Measure) -> RankWeighted:
     return measure
 
 
-def _worth_of_one(measure: Measure, facts: TopicFacts) -> float:
-    """What a document of the largest gain is worth at weight 1."""
-    unjudged = _one_unjudged(facts)
-    return float(measure.worth(unjudged.assume(1.0))[0, 0] - measure.worth(unjudged.assume(0.0))[0, 0])
-
-
-def _heaviest(candidates: Candidates, weight: Floats, budget: int) -> Ints:
+def heaviest(documents: Documents, weight: Floats, budget: int) -> Ints:
     """The documents of the largest weights; equal weights in the order of topics and ids."""
     rounded = np.round(weight, 12)  # sums of the same weights in another order are equal
     held = np.flatnonzero(rounded > 0)
     if held.size > budget:
         least = np.partition(rounded[held], held.size - budget)[held.size - budget]
         held = held[rounded[held] >= least]
-    keys = zip(-rounded[held], candidates.topic[held].tolist(), candidates.doc_ids(held), held.tolist(), strict=True)
+    keys = zip(-rounded[held], documents.topic[held].tolist(), documents.doc_ids(held), held.tolist(), strict=True)
     return np.array([key[-1] for key in sorted(keys)[:budget]], dtype=np.int64)
 
 

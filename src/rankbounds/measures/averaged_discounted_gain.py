@@ -9,7 +9,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.measures.discounted_gain import discounts
 from rankbounds.measures.facts import Exactness
-from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.measure import Bounds, Measure, quotient, weighted_sum
 from rankbounds.rankings.rankings import Rankings
 
 
@@ -106,8 +106,7 @@ class IdealDCG(Measure):
 
     def value(self, rankings: Rankings) -> Floats:
         ideal = _ideal(rankings)
-        total: Floats = ideal @ discounts(None, ideal.shape[-1])
-        return total
+        return weighted_sum(discounts(None, ideal.shape[-1]), ideal)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         return self.value(rankings)

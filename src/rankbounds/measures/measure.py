@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.columns.sums import weighted_sums
 from rankbounds.errors import UsageError
 from rankbounds.measures.facts import Facts
 from rankbounds.measures.frozen import Frozen, FrozenClass, declare
@@ -320,10 +321,24 @@ class Share(Normalised):
         return quotient(count, self.divisor(rankings))
 
 
+def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
+    """The weight of each of these ranks; 0 beyond the measure's depth, and at rank 0."""
+    deepest = int(rank.max(initial=1))
+    weights = np.zeros(deepest + 1)
+    depth = min(deepest, measure.cutoff or deepest)
+    weights[1 : depth + 1] = measure.weights(depth)
+    return weights[rank]
+
+
+def worth_of_one(measure: Measure, facts: TopicFacts) -> float:
+    """What a document of the largest gain is worth more than one of grade 0, at weight 1."""
+    unjudged = Rankings(np.full((1, 1), np.nan), np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), facts)
+    return float(measure.worth(unjudged.assume(1.0))[0, 0] - measure.worth(unjudged.assume(0.0))[0, 0])
+
+
 def weighted_sum(weights: Floats, worth: Floats) -> Floats:
     """The worth of the first ranks, as many as there are weights, each times its weight."""
-    total: Floats = worth[..., : weights.size] @ weights
-    return total
+    return weighted_sums(worth, weights)
 
 
 def count_to_depth(measure: Measure, rankings: Rankings) -> Floats:

@@ -10,7 +10,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.sums import running_sums
 from rankbounds.measures.discounted_gain import check_discount, discounts, gains, transformed
 from rankbounds.measures.facts import Exactness
-from rankbounds.measures.measure import Bounds, Normalised, quotient
+from rankbounds.measures.measure import Bounds, Normalised, quotient, weighted_sum
 from rankbounds.rankings.rankings import Places, Rankings
 from rankbounds.rankings.ties import order_by_worth
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -81,8 +81,7 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
             return of_topics[rankings.topic]
         most = int((rankings.facts.count_from_level[0][rankings.topic] + rankings.num_holes).max(initial=1))
         width = most if self.cutoff is None else min(most, self.cutoff)
-        ideal: Floats = transformed(rankings.ideal(width), self.gain) @ self.weights(width)
-        return ideal
+        return weighted_sum(self.weights(width), transformed(rankings.ideal(width), self.gain))
 
     def _ideal_of(self, facts: TopicFacts) -> Floats:
         """What the judged documents of each topic come to in their ideal order."""
@@ -91,7 +90,7 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
         topics = np.arange(len(facts.query_ids))
         ideal = np.zeros(topics.size)
         for some in np.array_split(topics, 1 + topics.size * width // IDEAL_CELLS):
-            ideal[some] = transformed(facts.ideal(some, width), self.gain) @ self.weights(width)
+            ideal[some] = weighted_sum(self.weights(width), transformed(facts.ideal(some, width), self.gain))
         return ideal
 
     def shrinkage(self, rankings: Rankings) -> Floats:

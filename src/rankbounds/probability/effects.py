@@ -19,12 +19,10 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.average_precision import AP
-from rankbounds.measures.measure import quotient
+from rankbounds.measures.measure import quotient, weights_by_rank, worth_of_one
 from rankbounds.probability.completions import NO_DOCUMENT, Completions, OpenCollection
 from rankbounds.probability.drawn_scores import DrawnCompletions
-from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
-from rankbounds.rankings.topic_facts import TopicFacts
 
 FIRST, FURTHER = 24, 24
 """Of each list so many of the first unjudged documents are looked at, and at most so many further down."""
@@ -55,7 +53,9 @@ def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]])
                 mine = None if completed is None else _held_by(completed, collection, group)
                 for row, run in enumerate(group):
                     if mine is None:
-                        effect[row, counts] = weight_of_ranks(measure, collection.rank[run, some], collection.facts)
+                        assert isinstance(measure, RankWeighted)
+                        weight = weights_by_rank(measure, collection.rank[run, some])
+                        effect[row, counts] = weight * worth_of_one(measure, collection.facts)
                     elif in_closed_form:
                         effect[row, counts] = _effects_on_average_precision(drawn, run, group, mine, some)
                     else:
@@ -66,18 +66,6 @@ def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]])
 def is_plain_sum(measure: Measure) -> bool:
     """Does a rank have the same weight in every topic?"""
     return isinstance(measure, RankWeighted) and not getattr(measure, "by_topic", False)
-
-
-def weight_of_ranks(measure: Measure, rank: Ints, facts: TopicFacts) -> Floats:
-    """What a document of the largest gain adds at each rank to a weighted sum; nothing at rank 0 or below the depth."""
-    assert isinstance(measure, RankWeighted)
-    deepest = int(rank.max(initial=1))
-    weights = np.zeros(deepest + 1)
-    depth = min(deepest, measure.cutoff or deepest)
-    weights[1 : depth + 1] = measure.weights(depth)
-    unjudged = Rankings(np.full((1, 1), np.nan), np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64), facts)
-    most, least = (measure.worth(unjudged.assume(chance))[0, 0] for chance in (1.0, 0.0))
-    return np.asarray(float(most - least) * weights[rank])
 
 
 def _held_by(completed: Completions, collection: OpenCollection, group: Sequence[int]) -> Completions:

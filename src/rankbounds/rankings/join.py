@@ -21,7 +21,7 @@ from rankbounds.rankings.order import Order, Precision, compared_scores, ranking
 from rankbounds.rankings.rankings import BEYOND, NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
-BATCH_CELLS = 1 << 15
+BATCH_CELLS = 1 << 16
 """How many cells a batch may have: few enough that several arrays of them stay in the processor's cache, enough to make
 each array call worth it."""
 

@@ -20,8 +20,9 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import Progress
 from rankbounds.evaluation.rank_correlation import kendall_tau
 from rankbounds.judging.candidates import collect
-from rankbounds.judging.next_judgments import STRATEGIES, weights_by_rank
+from rankbounds.judging.next_judgments import STRATEGIES
 from rankbounds.measures import RankWeighted, parse_measure
+from rankbounds.measures.measure import weights_by_rank
 from rankbounds.studies import Result
 
 DEEPEST, NEGLIGIBLE = 1000, 1e-9

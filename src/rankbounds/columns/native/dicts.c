@@ -191,10 +191,18 @@ static void look_up(const HeldJudgments *held, int64_t topic, const Document *do
     }
 }
 
+/* Are these the objects in a list? */
+static int same_objects(PyObject *const *keys, int64_t count, PyObject *list) {
+    if (PyList_Size(list) != count) return 0;
+    for (int64_t row = 0; row < count; row++)
+        if (PyList_GetItem(list, row) != keys[row]) return 0;
+    return 1;
+}
+
 /* Dicts of documents and scores as ranked lists of grades, of those dicts that have a judged topic: how many lists there
    are; HANDED_BACK where anything is odd, HANDED_BACK - 1 with an exception. */
 int64_t rank_dicts(PyObject *dicts, int64_t count, const int64_t *topics, const HeldJudgments *held, Order order,
-                   int single, RankedRows *out) {
+                   int single, Seen *seen, RankedRows *out) {
     int64_t lists = HANDED_BACK, longest = 0, first = 0, done = 0;
     Py_ssize_t number = PyList_Size(dicts);
     for (Py_ssize_t i = 0; i < number; i++) {
@@ -216,19 +224,24 @@ int64_t rank_dicts(PyObject *dicts, int64_t count, const int64_t *topics, const 
     Place *scratch = places + longest;
     int64_t made = 0;
     if (!entries_of(dicts, count, keys, values)) goto done;
+    const int again = *seen->again = same_objects(keys, count, seen->documents);
     for (Py_ssize_t i = 0; i < number; i++) {
         int64_t length = PyDict_Size(PyList_GetItem(dicts, i)), topic = topics[i];
-        const int32_t *stretch = topic < 0 ? NULL : held->row + held->begin[topic];
+        const int32_t *stretch = topic < 0 || again ? NULL : held->row + held->begin[topic];
         int rises = 0, ties = 0;
         for (int64_t rank = 0; rank < length; rank++) {
             int64_t row = first + rank;
-            if (row + AHEAD < count) soon(keys[row + AHEAD]), soon((char *)keys[row + AHEAD] + 40), soon(values[row + AHEAD]);
-            Document *document = &documents[rank];
-            document->text = id_of(keys[row], &document->length);
+            if (row + AHEAD < count) soon(values[row + AHEAD]);
             double score = number_of(values[row]);
-            if (document->text == NULL || isnan(score)) goto done;
-            document->key = (uint64_t)PyObject_Hash(keys[row]);
-            if (stretch) soon(&stretch[(int64_t)document->key & held->last[topic]]);
+            if (isnan(score)) goto done;
+            if (!again) {
+                if (row + AHEAD < count) soon(keys[row + AHEAD]), soon((char *)keys[row + AHEAD] + 40);
+                Document *document = &documents[rank];
+                document->text = id_of(keys[row], &document->length);
+                if (document->text == NULL) goto done;
+                document->key = (uint64_t)PyObject_Hash(keys[row]);
+                if (stretch) soon(&stretch[(int64_t)document->key & held->last[topic]]);
+            }
             places[rank].score = single ? (double)(float)score : score;
             places[rank].number = rank;
             if (rank > 0) rises |= places[rank].score > places[rank - 1].score;
@@ -242,13 +255,19 @@ int64_t rank_dicts(PyObject *dicts, int64_t count, const int64_t *topics, const 
         if (ties && order != AS_GIVEN && order != BY_LINE) {
             for (int64_t begin = 0, end; begin < length; begin = end) {
                 for (end = begin + 1; end < length && tied[end];) end++;
+                for (int64_t rank = begin; again && end - begin > 1 && rank < end; rank++) {
+                    Document *document = &documents[places[rank].number];
+                    document->text = id_of(keys[first - length + places[rank].number], &document->length);
+                }
                 if (end - begin > 1)
                     sort_by_id(documents, places + begin, end - begin, scratch, order == BY_DOCUMENT_DOWN);
             }
         }
-        look_up(held, topic, documents, length, found);
+        const int32_t *judgment = again ? seen->found + (first - length) : found;
+        if (!again) look_up(held, topic, documents, length, found);
+        if (!again && seen->to_find) memcpy(seen->to_find + (first - length), found, (size_t)length * sizeof *found);
         for (int64_t rank = 0; rank < length; rank++) {
-            int32_t row = found[places[rank].number];
+            int32_t row = judgment[places[rank].number];
             out->grade[done + rank] = row < 0 ? (double)NAN : held->judgments[row].grade;
             if (out->judgment) out->judgment[done + rank] = row;
         }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +28,23 @@ def ids_and_numbers(of_query: list[dict[Any, Any]], count: int) -> tuple[Ids, Fl
     return Ids(np.frombuffer(lines, dtype=np.uint8), start, length), numbers
 
 
+class Seen(NamedTuple):
+    """Documents that came twice: one query's behind the other's, with their judgments."""
+
+    topic: Ints
+    documents: list[str]
+    judgment: Ints
+
+
+NOTHING_SEEN = Seen(np.empty(0, dtype=np.int64), [], np.empty(0, dtype=np.int32))
+
+
 class HeldDocuments:
-    """Judged documents as dicts have them: found by the hashes that Python's strings carry."""
+    """Judged documents as dicts have them: found by the hashes that Python's strings carry.
+
+    While a ranker is trained, the same documents come with new scores. Of each run the first query's are remembered,
+    and of one that begins as the last did all: where they are the same objects once more, none is looked up.
+    """
 
     def __init__(self, docs: Ids, topic: Ints, topics: int, grade: Floats) -> None:
         count = len(docs)
@@ -46,6 +62,7 @@ class HeldDocuments:
             address_of(table.last, np.int64, topics),
             address_of(table.row, np.int32, 0),
         )
+        self._last: tuple[list[Any], Seen] = [], NOTHING_SEEN  # replaced as a whole, so that threads may share this
 
     def ranked(
         self, of_query: list[dict[Any, Any]], topic: Ints, order: str, *, single: bool, keep_judgments: bool
@@ -60,8 +77,15 @@ class HeldDocuments:
             raise IndexError("topics that nobody judged")
         count = sum(map(len, of_query))
         lists = RankedLists(count, keep_rows=False, keep_judgments=keep_judgments)
+        (begun, seen), begins = self._last, list(of_query[0])
+        alike = begins == begun
+        if not np.array_equal(topic, seen.topic):
+            seen = NOTHING_SEEN
+        found = np.empty(count if alike and not seen.documents else 0, dtype=np.int32)
+        again = np.zeros(1, dtype=np.int64)
         made = native.kernel.rank_dicts(
             of_query,
+            seen.documents,
             count,
             address_of(topic, np.int64, topic.size),
             *self.places,
@@ -72,9 +96,15 @@ class HeldDocuments:
             0 if lists.judgment is None else address_of(lists.judgment, np.int32, count),
             address_of(lists.length, np.int64, count),
             address_of(lists.topic, np.int64, count),
+            address_of(seen.judgment, np.int32, len(seen.documents)),
+            address_of(found, np.int32, count) if found.size else 0,
+            address_of(again, np.int64, 1),
         )
         if made < 0:
             return None
+        if found.size:
+            seen = Seen(topic, list(itertools.chain.from_iterable(of_query)), found)
+        self._last = begins, seen if again[0] or found.size else NOTHING_SEEN
         lists.length, lists.topic = lists.length[:made], lists.topic[:made]
         return lists
 

@@ -146,5 +146,7 @@ void fill_block(const uint8_t *column, size_t item, const int64_t *start, const 
 
 /* sums.c */
 void running_sums(const double *array, int64_t lists, int64_t width, int upward, double *out);
+void weighted_sums(const double *array, int64_t lists, int64_t width, const double *weights, int64_t count,
+                   double *out);
 
 #endif

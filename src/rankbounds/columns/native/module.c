@@ -192,6 +192,13 @@ FUNCTION(py_running_sums) {
     Py_RETURN_NONE;
 }
 
+FUNCTION(py_weighted_sums) {
+    int64_t n[6];
+    if (!numbers_of(arguments, given, 6, n)) return NULL;
+    OUTSIDE_THE_LOCK(weighted_sums(ADDRESS(n[0]), n[1], n[2], ADDRESS(n[3]), n[4], ADDRESS(n[5])));
+    Py_RETURN_NONE;
+}
+
 FUNCTION(py_read_dicts) {
     int64_t n[4];
     if (given != 5 || !PyList_Check(arguments[0])) {
@@ -203,15 +210,16 @@ FUNCTION(py_read_dicts) {
 }
 
 FUNCTION(py_rank_dicts) {
-    int64_t n[14];
-    if (given != 15 || !PyList_Check(arguments[0])) {
-        PyErr_SetString(PyExc_TypeError, "a list of dicts and 14 numbers expected");
+    int64_t n[17];
+    if (given != 19 || !PyList_Check(arguments[0]) || !PyList_Check(arguments[1])) {
+        PyErr_SetString(PyExc_TypeError, "a list of dicts, one of documents and 17 numbers expected");
         return NULL;
     }
-    if (!numbers_of(arguments + 1, given - 1, 14, n)) return NULL;
+    if (!numbers_of(arguments + 2, given - 2, 17, n)) return NULL;
+    Seen seen = {arguments[1], ADDRESS(n[14]), ADDRESS(n[15]), ADDRESS(n[16])};
     HeldJudgments held = {ADDRESS(n[2]), ADDRESS(n[3]), ADDRESS(n[4]), ADDRESS(n[5]), ADDRESS(n[6])};
     RankedRows out = {ADDRESS(n[9]), ADDRESS(n[10]), NULL, ADDRESS(n[11]), ADDRESS(n[12]), ADDRESS(n[13])};
-    int64_t lists = rank_dicts(arguments[0], n[0], ADDRESS(n[1]), &held, (Order)n[7], (int)n[8], &out);
+    int64_t lists = rank_dicts(arguments[0], n[0], ADDRESS(n[1]), &held, (Order)n[7], (int)n[8], &seen, &out);
     return lists < HANDED_BACK ? NULL : PyLong_FromLongLong(lists);
 }
 
@@ -246,6 +254,7 @@ static PyMethodDef methods[] = {
     METHOD(order_in_groups),
     METHOD(fill_block),
     METHOD(running_sums),
+    METHOD(weighted_sums),
     METHOD(read_dicts),
     METHOD(rank_dicts),
     METHOD(dict_of_rows),

@@ -23,3 +23,21 @@ void running_sums(const double *array, int64_t lists, int64_t width, int upward,
     }
     for (; lists > 0; lists--, array += width, out += width) sum_some(array, 1, width, first, step, out);
 }
+
+INLINED void weigh_some(const double *array, int64_t lists, int64_t width, const double *weights, int64_t count,
+                        double *out) {
+    double sum[SIDE_BY_SIDE];
+    for (int64_t list = 0; list < lists; list++) sum[list] = weights[0] * array[list * width];
+    for (int64_t rank = 1; rank < count; rank++)
+        for (int64_t list = 0; list < lists; list++) sum[list] += weights[rank] * array[list * width + rank];
+    for (int64_t list = 0; list < lists; list++) out[list] = sum[list];
+}
+
+/* The first ``count`` entries of every list, each times its weight, one added after the other. */
+void weighted_sums(const double *array, int64_t lists, int64_t width, const double *weights, int64_t count,
+                   double *out) {
+    if (count < 1 || count > width) return;
+    for (; lists >= SIDE_BY_SIDE; lists -= SIDE_BY_SIDE, array += SIDE_BY_SIDE * width, out += SIDE_BY_SIDE)
+        weigh_some(array, SIDE_BY_SIDE, width, weights, count, out);
+    for (; lists > 0; lists--, array += width, out++) weigh_some(array, 1, width, weights, count, out);
+}

@@ -208,7 +208,7 @@ function showEmpty() {
     button.addEventListener("click", () => { element("judge").value = name; choose(name); });
     return button;
   })));
-  element("empty-words").textContent = !judge ? "Judgments are kept under the name of whoever gave them." : computing ? "This takes a few seconds with many runs." : trouble || (list ? "Every document of the list is judged." : "Every document that counts is judged.");
+  element("empty-words").textContent = !judge ? "Judgments are kept under the name of whoever gave them." : computing ? "This takes a few seconds with many runs." : trouble || (list ? "Every document of the list is judged." : goal && goal.bounds && !goal.settled ? "No document that is left would change the comparison; what is still open lies beyond the ends of the lists." : "Every document that counts is judged.");
 }
 
 // ---- beside the document ----

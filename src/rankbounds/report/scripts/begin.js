@@ -3,7 +3,7 @@
 function showIdentity() {
   const { counts, options, files } = data.identity;
   at("made").textContent = `Made by rankbounds ${data.version} from ` + Object.entries(counts).map(([name, number]) => `${number.toLocaleString("en")} ${name}`).join(", ") + ". " + data.thinned.join(" ");
-  replace(at("options"), ...Object.entries(options).flatMap(([name, option]) => [element("dt", name), element("dd", option)]));
+  showOptions(options);
   table(at("files"), [
     { name: "file", words: true, names: true, text: (file) => file.name, classes: () => ["wrap"] }, { name: "as", words: true, text: (file) => file.role, classes: () => ["wrap"] },
     { name: "bytes", text: (file) => file.bytes.toLocaleString("en"), order: (file) => file.bytes },

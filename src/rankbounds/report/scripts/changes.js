@@ -42,8 +42,8 @@ function showChanges() {
   const x = scale(...stretch([0, ...rows.flatMap(({ told, difference }) => [difference, ...told.flatMap(({ low, high }) => [low, high])])], 6), left, room - right);
   axisBelow(svg, x, top - 6, bottom, narrow ? 4 : 8, { withSign: true, name: `${label} less that of ${runs[leader].slice(0, 40)}` });
   rows.forEach((row, number) => {
-    const y = top + number * step + 4, anchor = drawn("a", { href: pairAddress(leader, row.run), "aria-label": `${runs[leader]} beside ${runs[row.run]}` });
-    anchor.append(nameText(runs[row.run], { x: left - 10, y: y + step / 2 - 2, "text-anchor": "end", class: "name" }, narrow ? 12 : 24));
+    const y = top + number * step + 4, anchor = drawn("a", { href: pairAddress(leader, row.run) });
+    anchor.append(nameText(runs[row.run], { x: left - 10, y: y + step / 2 - 2, "text-anchor": "end", class: narrow ? "small name" : "name" }, narrow ? 16 : 24));
     svg.append(anchor);
     lanes(svg, x, y, row, runColour(row.run));
     if (!narrow) svg.append(drawn("text", { x: room - right + 14, y: y + step / 2 - 2, class: turning(row.told).length ? "turns" : "" }, turning(row.told).join(", ") || "nothing here turns it"));

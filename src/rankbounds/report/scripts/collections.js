@@ -139,6 +139,6 @@ const first = measured().pairs[0];
 [looked.a, looked.b] = first ? [first.a, first.b] : [runs[0], runs[1]];
 const asked = follow();
 at("made").textContent = `Made by rankbounds ${data.version} from ${plural(collections.length, "collection")}: ${collections.map((name, number) => `${name} (${plural(data.topics[number], "topic")})`).join(", ")}; ${plural(runs.length, "run")}.`;
-replace(at("options"), ...Object.entries(data.settings).filter(([, option]) => option !== null && String(option)).flatMap(([name, option]) => [element("dt", name.replace(/_/g, " ")), element("dd", String(option))]));
+showOptions(data.settings);
 showAll();
 if (asked) at("pair").scrollIntoView();

@@ -76,3 +76,12 @@ function download(name, type, text) {
   made.remove();
   setTimeout(() => URL.revokeObjectURL(made.href), 1000);
 }
+
+// What was chosen, name by name; what was left open is left out.
+function showOptions(options) {
+  replace(at("options"), ...Object.entries(options).filter(([, option]) => option !== null && String(option)).map(([name, option]) => {
+    const row = element("div");
+    row.append(element("dt", name.replace(/_/g, " ")), element("dd", String(option)));
+    return row;
+  }));
+}

@@ -41,7 +41,7 @@ function stretch(values, most, fromZero) {
 const tickText = (value, digits, withSign) => (withSign && Math.abs(value) > 1e-12 ? signed(value, digits) : fixed(Math.abs(value) < 1e-12 ? 0 : value, digits));
 
 function axisBelow(svg, x, top, bottom, most, { withSign = false, name = "" } = {}) {
-  const { at: places, digits } = ticks(x.low, x.high, most);
+  const { at: places, digits } = ticks(x.low, x.high, Math.max(3, Math.min(most, Math.floor((x.to - x.from) / 48))));
   for (const value of places) {
     svg.append(drawn("line", { x1: x(value), x2: x(value), y1: top, y2: bottom, class: Math.abs(value) < 1e-12 && withSign ? "zero" : "axis" }));
     const text = tickText(value, digits, withSign), half = 3.5 * text.length, edge = Number(svg.getAttribute("width"));

@@ -34,7 +34,7 @@ function showPair() {
 }
 
 function chartUnknowns(a, b, measure) {
-  const unknowns = unknownsOf(a, b, measure), room = roomOf("pair-lanes"), top = 12, step = LANE * 4, narrow = room < 480, left = narrow ? 176 : 250;
+  const unknowns = unknownsOf(a, b, measure), room = roomOf("pair-lanes"), top = 12, step = LANE * 4, narrow = room < 560, left = narrow ? 196 : 300;
   const kinds = unknowns.told, bottom = top + kinds.length * step;
   const svg = canvas(room, bottom + 40, `What noise, unjudged documents, ties and another p leave of the difference of ${runs[a]} and ${runs[b]}`);
   const x = scale(...stretch([0, unknowns.difference, ...kinds.flatMap(({ low, high }) => [low, high])], 5), left, room - 20);
