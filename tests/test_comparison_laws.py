@@ -286,8 +286,12 @@ class TestEquality:
             for before, here in zip([None, *order], order, strict=False):
                 near = before is not None and (
                     values[here] == values[before]
-                    or (math.isfinite(values[here])
-                    and 0 <= values[here] - values[before] <= TOLERANCE * max(abs(values[here]), abs(values[before])))
+                    or (
+                        math.isfinite(values[here])
+                        and 0
+                        <= values[here] - values[before]
+                        <= TOLERANCE * max(abs(values[here]), abs(values[before]))
+                    )
                 )
                 first = first if near else here
                 result[here] = values[first]
