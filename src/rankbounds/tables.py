@@ -145,14 +145,16 @@ def table_of(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> Table:
 
 def plain(value: Any) -> Any:
     """The value as Python has it: None for NaN, which means that it is not known, and no NumPy numbers."""
-    if hasattr(value, "item"):
+    if type(value) is str:
+        return value
+    if type(value) is not float and hasattr(value, "item"):
         value = value.item()
     return None if value != value else value
 
 
-def _as_text(value: Any) -> Any:
+def _as_text(text: str) -> str:
     """Text that a spreadsheet does not take for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_BEGINNINGS) else value
+    return f"'{text}" if text.startswith(_FORMULA_BEGINNINGS) else text
 
 
 def without_apostrophe(text: str) -> str:
@@ -195,21 +197,36 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
     and ``tsv``, a spreadsheet would compute text that begins with ``=``, ``+``, ``-`` or ``@``: an apostrophe before it
     says that it is text, unless ``raw`` asks for the text alone.
     """
-    cleaned = [{field: plain(row[field]) for field in fields if field in row} for row in rows]
-    if kind == "json":
-        inner = ",\n".join("  " + json_of(row) for row in cleaned)
-        return f"[\n{inner}\n]\n" if cleaned else "[]\n"
+    if kind in ("csv", "tsv"):
+        return _separated(rows, "\t" if kind == "tsv" else ",", fields, raw)
+    written = [json_of({field: row[field] for field in fields if field in row}) for row in rows]
     if kind == "jsonl":
-        return "".join(json_of(row) + "\n" for row in cleaned)
-    separator = "\t" if kind == "tsv" else ","
-    body = ([row.get(field, "") for field in fields] for row in cleaned)
-    lines = [list(fields), *(body if raw else (map(_as_text, line) for line in body))]
-    # Not by the csv module: that of Python 3.10 refuses text with a NUL.
+        return "".join(row + "\n" for row in written)
+    inner = ",\n".join("  " + row for row in written)
+    return f"[\n{inner}\n]\n" if written else "[]\n"
+
+
+def _separated(rows: Iterable[Mapping[str, Any]], separator: str, fields: Sequence[str], raw: bool) -> str:
+    """Lines of cells. Not by the csv module: that of Python 3.10 refuses text with a NUL."""
     special = re.compile(f'[{separator}"\r\n]').search
-    return "".join((separator.join(_cell(value, special) for value in line) or '""') + "\n" for line in lines)
+    known: dict[str, str] = {}  # names of runs, topics and measures come again and again
+
+    def cell(value: Any) -> str:
+        if type(value) is float:
+            return "" if value != value else repr(value)
+        if type(value) is not str:
+            value = plain(value)
+            return "" if value is None else _cell(str(value), special)
+        text = known.get(value)
+        if text is None:
+            text = known[value] = _cell(value if raw else _as_text(value), special)
+        return text
+
+    header = separator.join([_cell(field, special) for field in fields])
+    lines = [separator.join([cell(row.get(field)) for field in fields]) or '""' for row in rows]
+    return "\n".join([header or '""', *lines, ""])
 
 
-def _cell(value: Any, special: Callable[[str], Any]) -> str:
+def _cell(text: str, special: Callable[[str], Any]) -> str:
     """A cell of CSV or TSV, in quotes where something in it would end the cell or the row."""
-    text = "" if value is None else str(value)
     return f'"{text.replace(chr(34), chr(34) * 2)}"' if special(text) else text
