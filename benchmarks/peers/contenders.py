@@ -135,7 +135,7 @@ def of_files(threads: list[int], programs: Programs, *, several: bool, written: 
                         measures=FIVE,
                         bounds="none",
                         threads=number,
-                        use=f"scores.to_polars().write_csv({str(written / 'ours.csv')!r})",
+                        use=f"open({str(written / 'ours.csv')!r}, 'w').write(scores.render('csv', per_topic=True))",
                     )
                 ),
                 threads=number,

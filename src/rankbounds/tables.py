@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -198,7 +199,8 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
     says that it is text, unless ``raw`` asks for the text alone.
     """
     if kind in ("csv", "tsv"):
-        return _separated(rows, "\t" if kind == "tsv" else ",", fields, raw)
+        given = list(rows)
+        return render_columns([{field: [row.get(field) for row in given] for field in fields}], kind, fields, raw=raw)
     written = [json_of({field: row[field] for field in fields if field in row}) for row in rows]
     if kind == "jsonl":
         return "".join(row + "\n" for row in written)
@@ -206,14 +208,16 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
     return f"[\n{inner}\n]\n" if written else "[]\n"
 
 
-def _separated(rows: Iterable[Mapping[str, Any]], separator: str, fields: Sequence[str], raw: bool) -> str:
-    """Lines of cells. Not by the csv module: that of Python 3.10 refuses text with a NUL."""
+def render_columns(tables: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str], *, raw: bool = False) -> str:
+    """Tables one below the other as ``csv`` or ``tsv``, as ``render_rows`` writes them; a column is a list or an array.
+
+    Not by the csv module: that of Python 3.10 refuses text with a NUL.
+    """
+    separator = "\t" if kind == "tsv" else ","
     special = re.compile(f'[{separator}"\r\n]').search
     known: dict[str, str] = {}  # names of runs, topics and measures come again and again
 
     def cell(value: Any) -> str:
-        if type(value) is float:
-            return "" if value != value else repr(value)
         if type(value) is not str:
             value = plain(value)
             return "" if value is None else _cell(str(value), special)
@@ -222,9 +226,17 @@ def _separated(rows: Iterable[Mapping[str, Any]], separator: str, fields: Sequen
             text = known[value] = _cell(value if raw else _as_text(value), special)
         return text
 
-    header = separator.join([_cell(field, special) for field in fields])
-    lines = [separator.join([cell(row.get(field)) for field in fields]) or '""' for row in rows]
-    return "\n".join([header or '""', *lines, ""])
+    def cells(column: Sequence[Any] | Floats) -> Iterable[str]:
+        if not isinstance(column, np.ndarray):
+            return map(cell, column)
+        if np.isnan(column).all():
+            return itertools.repeat("", column.size)
+        return ["" if text == "nan" else text for text in map(repr, column.tolist())]
+
+    lines = [separator.join([_cell(field, special) for field in fields])]
+    for columns in tables:
+        lines += map(separator.join, zip(*(cells(columns[field]) for field in fields), strict=True))
+    return "\n".join([*(line or '""' for line in lines), ""])
 
 
 def _cell(text: str, special: Callable[[str], Any]) -> str:

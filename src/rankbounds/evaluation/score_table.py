@@ -12,7 +12,7 @@ from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.measures.topics_scored import NumQ
 from rankbounds.measures.trec_names import trec_name
 from rankbounds.notebook import Bar
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.tables import Table, number, render_columns, render_rows
 
 if TYPE_CHECKING:
     from rankbounds.evaluation.tidy_scores import TidyScores
@@ -28,7 +28,10 @@ def rendered(scores: TidyScores, kind: str, *, per_topic: bool, raw: bool) -> st
     mean = scores.mean()
     if kind == "trec":
         return "".join(_trec_lines(scores, mean, per_topic))
-    if kind in ("json", "jsonl", "csv", "tsv"):
+    if kind in ("csv", "tsv"):
+        tables = [part._columns() for part in ((scores, mean) if per_topic else (mean,))]
+        return render_columns(tables, kind, scores.fields, raw=raw)
+    if kind in ("json", "jsonl"):
         rows = [*scores.rows(), *mean.rows()] if per_topic else mean.rows()
         return render_rows(rows, kind, scores.fields, raw=raw)
     means = table(mean)
