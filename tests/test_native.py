@@ -22,10 +22,11 @@ from rankbounds.columns import native
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.addresses import address_of, text_address
 from rankbounds.columns.native.dicts import HeldDocuments, dict_of_rows, ids_and_numbers
-from rankbounds.columns.native.lines import Lines, count_lines
+from rankbounds.columns.native.lines import Lines, count_lines, renumber
 from rankbounds.columns.native.lists import block_of, order_in_groups
-from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
+from rankbounds.columns.native.tables import Table, fill_table, none_repeated, topic_ends
 from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.columns.places import Places
 from rankbounds.columns.sums import running_sums, weighted_sums
 from rankbounds.files.opening import text_of
 from rankbounds.rankings.join import in_batches, join
@@ -214,6 +215,39 @@ def test_rankings_of_any_table_are_those_of_numpy(scores, grades, order, precisi
             if own is not None:
                 assert own.dtype == other.dtype, name
                 np.testing.assert_array_equal(own, other, err_msg=name)
+
+
+@pytest.mark.parametrize("which", ["NumPy", pytest.param("kernel", marks=needs_kernel)])
+@given(st.integers(0, 4), st.integers(1, 40), st.sampled_from([0.0, 0.05, 0.5, 1.0]), st.integers(0, 2**32 - 1))
+def test_marked_cells_are_found_list_by_list(which, lists, width, share, seed):
+    marked = np.random.default_rng(seed).random((lists, width)) < share
+    expected = []
+    for row in range(lists):
+        ranks = [rank for rank in range(width) if marked[row, rank]]
+        expected += [(row, rank, number) for number, rank in enumerate(ranks)]
+    with native.switched(which):
+        for flags in (marked, np.asfortranarray(marked)):
+            assert list(zip(*(column.tolist() for column in Places.of(flags)), strict=True)) == expected
+
+
+@pytest.mark.parametrize("which", ["NumPy", pytest.param("kernel", marks=needs_kernel)])
+def test_topics_get_other_numbers(which):
+    with native.switched(which):
+        topic = np.array([0, 2, 1, 2, 0], dtype=np.int32)
+        renumber(topic, np.array([7, 8, 9], dtype=np.int32))
+        assert topic.tolist() == [7, 9, 8, 9, 7]
+        with pytest.raises(IndexError):
+            renumber(topic, np.array([1], dtype=np.int32))
+        renumber(topic[:0], np.array([1], dtype=np.int32))
+
+
+@needs_kernel
+def test_a_table_of_other_rows_is_refused():
+    ids = Ids.of(["a", "b"])
+    for row in ([0, 1, 2, -1], [0, 0, 1, -1], [0, -1, -1, -1]):
+        stretch = np.zeros(1, dtype=np.int64), np.array([3]), np.array(row, dtype=np.int32)
+        with pytest.raises(IndexError, match="other rows"):
+            Table(ids.text, ids.start, ids.length, *stretch)
 
 
 @needs_kernel

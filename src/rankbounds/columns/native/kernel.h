@@ -2,9 +2,9 @@
 
    Every file here is the twin of a Python one and does exactly what that does, on the same arrays: decimals.h of
    columns/decimals.py, ids.h of columns/ids.py, hash_tables.c of columns/hash_tables.py, trec_lines.c of files/trec.py,
-   order.c of rankings/order.py, join.c of rankings/join.py, sums.c of columns/sums.py. Nothing here touches a Python object (but dicts.c, whose
-   business they are) or knows a message: whatever is odd is handed back (HANDED_BACK), and Python looks at it again in
-   its own way. */
+   order.c of rankings/order.py, join.c of rankings/join.py, places.c of columns/places.py, sums.c of columns/sums.py.
+   Nothing here touches a Python object (but dicts.c, whose business they are) or knows a message: whatever is odd is
+   handed back (HANDED_BACK), and Python looks at it again in its own way. */
 
 #ifndef RANKBOUNDS_KERNEL_H
 #define RANKBOUNDS_KERNEL_H
@@ -144,6 +144,10 @@ int64_t gather_ids(const uint8_t *text, const int64_t *start, const int32_t *len
 int64_t rank_lists(const RunRows *run, const Judgments *judgments, Order order, RankedRows *out);
 void fill_block(const uint8_t *column, size_t item, const int64_t *start, const int64_t *length, int64_t lists,
                 int64_t width, const uint8_t *beyond, uint8_t *block);
+
+/* places.c */
+int64_t find_places(const uint8_t *marked, int64_t lists, int64_t width, int64_t *list_of, int64_t *rank_of,
+                    int64_t *number_of);
 
 /* sums.c */
 void running_sums(const double *array, int64_t lists, int64_t width, int upward, double *out);

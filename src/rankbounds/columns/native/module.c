@@ -201,6 +201,13 @@ FUNCTION(py_fill_block) {
     Py_RETURN_NONE;
 }
 
+FUNCTION(py_find_places) {
+    int64_t n[6], count = 0;
+    if (!numbers_of(arguments, given, 6, n)) return NULL;
+    OUTSIDE_THE_LOCK(count = find_places(ADDRESS(n[0]), n[1], n[2], ADDRESS(n[3]), ADDRESS(n[4]), ADDRESS(n[5])));
+    return PyLong_FromLongLong(count);
+}
+
 FUNCTION(py_running_sums) {
     int64_t n[5];
     if (!numbers_of(arguments, given, 5, n)) return NULL;
@@ -271,6 +278,7 @@ static PyMethodDef methods[] = {
     METHOD(rank_lists),
     METHOD(order_in_groups),
     METHOD(fill_block),
+    METHOD(find_places),
     METHOD(running_sums),
     METHOD(weighted_sums),
     METHOD(read_dicts),
