@@ -27,6 +27,8 @@ from rankbounds.columns.native.lists import block_of, order_in_groups
 from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.columns.sums import running_sums, weighted_sums
+from rankbounds.comparison.corrections import against_baseline, over_all_pairs
+from rankbounds.comparison.significance import Resampling, pairs_of
 from rankbounds.files.opening import text_of
 from rankbounds.rankings.join import in_batches, join
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -335,6 +337,22 @@ def test_weighted_sums_are_those_that_one_addition_after_the_other_gives(rows, c
     for way in ("NumPy", "kernel") if native.built is not None else ("NumPy",):
         with native.switched(way):
             assert weighted_sums(array, weights).tobytes() == np.array(wanted, dtype=np.float64).tobytes()
+
+
+@needs_kernel
+@pytest.mark.parametrize(("measures", "systems", "topics"), [(1, 2, 2), (2, 3, 7), (5, 17, 6), (3, 129, 4)])
+@pytest.mark.parametrize("cells", [50, 1 << 19])
+def test_scores_are_shuffled_as_numpy_shuffles_them(measures, systems, topics, cells, monkeypatch):
+    monkeypatch.setattr("rankbounds.comparison.corrections._CELLS_AT_ONCE", cells)  # how many resamples one call makes
+    scores = np.random.default_rng(1).integers(0, 5, (measures, systems, topics)) / 7
+    resampling = Resampling(200, 3)
+    p_values = []
+    for way in ("kernel", "NumPy"):
+        with native.switched(way):
+            p_values.append(over_all_pairs(scores, *pairs_of(systems), resampling))
+            p_values.append(against_baseline(scores, np.arange(1, systems), 0, resampling))
+    np.testing.assert_array_equal(p_values[0], p_values[2])
+    np.testing.assert_array_equal(p_values[1], p_values[3])
 
 
 ranks_dicts = pytest.mark.skipif(not hasattr(native.built, "rank_dicts"), reason="no kernel that ranks dicts was built")

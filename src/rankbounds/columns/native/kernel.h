@@ -2,9 +2,9 @@
 
    Every file here is the twin of a Python one and does exactly what that does, on the same arrays: decimals.h of
    columns/decimals.py, ids.h of columns/ids.py, hash_tables.c of columns/hash_tables.py, trec_lines.c of files/trec.py,
-   order.c of rankings/order.py, join.c of rankings/join.py, sums.c of columns/sums.py. Nothing here touches a Python object (but dicts.c, whose
-   business they are) or knows a message: whatever is odd is handed back (HANDED_BACK), and Python looks at it again in
-   its own way. */
+   order.c of rankings/order.py, join.c of rankings/join.py, sums.c of columns/sums.py, shuffles.c of
+   comparison/corrections.py. Nothing here touches a Python object (but dicts.c, whose business they are) or knows a
+   message: whatever is odd is handed back (HANDED_BACK), and Python looks at it again in its own way. */
 
 #ifndef RANKBOUNDS_KERNEL_H
 #define RANKBOUNDS_KERNEL_H
@@ -148,5 +148,22 @@ void fill_block(const uint8_t *column, size_t item, const int64_t *start, const 
 void running_sums(const double *array, int64_t lists, int64_t width, int upward, double *out);
 void weighted_sums(const double *array, int64_t lists, int64_t width, const double *weights, int64_t count,
                    double *out);
+
+/* shuffles.c */
+typedef struct { /* the beginning of what NumPy's documentation calls bitgen_t */
+    void *state;
+    uint64_t (*next_word)(void *state);
+} BitGenerator;
+
+enum { DRAWN_AT_ONCE = 512 };
+
+typedef struct {
+    const BitGenerator *from;
+    int64_t used;
+    uint32_t drawn[DRAWN_AT_ONCE];
+} Random;
+
+void shuffled_means(Random *random, const double *values, int64_t topics, int32_t systems, int32_t measures,
+                    int64_t resamples, int32_t *scratch, double *sums, double *means);
 
 #endif
