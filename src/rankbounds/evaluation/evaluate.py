@@ -268,9 +268,9 @@ def score_runs(
     observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
     """Read, join and score every run; ``cells``, where given, turns rankings into the measures' numbers its own way."""
-    # Every run is looked up in one index. It is built while the first runs are being read, if there are any to read.
+    # Every run is looked up in one index. Another thread builds it while the first runs are being read.
     index = None
-    if any(job.path is not None for job in jobs):
+    if threads > 1 and any(job.path is not None for job in jobs):
         index = Thread(target=lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
         index.start()
 

@@ -275,11 +275,8 @@ class PreparedScoring:
 
 def values_of(measures: Sequence[Measure], assumptions: Assumptions, rankings: Rankings) -> Floats:
     """The value of each list and measure."""
-    values = np.empty((rankings.length.size, len(measures)))
     with blaming_judgments(rankings.facts):
-        for number, measure in enumerate(measures):
-            values[:, number] = assumptions.value(measure, rankings)
-    return values
+        return assumptions.values(measures, rankings)
 
 
 class ShortLists:

@@ -23,6 +23,7 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
 
+COVERAGE = Judged(cutoff=10)
 WORTH_A_WARNING = 20
 """So many documents, none of them judged, are hardly what somebody meant to score; fewer may be."""
 
@@ -105,8 +106,8 @@ class ScoreSheet:
     ) -> None:
         self.measures, self.assumptions = measures, assumptions
         self.cells, self.observe = cells or partial(assumptions.cells, measures), observe
-        self.value, self.low, self.high = (np.full((topics, len(measures)), np.nan) for _ in range(3))
-        self.judged, self.tie_range = (np.full(topics, np.nan) for _ in range(2))
+        self.value, self.low, self.high = np.full((3, topics, len(measures)), np.nan)
+        self.judged, self.tie_range = np.full((2, topics), np.nan)
         self.tied = np.zeros(topics, dtype=bool)
         split = any(measure.has_residual for measure in measures)
         self.parts = np.full((len(PARTS), topics, len(measures)), np.nan) if split else None
@@ -117,13 +118,14 @@ class ScoreSheet:
             pass
 
     def _score(self, compute: Callable[[], list[Rankings]]) -> None:
-        coverage = Judged(cutoff=10)
         for rankings in compute():
             topic = rankings.topic
-            self.judged[topic] = coverage.value(rankings)
+            self.judged[topic] = COVERAGE.value(rankings)
             with blaming_judgments(rankings.facts):
                 cells = self.cells(rankings)
-            self.value[topic], self.low[topic], self.high[topic] = cells.value, cells.low, cells.high
+            self.value[topic] = cells.value
+            if cells.low is not None and cells.high is not None:
+                self.low[topic], self.high[topic] = cells.low, cells.high
             if self.parts is not None and cells.parts is not None:
                 self.parts[:, topic] = cells.parts
             if rankings.tied is not None:

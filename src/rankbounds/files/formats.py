@@ -120,9 +120,8 @@ def _read(
 def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
     """The format of this text; ``"json"`` where the whole of it must be parsed to tell."""
     ending = format_ending(path)
-    start = text.buffer[text.begin : min(text.begin + 65536, text.end)].tobytes().lstrip()
-    if start[:1] in (b"{", b"["):
-        return "jsonl" if ending in (".jsonl", ".ndjson") or _is_row(start, names) else "json"
+    if (text.start(64) or text.start())[:1] in (b"{", b"["):
+        return "jsonl" if ending in (".jsonl", ".ndjson") or _is_row(text.start(), names) else "json"
     for name, module in IN_TEXT.items():
         if module.recognises(text):
             return name
