@@ -164,6 +164,6 @@ typedef struct {
 } Random;
 
 void shuffled_means(Random *random, const double *values, int64_t topics, int32_t systems, int32_t measures,
-                    int64_t resamples, int32_t *scratch, double *sums, double *means);
+                    int64_t resamples, uint32_t *scratch, double *sums, double *means);
 
 #endif

@@ -5,11 +5,11 @@
 /* As NumPy's Generator.permuted does it: from the last place up, each changes with one not behind it, drawn from as many
    bits as it takes; a number beyond it is drawn again. Numbers first: where one is kept or not, no branch has to guess.
    PCG64 gives the lower half of a word before the higher one. */
-static void shuffle(Random *random, int32_t *places, int32_t *drawn, int32_t count) {
+static void shuffle(Random *random, uint32_t *places, uint32_t *drawn, uint32_t count) {
     int64_t used = random->used;
-    for (int32_t last = count - 1; last > 0;) {
-        const uint32_t mask = (uint32_t)(UINT64_MAX >> leading_zeros((uint64_t)last));
-        while (last > (int32_t)(mask >> 1)) {
+    for (uint32_t last = count - 1; last > 0;) {
+        const uint32_t mask = (uint32_t)(UINT64_MAX >> leading_zeros(last));
+        while (last > mask >> 1) {
             if (used == DRAWN_AT_ONCE) {
                 for (int word = 0; word < DRAWN_AT_ONCE / 2; word++) {
                     const uint64_t both = random->from->next_word(random->from->state);
@@ -17,13 +17,14 @@ static void shuffle(Random *random, int32_t *places, int32_t *drawn, int32_t cou
                 }
                 used = 0;
             }
-            drawn[last] = (int32_t)(random->drawn[used++] & mask);
-            last -= drawn[last] <= last;
+            const uint32_t other = random->drawn[used++] & mask;
+            drawn[last] = other;
+            last += (uint32_t)(last < other) - 1;
         }
     }
     random->used = used;
-    for (int32_t last = count - 1; last > 0; last--) {
-        const int32_t held = places[drawn[last]];
+    for (uint32_t last = count - 1; last > 0; last--) {
+        const uint32_t held = places[drawn[last]];
         places[drawn[last]] = places[last];
         places[last] = held;
     }
@@ -31,18 +32,18 @@ static void shuffle(Random *random, int32_t *places, int32_t *drawn, int32_t cou
 
 /* By resample, measure and system the mean over topics. ``values`` lie by topic, system and measure. */
 void shuffled_means(Random *random, const double *values, int64_t topics, int32_t systems, int32_t measures,
-                    int64_t resamples, int32_t *scratch, double *sums, double *means) {
+                    int64_t resamples, uint32_t *scratch, double *__restrict sums, double *means) {
     const int64_t size = (int64_t)systems * measures;
-    int32_t *places = scratch, *drawn = scratch + systems;
+    uint32_t *places = scratch, *drawn = scratch + systems;
     for (; resamples > 0; resamples--, means += size) {
         memset(sums, 0, (size_t)size * sizeof *sums);
         for (int64_t topic = 0; topic < topics; topic++) {
             const double *of_topic = values + topic * size;
-            for (int32_t system = 0; system < systems; system++) places[system] = system;
-            shuffle(random, places, drawn, systems);
-            for (int32_t system = 0; system < systems; system++) {
-                const double *scores = of_topic + (int64_t)places[system] * measures;
-                double *sum = sums + (int64_t)system * measures;
+            for (int32_t system = 0; system < systems; system++) places[system] = (uint32_t)(system * measures);
+            shuffle(random, places, drawn, (uint32_t)systems);
+            double *sum = sums;
+            for (int32_t system = 0; system < systems; system++, sum += measures) {
+                const double *scores = of_topic + places[system];
                 for (int32_t measure = 0; measure < measures; measure++) sum[measure] += scores[measure];
             }
         }
