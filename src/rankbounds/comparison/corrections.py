@@ -149,8 +149,11 @@ def groups_not_separable(means: Floats, separable: Flags) -> list[str]:
 def _split(columns: list[int], one: int, other: int) -> list[int]:
     """Replace each column that holds both systems by two that lack one of them, unless another column holds those."""
     both = one | other
+    divided = [column for column in columns if column & both == both]
+    if not divided:
+        return columns
     kept = [column for column in columns if column & both != both]
-    halves = {column & ~system for column in columns if column & both == both for system in (one, other)}
+    halves = {column & ~system for column in divided for system in (one, other)}
     for half in sorted(halves, key=int.bit_count, reverse=True):
         for column in kept:  # (a plain loop: a generator would take most of the time)
             if half & ~column == 0:

@@ -216,8 +216,9 @@ class Evidence:
 
             def see(rankings: Rankings) -> None:
                 topic = rankings.topic
+                lists = replace(rankings, row=None)  # nobody asks where a document is that another one changes with
                 for at, measure in enumerate(measures):
-                    ends = self._over_orders(measure, rankings)
+                    ends = self._over_orders(measure, lists)
                     least[topic, at], most[topic, at] = ends or (sheet.value[topic, at],) * 2
                 if observe:
                     observe(number, rankings)

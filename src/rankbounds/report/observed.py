@@ -104,7 +104,7 @@ class Observed:
                 self.largest = self.rbp.max_grade or rankings.facts.max_gain
         depth = min(rankings.width, STRIP_DEPTH)
         grade = rankings.grade[:, :depth]
-        level = np.searchsorted(self.grades, np.nan_to_num(grade), side="right")
+        level = np.searchsorted(self.grades, grade, side="right")
         code = np.where(rankings.holes[:, :depth], UNJUDGED, np.minimum(NONRELEVANT + level, TIED - 1))
         code = np.where(rankings.present[:, :depth], code, ABSENT)
         if rankings.tied is not None:
