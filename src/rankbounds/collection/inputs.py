@@ -168,12 +168,10 @@ class Reading:
                     f'The name "{name}" stands for one run, but {os.fspath(given)} are {len(files)} files.'
                 )
             return self._in_file(files[0], threads, name)
-        return RunToRead(name, lambda: as_run(given, name, self.columns).renamed(name), name=name)
+        return RunToRead(name, lambda: as_run(given, name, self.columns).renamed(name), name=name, given=given)
 
     def _in_list(self, several: list[Any]) -> list[RunToRead]:
-        files = {
-            number: expand([run]) for number, run in enumerate(several, 1) if isinstance(run, str | os.PathLike)
-        }
+        files = {number: expand([run]) for number, run in enumerate(several, 1) if isinstance(run, str | os.PathLike)}
         threads = self.threads if len(several) == len(files) and sum(map(len, files.values())) == 1 else 1
         jobs: list[RunToRead] = []
         for number, run in enumerate(several, 1):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
 from rankbounds.measures.judged import Judged
-from rankbounds.rankings.join import join
+from rankbounds.rankings.join import Joined, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
@@ -40,6 +41,11 @@ class RunResult:
     notes: RunNotes
     parts: Floats | None
 
+    @property
+    def any_judged(self) -> bool:
+        """Is any document among the first ten of a list judged?"""
+        return bool((self.judged > 0).any())
+
 
 def score_run(
     run: Run,
@@ -51,27 +57,44 @@ def score_run(
     observe: Callable[[Rankings], None] | None = None,
 ) -> RunResult:
     """Join one run with the judgments and score it."""
-    joined = join(
-        run,
-        facts,
-        order=assumptions.order,
-        precision=assumptions.score_precision,
-        topics=assumptions.topics,
-        tie_key=assumptions.ties_key,
-        keep_judgments=any(measure.reads_judgments for measure in measures),
-    )
-    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
-    sheet.fill(joined.slices, threads)
-    result = sheet.result(run.name, joined.missing, joined.unknown)
-    nothing_judged = len(run) >= WORTH_A_WARNING and not np.any(sheet.judged > 0)
-    strange = strange_documents(run, facts.qrels) if nothing_judged else ""
+    joined = join(run, facts, tie_key=assumptions.ties_key, **joining(measures, assumptions))
+    result = score_joined(joined, run.name, facts, measures, assumptions, threads, cells, observe)
+    strange = "" if result.any_judged else strange_documents(run, facts.qrels)
     if not run.prepared and not strange:
         return result
     return replace(result, notes=replace(result.notes, prepared=run.prepared, strange_documents=strange))
 
 
+def joining(measures: Sequence[Measure], assumptions: Assumptions) -> dict[str, Any]:
+    """How runs are to be joined with judgments."""
+    return {
+        "order": assumptions.order,
+        "precision": assumptions.score_precision,
+        "topics": assumptions.topics,
+        "keep_judgments": any(measure.reads_judgments for measure in measures),
+    }
+
+
+def score_joined(
+    joined: Joined,
+    name: str,
+    facts: TopicFacts,
+    measures: Sequence[Measure],
+    assumptions: Assumptions,
+    threads: int = 1,
+    cells: Callable[[Rankings], Cells] | None = None,
+    observe: Callable[[Rankings], None] | None = None,
+) -> RunResult:
+    """Score a run that is joined with the judgments."""
+    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
+    sheet.fill(joined.slices, threads)
+    return sheet.result(name, joined.missing, joined.unknown)
+
+
 def strange_documents(run: Run, qrels: Qrels) -> str:
     """What to tell of a run no document of which any judgment knows, of whatever topic; empty where one does."""
+    if len(run) < WORTH_A_WARNING:
+        return ""
     judged = set(qrels.pairs.docs.raw_list())
     if not judged or any(document in judged for document in run.pairs.docs.raw_list()):
         return ""

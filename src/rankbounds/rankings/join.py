@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -72,28 +72,72 @@ def join(
     """
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
-    known = topic_in_qrels >= 0
-    unknown = [pairs.topics[number] for number in (~known).nonzero()[0].tolist()]
+    shared = _Shared.of(pairs.topics, topic_in_qrels, facts)
     if not facts.query_ids:
         raise DataError(facts.qrels.pairs.source.name, "no topic is judged.")
-    if len(unknown) == known.size:
+    if not shared.known.any():
         judgments = f"the judgments ({facts.qrels.pairs.source.name})"
         raise no_topic_judged(pairs.source.name, pairs.topics[0], judgments, facts.query_ids[0])
-    lacking = np.ones(len(facts.query_ids), dtype=bool)
-    lacking[topic_in_qrels[known]] = False
-    absent = lacking.nonzero()[0]
-    missing = [facts.query_ids[number] for number in absent.tolist()]
     slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
     # A list that the run has and that holds nothing is a list; one that it lacks counts as such if that is wanted.
-    empty = absent if topics == "judged" else absent[:0]
-    if pairs.ends is None or pairs.ends.size < known.size:
-        holds_nothing = np.ones(known.size, dtype=bool)
+    empty = shared.absent if topics == "judged" else shared.absent[:0]
+    if pairs.ends is None or pairs.ends.size < shared.known.size:
+        holds_nothing = np.ones(shared.known.size, dtype=bool)
         holds_nothing[pairs.topic] = False
-        empty = np.concatenate((topic_in_qrels[known & holds_nothing], empty))
+        empty = np.concatenate((topic_in_qrels[shared.known & holds_nothing], empty))
     if empty.size:
         last = slices.pop() if slices else list  # together, since an empty list is not worth a thread
         slices.append(lambda: [*last(), empty_rankings(empty, facts, keep_rows, keep_judgments)])
-    return Joined(slices, missing, unknown)
+    return Joined(slices, shared.missing(facts), shared.unknown)
+
+
+def join_dict(
+    given: Any,
+    facts: TopicFacts,
+    *,
+    order: Order = "trec",
+    precision: Precision = "double",
+    topics: Literal["judged", "shared"] = "judged",
+    keep_judgments: bool = False,
+) -> Joined | None:
+    """As ``join``, of ``{query: {document: score}}``, where it is; None: it has to be read as a table."""
+    if not in_use() or type(given) is not dict or set(map(type, given)) != {str}:
+        return None
+    topic = np.array([facts.topic_number.get(query, -1) for query in given])
+    shared = _Shared.of(list(given), topic, facts)
+    if not shared.known.any() or not all(query and query.isascii() for query in shared.unknown):
+        return None
+    single, keep_judgments = precision == "single", keep_judgments or facts.some_only_pooled
+    lists = facts.held.ranked(list(given.values()), topic, order, single=single, keep_judgments=keep_judgments)
+    if lists is None:
+        return None
+    batches = in_batches(lists, facts)
+    if topics == "judged" and shared.absent.size:
+        batches.append(empty_rankings(shared.absent, facts, keep_judgments=keep_judgments))
+    slices = [batches] if lists.grade.size <= BATCH_CELLS else [[batch] for batch in batches]
+    return Joined([partial(list, batches) for batches in slices], shared.missing(facts), shared.unknown)
+
+
+class _Shared(NamedTuple):
+    """What a run's topics and the judged ones have in common."""
+
+    known: Flags
+    """Which of the run's topics are judged."""
+    unknown: list[str]
+    """Those of them that nobody judged."""
+    absent: Ints
+    """The judged topics that the run lacks."""
+
+    @classmethod
+    def of(cls, names: Sequence[str], topic_in_qrels: Ints, facts: TopicFacts) -> _Shared:
+        known = topic_in_qrels >= 0
+        lacking = np.ones(len(facts.query_ids), dtype=bool)
+        lacking[topic_in_qrels[known]] = False
+        return cls(known, [names[number] for number in (~known).nonzero()[0].tolist()], lacking.nonzero()[0])
+
+    def missing(self, facts: TopicFacts) -> list[str]:
+        """The names of the judged topics that the run lacks."""
+        return [facts.query_ids[number] for number in self.absent.tolist()]
 
 
 def slices_of(

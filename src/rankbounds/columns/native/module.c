@@ -221,13 +221,13 @@ FUNCTION(py_shuffled_means) {
 }
 
 FUNCTION(py_read_dicts) {
-    int64_t n[4];
-    if (given != 5 || !PyList_Check(arguments[0])) {
-        PyErr_SetString(PyExc_TypeError, "a list of dicts and 4 numbers expected");
+    int64_t n[5];
+    if (given != 6 || !PyList_Check(arguments[0])) {
+        PyErr_SetString(PyExc_TypeError, "a list of dicts and 5 numbers expected");
         return NULL;
     }
-    if (!numbers_of(arguments + 1, given - 1, 4, n)) return NULL;
-    return read_dicts(arguments[0], n[0], n[1], ADDRESS(n[2]), ADDRESS(n[3]));
+    if (!numbers_of(arguments + 1, given - 1, 5, n)) return NULL;
+    return read_dicts(arguments[0], n[0], n[1], ADDRESS(n[2]), ADDRESS(n[3]), ADDRESS(n[4]));
 }
 
 FUNCTION(py_rank_dicts) {
