@@ -132,18 +132,33 @@ def groups_not_separable(means: Floats, separable: Flags) -> list[str]:
     ``separable`` is a symmetric table of systems by systems. Letters run from the best system on, that of the greatest
     mean (Piepho's insertion and absorption).
     """
-    order = np.argsort(-means, kind="stable").tolist()
-    columns = [(1 << len(order)) - 1]  # the systems of a letter, as bits by rank: whole columns are compared at once
-    for at, one in enumerate(order):
-        for place, other in enumerate(order[at + 1 :], at + 1):
-            if separable[one, other]:
-                columns = _split(columns, 1 << at, 1 << place)
-    columns.sort(key=lambda column: [place for place in range(len(order)) if column >> place & 1])
-    rank = {system: place for place, system in enumerate(order)}
+    order = np.argsort(-means, kind="stable")
+    # The systems of a letter are bits by rank: whole columns are compared at once.
+    columns = _intervals(separable[np.ix_(order, order)])
+    if columns is None:
+        columns = [(1 << order.size) - 1]
+        for one, other in zip(*np.nonzero(np.triu(separable[np.ix_(order, order)], 1)), strict=True):
+            columns = _split(columns, 1 << int(one), 1 << int(other))
+    columns.sort(key=lambda column: [place for place in range(order.size) if column >> place & 1])
+    rank = {system: place for place, system in enumerate(order.tolist())}
     return [
         "".join(_letter(number) for number, column in enumerate(columns) if column >> rank[system] & 1)
         for system in range(means.size)
     ]
+
+
+def _intervals(separable: Flags) -> list[int] | None:
+    """The columns where systems that lie further apart are separated whenever nearer ones are; None where they are not.
+
+    From every system on, those down to the first that is separated from it share a letter.
+    """
+    place = np.arange(len(separable))
+    behind = np.triu(separable, 1)
+    first = np.where(behind.any(axis=1), behind.argmax(axis=1), place.size)
+    if (np.diff(first) < 0).any() or (behind != (place >= first[:, None])).any():
+        return None
+    new = np.diff(first, prepend=0) > 0
+    return [(1 << end) - (1 << begin) for begin, end in zip(place[new].tolist(), first[new].tolist(), strict=True)]
 
 
 def _split(columns: list[int], one: int, other: int) -> list[int]:

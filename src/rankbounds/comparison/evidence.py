@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, cast
 
@@ -261,7 +261,7 @@ class Evidence:
             self._joined[number] = replace(joined, slices=slices)
         return self._joined[number]
 
-    @property
+    @cached_property
     def _few_rows(self) -> bool:
         return sum(map(len, self.runs)) <= KEPT_ROWS
 

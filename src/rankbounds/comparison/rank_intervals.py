@@ -81,17 +81,19 @@ def separated_pairs(p_values: Floats, p_adjusted: Floats, correction: str, alpha
     return p_adjusted < alpha
 
 
-def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling) -> Flags:
+def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling, drawn: Floats | None = None) -> Flags:
     """The pairs whose t exceeds what the largest t of any pair in resampled topics exceeds with probability alpha.
 
-    ``scores`` has a row for each system and a column for each topic.
+    ``scores`` has a row for each system and a column for each topic. ``drawn`` are ``topic_counts`` that are at hand.
     """
     first, second = pairs_of(scores.shape[0])
     most = max(1000, CELLS // max(1, first.size))
     resampling = replace(resampling, resamples=min(resampling.resamples, most))
+    if drawn is None or len(drawn) < resampling.resamples:
+        drawn = topic_counts(scores.shape[1], resampling)
+    counts = drawn[: resampling.resamples]
     level = levelled(scores.T).T
     apart = check_differences(level[first] - level[second])
-    counts = topic_counts(scores.shape[1], resampling)
     largest_score = np.abs(level).max(axis=-1)
     scale, topics = np.maximum(largest_score[first], largest_score[second]), apart.shape[-1]
     centre, deviation = zeroed(apart.mean(axis=-1), scale), zeroed(apart.std(axis=-1, ddof=1), scale)
