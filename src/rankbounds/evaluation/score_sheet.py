@@ -132,7 +132,7 @@ class ScoreSheet:
         self.value, self.low, self.high = np.full((3, topics, len(measures)), np.nan)
         self.judged, self.tie_range = np.full((2, topics), np.nan)
         self.tied = np.zeros(topics, dtype=bool)
-        split = any(measure.has_residual for measure in measures)
+        split = assumptions.bounds != "none" and any(measure.has_residual for measure in measures)
         self.parts = np.full((len(PARTS), topics, len(measures)), np.nan) if split else None
 
     def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
@@ -171,12 +171,11 @@ class ScoreSheet:
 
     def result(self, name: str, missing: Sequence[str], unknown: Sequence[str]) -> RunResult:
         """What was scored, under the run's name."""
+        tied = int(np.count_nonzero(self.tied))
+        notes = RunNotes(missing, unknown, tied, self._mean_tie_range() if tied else None)
+        return RunResult(name, self.value, self.low, self.high, self.judged, notes, self.parts)
+
+    def _mean_tie_range(self) -> float | None:
         known = ~np.isnan(self.tie_range)
         scored = np.count_nonzero(~np.isnan(self.judged))
-        notes = RunNotes(
-            missing=missing,
-            unknown=unknown,
-            tied_topics=int(np.count_nonzero(self.tied)),
-            tie_range=float(self.tie_range[known].sum() / scored) if known.any() else None,
-        )
-        return RunResult(name, self.value, self.low, self.high, self.judged, notes, self.parts)
+        return float(self.tie_range[known].sum() / scored) if known.any() else None

@@ -130,6 +130,8 @@ class _Shared(NamedTuple):
 
     @classmethod
     def of(cls, names: Sequence[str], topic_in_qrels: Ints, facts: TopicFacts) -> _Shared:
+        if names == facts.query_ids:
+            return cls(np.ones(len(names), dtype=bool), [], topic_in_qrels[:0])
         known = topic_in_qrels >= 0
         lacking = np.ones(len(facts.query_ids), dtype=bool)
         lacking[topic_in_qrels[known]] = False
@@ -291,9 +293,9 @@ def _of_like_length(length: Ints) -> Iterator[Ints]:
     if not length.size:
         return
     shortest, longest = ((int(end) - 1).bit_length() for end in (length.min(), length.max()))
-    size_class = np.full(length.size, longest) if shortest == longest else np.ceil(np.log2(np.maximum(length, 1)))
+    size_class = np.ceil(np.log2(np.maximum(length, 1))) if shortest < longest else length
     for power in range(shortest, longest + 1):
-        lists = (size_class == power).nonzero()[0]
+        lists = (size_class == power).nonzero()[0] if shortest < longest else np.arange(length.size)
         batches = max(1, round((lists.size << power) / BATCH_CELLS))
         if lists.size:
             yield from np.array_split(lists, batches) if batches > 1 else (lists,)
