@@ -42,7 +42,7 @@ CELLS = 20_000_000
 DRAWS = 2_000_000
 """So many topics are drawn for places; of many topics fewer sets than asked for, but a thousand."""
 _RESAMPLES_AT_ONCE = 1 << 17
-_CELLS_AT_ONCE = 1 << 20
+_CELLS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
