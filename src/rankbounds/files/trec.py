@@ -23,7 +23,7 @@ from rankbounds.columns.blanks import past
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix
-from rankbounds.columns.native.lines import Lines, count_lines, merged_topics, names_in_lines
+from rankbounds.columns.native.lines import Lines, count_lines, merged_topics, names_in_lines, renumber
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems
@@ -421,8 +421,9 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
         if not in_place:
             table.start[rows], table.length[rows] = block.start, block.length
             table.keys[rows], table.value[rows] = block.keys, block.value
-        if not in_place or number:  # the first block has the numbers that its topics keep
-            table.topic[rows] = own[block.topic]
+            table.topic[rows] = block.topic
+        if number:  # the first block has the numbers that its topics keep
+            renumber(table.topic[rows], own)
 
     for _ in in_threads(fill, range(len(blocks)), threads):
         pass
