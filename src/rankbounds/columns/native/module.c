@@ -222,6 +222,19 @@ FUNCTION(py_weighted_sums) {
     Py_RETURN_NONE;
 }
 
+/* The capsule of a generator of NumPy, memory for what was drawn from it (zeros: nothing yet), and the rest. */
+FUNCTION(py_shuffled_means) {
+    int64_t n[9];
+    if (given < 1 || !numbers_of(arguments + 1, given - 1, 9, n)) return NULL;
+    Random *random = ADDRESS(n[0]);
+    if (!random->from) random->used = DRAWN_AT_ONCE;
+    random->from = PyCapsule_GetPointer(arguments[0], "BitGenerator");
+    if (!random->from) return NULL;
+    OUTSIDE_THE_LOCK(shuffled_means(random, ADDRESS(n[1]), n[2], (int32_t)n[3], (int32_t)n[4], n[5], ADDRESS(n[6]),
+                                    ADDRESS(n[7]), ADDRESS(n[8])));
+    Py_RETURN_NONE;
+}
+
 FUNCTION(py_read_dicts) {
     int64_t n[5];
     if (given != 6 || !PyList_Check(arguments[0])) {
@@ -281,6 +294,7 @@ static PyMethodDef methods[] = {
     METHOD(find_places),
     METHOD(running_sums),
     METHOD(weighted_sums),
+    METHOD(shuffled_means),
     METHOD(read_dicts),
     METHOD(rank_dicts),
     METHOD(dict_of_rows),
@@ -291,4 +305,11 @@ static PyMethodDef methods[] = {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_kernel", "The compiled twin of the columns.", -1, methods, NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit__kernel(void) { return PyModule_Create(&definition); }
+PyMODINIT_FUNC PyInit__kernel(void) {
+    PyObject *module = PyModule_Create(&definition);
+    if (module) {
+        PyModule_AddIntConstant(module, "CONTRACT", CONTRACT);
+        PyModule_AddIntConstant(module, "RANDOM_WORDS", (sizeof(Random) + 7) / 8);
+    }
+    return module;
+}
