@@ -12,7 +12,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import compare_peers  # noqa: E402
-from peers import record, targets  # noqa: E402
+from peers import lock, record, targets  # noqa: E402
 from peers.contenders import Contender, Programs  # noqa: E402
 from peers.timing import Ratio, Timing, held_share, in_turns, ratios  # noqa: E402
 
@@ -125,6 +125,13 @@ def test_ratios_are_medians_of_rounds_in_which_both_ended():
 def test_a_contender_that_fails_has_no_timing():
     failing = Contender("rankbounds", "this", (sys.executable, "-S", "-c", "raise SystemExit(3)"))
     assert in_turns([failing], 1, warm=False) == {failing: [None]}
+
+
+def test_looks_at_the_evaluations_are_counted():
+    stacks = "<module> (<string>:11);evaluate (<string>:5);score_runs (evaluate.py:3) 7\n"
+    stacks += "<module> (<string>:12);evaluations (<string>:8);evaluate (<string>:5);rank (a.py:3) 5\n"
+    stacks += "<module> (<string>:12);evaluations (<string>:8) 2\n"
+    assert lock.seen_within(stacks) == 7
 
 
 def test_the_share_that_holds_the_lock():
