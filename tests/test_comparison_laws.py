@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.comparison import compare
+from rankbounds.comparison import Evidence, compare
 from rankbounds.comparison.agreement import agreement, kendall_tau, rank_biased_overlap, spearman, swaps, tau_ap
 from rankbounds.comparison.discriminative_power import discriminative_power
 from rankbounds.comparison.significance import ORDER_TESTS, TESTS, Resampling, p_values, pairs_of, t_statistic
@@ -608,3 +608,31 @@ def test_trec8_pairs_against_rational_arithmetic(trec8_scores, name):
     apart = mean_difference(value[first], value[second])
     np.testing.assert_array_equal(np.sign(apart), np.sign(np.array(total, dtype=object)).astype(float))
     assert len(set(levelled(value.mean(axis=-1)).tolist())) == len({sum(row) for row in rows})
+
+
+def levelling():
+    """Two runs that an unjudged document could make equal, or leave apart, and never turn."""
+    qrels = {str(topic): {"r": int(topic % 2 == 0), "s": 1, "n": 0} for topic in range(12)}
+    first = {topic: ["r", "s", "n"] for topic in qrels}
+    second = {topic: ["s", "r", "n"] if topic == "1" else docs for topic, docs in first.items()}
+    return qrels, {"less": {**first, "1": ["u", "s", "n"]}, "more": second}
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+@pytest.mark.parametrize("measure", ["P@1", "Success@1", "RR", "ESL(n=1,collection=100)", "AP", "nDCG@2"])
+def test_swapped_runs_have_their_own_probabilities(measure):
+    """Both may score the same: how likely the second is better is not 1 less how likely the first is."""
+    qrels, runs = levelling()
+    there, back = (
+        Evidence.read(qrels, dict(order)).compare([measure]) for order in (runs.items(), [*runs.items()][::-1])
+    )
+    (pair,), (mirror,) = there.pairs, back.pairs
+    assert pair["probability_a_better"] == mirror["probability_b_better"]
+    assert pair["probability_b_better"] == mirror["probability_a_better"]
+    assert back.sentences(measure, ("more", "less")) == there.sentences(measure, ("more", "less"))
+    for row in Evidence.read(qrels, runs).compare([measure], baseline="less").pairs:
+        assert (row["a"], row["probability_a_better"]) == ("more", pair["probability_b_better"])
+    if measure in ("P@1", "Success@1", "ESL(n=1,collection=100)"):
+        assert 0 < pair["probability_b_better"] < 1
+        assert pair["probability_a_better"] == 0
+        assert "overturn it? No; at the most they level it:" in there.words(measure)
