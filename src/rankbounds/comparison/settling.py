@@ -98,8 +98,8 @@ def judge_next(
     -----
     A document's value is what its judgment is expected to move the bound that will settle the question by; without a
     comparison, what it takes off the bounds of all runs' means. That is exact for weighted sums over ranks, and
-    values add up. For other measures effects are means over seeded draws of the other documents: values make a good order,
-    but do not add up to what several judgments do. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
+    values add up. For other measures effects are means over seeded draws of the other documents: values make a good
+    order, but do not add up to what several judgments do. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
 
     Examples
     --------
