@@ -58,10 +58,12 @@ def word_numbers(comparison: Comparison) -> dict[str, Floats]:
     unknown = np.full(shape, np.nan)
     effect, alpha = comparison.columns["effect"], comparison.settings["alpha"]
     topics = comparison.scores.value.shape[1]
+    needed = topics_for_effects(effect, alpha, wording.POWER)
+    least = _must_differ(comparison) or 0  # with fewer, the test that was used shows nothing
     found = {
         **comparison.columns,
         "detectable": minimum_detectable_effect(1.0, topics, alpha, wording.POWER) * comparison.columns["deviation"],
-        "topics_needed": topics_for_effects(effect, alpha, wording.POWER).astype(np.float64),
+        "topics_needed": np.where(needed > 0, np.maximum(needed, least), 0.0),
         "probability": unknown,
         "probability_of_other": unknown,
         "ties_low": unknown,
