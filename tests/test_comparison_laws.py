@@ -636,3 +636,22 @@ def test_swapped_runs_have_their_own_probabilities(measure):
         assert 0 < pair["probability_b_better"] < 1
         assert pair["probability_a_better"] == 0
         assert "overturn it? No; at the most they level it:" in there.words(measure)
+
+
+def test_a_difference_is_that_of_the_scores_beside_it():
+    """Also of counts, whose scores elsewhere are sums over topics; intervals and bounds are of the same number."""
+    examples = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
+    measures = [measure for measure in dict.fromkeys(examples) if measure.total != "geometric"]
+    assert sum(measure.total == "sum" for measure in measures) >= 4
+    rng = np.random.default_rng(2)
+    value = rng.integers(1, 9, size=(2, 7, len(measures))).astype(float)
+    compared = compare(scores_by(value, measures, value - 0.5, value + 0.5), resamples=50)
+    for at, (measure, pair) in enumerate(zip(measures, compared.pairs, strict=True)):
+        one, other = compared.systems[2 * at : 2 * at + 2]
+        assert pair["difference"] == pytest.approx(one["mean"] - other["mean"], abs=1e-12), measure
+        for row in (one, other):
+            assert row["ci_low"] <= row["mean"] <= row["ci_high"], measure
+            assert (row["low"], row["high"]) == pytest.approx((row["mean"] - 0.5, row["mean"] + 0.5)), measure
+        words = compared.words(measure)
+        assert f"and second {other['mean']:.4f}, a difference of {pair['difference']:+.4f} over 7 topics" in words
+        assert ("(mean over topics)" in words) is (measure.total == "sum"), measure

@@ -32,7 +32,7 @@ def sentences(comparison: Comparison, at: int, place: int, *, is_turned: bool) -
     choices = {name: int(codes[at, place]) for name, codes in comparison.word_choices.items()}
     whole = {name: int(numbers[name]) for name in wording.WHOLE}
     held = numbers | whole | comparison.word_constants | {
-        "measure": wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
+        "measure": wording.compared_words(chosen),
         "a": comparison.runs[a],
         "b": comparison.runs[b],
         "mean_a": means[a],

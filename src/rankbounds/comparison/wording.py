@@ -21,6 +21,7 @@ from rankbounds.evaluation.score_table import UNJUDGED as UNJUDGED
 
 if TYPE_CHECKING:
     from rankbounds.comparison.settling_plan import SettlingPlan
+    from rankbounds.measures import Measure
 
 POWER = 0.8
 """How often a difference should be found that the words call one that is found."""
@@ -433,3 +434,9 @@ def verdict_words(verdict: str, a: str, b: str) -> str:
 def measure_words(label: str, *, lower_is_better: bool) -> str:
     """The measure's name, and which way is up where that is not plain."""
     return f"{label} (lower is better)" if lower_is_better else label
+
+
+def compared_words(measure: Measure) -> str:
+    """The name of a measure that runs are compared by, which is by means over topics, also of counts."""
+    label = f"{measure} (mean over topics)" if measure.total == "sum" else str(measure)
+    return measure_words(label, lower_is_better=measure.lower_is_better)

@@ -214,7 +214,7 @@ def _of_scores(scores: Scores, compared: Comparison | None, thinning: Thinning, 
         "measures": [
             {
                 "label": str(measure),
-                "digits": 0 if measure.total == "sum" else 4,
+                "digits": 0 if measure.total == "sum" and compared is None else 4,
                 "lower_is_better": measure.lower_is_better,
                 "slider": False,
             }
@@ -337,10 +337,7 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
             "negated": wording.NEGATED,
             "swapped": wording.SWAPPED,
             "constants": compared.word_constants,
-            "measures": [
-                wording.measure_words(str(measure), lower_is_better=measure.lower_is_better)
-                for measure in scores.measures
-            ],
+            "measures": [wording.compared_words(measure) for measure in scores.measures],
             "method": compared.method(),
             "choices": {name: packed(codes[:, both], "|u1") for name, codes in compared.word_choices.items()},
         },
