@@ -20,6 +20,7 @@ from rankbounds.comparison.discriminative_power import discriminative_power
 from rankbounds.comparison.significance import ORDER_TESTS, TESTS, Resampling, p_values, pairs_of, t_statistic
 from rankbounds.comparison.standardisation import standardised
 from rankbounds.errors import DataError
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import TOLERANCE, better, differences, equal, levelled, mean_difference
 from rankbounds.evaluation.scores import RunNotes, Scores
@@ -630,6 +631,9 @@ def test_swapped_runs_have_their_own_probabilities(measure):
     assert pair["probability_a_better"] == mirror["probability_b_better"]
     assert pair["probability_b_better"] == mirror["probability_a_better"]
     assert back.sentences(measure, ("more", "less")) == there.sentences(measure, ("more", "less"))
+    condensed = Evidence.read(qrels, runs, Assumptions(unjudged="condensed")).compare([measure])
+    assert condensed.pairs[0]["probability_a_better"] is None
+    assert "with probability" not in condensed.words(pair=("less", "more")) + condensed.words(pair=("more", "less"))
     for row in Evidence.read(qrels, runs).compare([measure], baseline="less").pairs:
         assert (row["a"], row["probability_a_better"]) == ("more", pair["probability_b_better"])
     if measure in ("P@1", "Success@1", "ESL(n=1,collection=100)"):

@@ -368,11 +368,12 @@ def elsewhere_choices(numbers: Mapping[str, Floats]) -> dict[str, Flags | Ints]:
 
 
 def told_probability(probability: Floats | float, most: Floats | float) -> Floats:
-    """That a run is the better one, whose lead is ``most`` at the most: 0 where that is no lead.
+    """That a run is the better one, whose lead is ``most`` at the most: 0 where that is no lead, NaN: not known.
 
     Else an estimate is no certainty, however many draws agree: in words nothing is beyond 0.01 and 0.99.
     """
-    return np.where(np.less_equal(most, 0), 0.0, np.clip(probability, 0.01, 0.99))
+    impossible = np.less_equal(most, 0) & ~np.isnan(probability)
+    return np.where(impossible, 0.0, np.clip(probability, 0.01, 0.99))
 
 
 def ties_apart(low_a: Floats, high_a: Floats, low_b: Floats, high_b: Floats) -> tuple[Floats, Floats]:
