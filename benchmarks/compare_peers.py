@@ -11,9 +11,9 @@ round that is not counted makes bytecode. Printed are ratios, rankbounds / peer,
 machines: the median over rounds of what each round says, of wall time and of processor time.
 
 What is installed takes part (pytrec_eval-terrier, ir_measures, ranx, rbp_eval); trec_eval and rbp_eval in C where they
-are on PATH or named. Where the compiled kernel is at work, the table also has the share of the call's processor time
-outside of it, once all modules are loaded: at the most so much holds the interpreter's lock, which with one thread is
-what more threads may not make shorter. NumPy lets go of the lock in its longer array calls; that is not counted for it.
+are on PATH or named. Where the compiled kernel is at work, the table also has the share of one thread's time outside of
+it, once all modules are loaded: at the most so much holds the interpreter's lock, which more threads cannot make shorter.
+NumPy lets go of the lock in its longer array calls; that is not counted for it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def report(title: str, results: dict[Contender, list[Timing | None]], found: lis
     for ours, timings in results.items():
         if not ours.ours:
             continue
-        held = median(timings, "held")
+        held = median(timings, "held") if ours.threads == 1 else None
         row = [ours.what, str(ours.threads or "-"), number(median(timings, "peak"), ".0f"), number(held, ".0%")]
         for peer in peers:
             ratio = by_key.get((ours.what, ours.threads, peer.name))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import pickle
 import random
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
@@ -11,7 +13,11 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
+from rankbounds.collection.qrels import as_qrels
+from rankbounds.columns import native
 from rankbounds.evaluation import evaluator as module
+from rankbounds.rankings.join import join_dict
+from rankbounds.rankings.topic_facts import TopicFacts
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 
@@ -93,6 +99,40 @@ def test_scores_are_those_of_evaluate_to_the_last_bit(options):
         for name in ("value", "low", "high"):
             theirs, ours = getattr(columns, name)[0][shared], getattr(whole, name)[0][rows][shared]
             np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.filterwarnings("default::rankbounds.RankboundsWarning")
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(map(str, options.items()))[:40])
+def test_evaluate_takes_dicts_as_it_takes_tables(options):
+    options = {"measures": MEASURES, **options}
+    for seed in range(4):
+        qrels, first = collection(seed, pooled=seed % 2 == 1)
+        if seed:  # with an id of two lines they are read in another way
+            qrels = {
+                query: {doc: grade for doc, grade in inner.items() if doc != "a\nb"} for query, inner in qrels.items()
+            }
+        second, strange = collection(seed + 100)[1], {"1": {f"x{number}": number for number in range(30)}}
+        runs = {
+            name: {query: {doc: float(score) for doc, score in inner.items()} for query, inner in run.items() if inner}
+            for name, run in (("first", first), ("second", second), ("strange", strange))
+        }
+        tables = [by_columns(run, rb.Run, {"name": name}) for name, run in runs.items()]
+        with warnings.catch_warnings(record=True) as told:
+            ours = rb.evaluate(qrels, runs, **options)
+        with warnings.catch_warnings(record=True) as told_of_tables:
+            theirs = rb.evaluate(by_columns(qrels, rb.Qrels, {}), tables, **options)
+        assert [str(warning.message) for warning in told] == [str(warning.message) for warning in told_of_tables]
+        assert (ours.runs, ours.query_ids, ours.notes) == (theirs.runs, theirs.query_ids, theirs.notes)
+        for name in ("value", "low", "high", "judged", "parts"):
+            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
+
+
+def test_facts_go_to_other_processes_without_what_holds_addresses():
+    facts = TopicFacts(as_qrels({"1": {"a": 1, "b": 0}, "2": {"c": 1}}))
+    assert join_dict({"1": {"a": 1.0}}, facts) is not None or not native.in_use()
+    again = pickle.loads(pickle.dumps(facts))
+    assert not again.holds_strings
+    np.testing.assert_array_equal(again.grade, facts.grade)
 
 
 def test_scores_are_those_of_plain_definitions():

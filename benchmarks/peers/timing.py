@@ -24,7 +24,7 @@ class Timing:
     peak: float | None = None
     """Megabytes at the most; None of a call within this process."""
     held: float | None = None
-    """The share of the call's processor time that may have held the interpreter's lock, where that is told."""
+    """The share of the call's time that may have held the interpreter's lock, where that is told."""
 
 
 LAUNCHER = """
@@ -69,7 +69,7 @@ def of_process(contender: Contender, files: Sequence[Sequence[str]]) -> Timing |
 
 
 def held_share(told: str) -> float | None:
-    """From what the contender printed: its processor time, and how much of it the kernel spent without the lock."""
+    """From what the contender printed: its time, and how much of it the kernel spent without the lock."""
     try:
         spent = json.loads(told)
         return 1 - spent["outside"] / spent["spent"]

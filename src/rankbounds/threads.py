@@ -24,8 +24,7 @@ def in_threads(function: Callable[[Given], Result], items: Sequence[Given], thre
     No more threads are started than there are processors, whoever asks for them: others would only take turns, and
     what one has in the processor's cache the next throws out.
     """
-    threads = processors(threads)
-    if threads < 2 or len(items) < 2:
+    if threads < 2 or len(items) < 2 or (threads := processors(threads)) < 2:
         yield from map(function, items)
         return
     from concurrent.futures import ThreadPoolExecutor  # late: it brings much along, and the version need not wait

@@ -168,17 +168,17 @@ class Reading:
                     f'The name "{name}" stands for one run, but {os.fspath(given)} are {len(files)} files.'
                 )
             return self._in_file(files[0], threads, name)
-        return RunToRead(name, lambda: as_run(given, name, self.columns).renamed(name), name=name)
+        return RunToRead(name, lambda: as_run(given, name, self.columns).renamed(name), name=name, given=given)
 
     def _in_list(self, several: list[Any]) -> list[RunToRead]:
-        files = [run for run in several if isinstance(run, str | os.PathLike)]
-        alone = len(files) == len(several) and len(expand(files)) == 1
+        files = {number: expand([run]) for number, run in enumerate(several, 1) if isinstance(run, str | os.PathLike)}
+        threads = self.threads if len(several) == len(files) and sum(map(len, files.values())) == 1 else 1
         jobs: list[RunToRead] = []
         for number, run in enumerate(several, 1):
             if isinstance(run, RunToRead):
                 jobs.append(run)
-            elif isinstance(run, str | os.PathLike):
-                jobs += [self._in_file(path, self.threads if alone else 1) for path in expand([run])]
+            elif number in files:
+                jobs += [self._in_file(path, threads) for path in files[number]]
             else:
                 jobs += self._in_memory(run, f"run{number}" if len(several) > 1 else "run")
         return jobs

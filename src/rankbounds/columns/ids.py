@@ -101,12 +101,15 @@ def _no_id(value: Any, problem: str, what: str, place: Place) -> DataError:
 
 
 class Ids(Sequence[str]):
-    """An immutable column of ids, kept as UTF-8 bytes."""
+    """An immutable column of ids, kept as UTF-8 bytes.
 
-    __slots__ = ("length", "start", "text")
+    Of ids that were strings in dicts, ``string_hashes`` are what Python's ``hash`` says of those.
+    """
 
-    def __init__(self, text: Bytes, start: Ints, length: Ints) -> None:
-        self.text, self.start, self.length = text, start, length
+    __slots__ = ("length", "start", "string_hashes", "text")
+
+    def __init__(self, text: Bytes, start: Ints, length: Ints, string_hashes: Ints | None = None) -> None:
+        self.text, self.start, self.length, self.string_hashes = text, start, length, string_hashes
 
     @classmethod
     def of(cls, values: Sequence[str]) -> Ids:

@@ -18,7 +18,7 @@ from rankbounds.columns.native.tables import Table, none_repeated, topic_ends
 from rankbounds.errors import DataError, Place
 from rankbounds.threads import in_threads
 
-SLICE_ROWS = 1 << 16
+SLICE_ROWS = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,8 @@ class Pairs:
         """
         end = self.ends
         in_order = end is not None
+        if in_order and len(self) <= SLICE_ROWS:
+            return [slice(0, len(self))]
         if end is None:
             end = np.cumsum(np.bincount(self.topic, minlength=len(self.topics)))
             in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
@@ -139,10 +141,10 @@ class Pairs:
             again = np.ones(len(self), dtype=bool)
             again[np.unique(number, return_index=True)[1]] = False
             return np.flatnonzero(again)
-        shared = np.concatenate(list(in_threads(self._repeated_keys, self.topic_slices(), threads)))
-        if not shared.size:
+        shared = [keys for keys in in_threads(self._repeated_keys, self.topic_slices(), threads) if keys.size]
+        if not shared:
             return np.empty(0, dtype=np.int64)
-        suspects = self.rows_with(shared)
+        suspects = self.rows_with(np.concatenate(shared))
         seen: set[tuple[int, bytes]] = set()
         later = []
         for row in suspects.tolist():

@@ -42,8 +42,8 @@ class Cells:
     """The numbers of one batch: arrays with an axis of lists and one of measures, ``parts`` with one of parts first."""
 
     value: Floats
-    low: Floats
-    high: Floats
+    low: Floats | None = None
+    high: Floats | None = None
     parts: Floats | None = None
 
 
@@ -210,6 +210,13 @@ class Assumptions:
         """The measure of each list."""
         return self._with_ties(measure, self.assumed(measure, rankings))
 
+    def values(self, measures: Sequence[Measure], rankings: Rankings) -> Floats:
+        """The measures of each list, column by column."""
+        values = np.empty((rankings.length.size, len(measures)))
+        for number, measure in enumerate(measures):
+            values[:, number] = self.value(measure, rankings)
+        return values
+
     def assumed(self, measure: Measure, rankings: Rankings) -> Rankings:
         """The rankings with unjudged documents treated as they should be for this measure."""
         return rankings if measure.as_retrieved else self.unjudged(rankings)
@@ -305,10 +312,11 @@ class Assumptions:
 
     def cells(self, measures: Sequence[Measure], rankings: Rankings) -> Cells:
         """All numbers of a batch."""
-        shape = (rankings.length.size, len(measures))
-        value, low, high = (np.full(shape, np.nan) for _ in range(3))
+        value = self.values(measures, rankings)
+        if self.bounds == "none":
+            return Cells(value)
+        low, high = np.full((2, *value.shape), np.nan)
         for number, measure in enumerate(measures):
-            value[:, number] = self.value(measure, rankings)
             found = self.low_high(measure, rankings)
             if found is not None:
                 low[:, number], high[:, number] = found
@@ -316,8 +324,8 @@ class Assumptions:
         if not split:
             return Cells(value, low, high)
         # Only now, because ties are reordered for it: until here all measures read the same arrays from the cache.
-        parts = np.full((len(PARTS), *shape), np.nan)
-        for number in split if self.bounds != "none" else ():
+        parts = np.full((len(PARTS), *value.shape), np.nan)
+        for number in split:
             parts[:, :, number] = self._parts(measures[number], rankings, (low[:, number], high[:, number]))
         return Cells(value, low, high, parts)
 

@@ -17,9 +17,10 @@ from rankbounds.collection.run import unique_names
 from rankbounds.columns.native import in_use, worth_starting
 from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
-from rankbounds.evaluation.score_sheet import RunResult, score_run
+from rankbounds.evaluation.score_sheet import RunResult, joining, score_joined, score_run
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.rankings.join import join_dict
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
@@ -268,20 +269,26 @@ def score_runs(
     observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
     """Read, join and score every run; ``cells``, where given, turns rankings into the measures' numbers its own way."""
-    # Every run is looked up in one index. It is built while the first runs are being read, if there are any to read.
+    # Every run is looked up in one index. Another thread builds it while the first runs are being read.
     index = None
-    if any(job.path is not None for job in jobs):
+    if threads > 1 and any(job.path is not None for job in jobs):
         index = Thread(target=lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
         index.start()
 
     def score(numbered: tuple[int, RunToRead]) -> RunResult:
         number, job = numbered
+        how = facts, measures, assumptions, threads if len(jobs) == 1 else 1, cells
         seen = partial(observe, number) if observe else None
-        alone = threads if len(jobs) == 1 else 1
+        if job.given is not None and facts.holds_strings:
+            joined = join_dict(job.given, facts, **joining(measures, assumptions))
+            if joined is not None:
+                result = score_joined(joined, job.place, *how, seen)
+                if result.any_judged:
+                    return result
         run = job.read()
         if index is not None:
             index.join()
-        return score_run(run, facts, measures, assumptions, alone, cells, seen)
+        return score_run(run, *how, seen)
 
     results = []
     for result in in_threads(score, list(enumerate(jobs)), threads):
@@ -346,7 +353,7 @@ def gathered(
 
 def _stacked(arrays: list[Floats], axis: int = 0) -> Floats:
     """Arrays along a new axis; one alone is not copied, because it may be large."""
-    return np.stack(arrays, axis) if len(arrays) > 1 else np.expand_dims(arrays[0], axis)
+    return np.stack(arrays, axis) if len(arrays) > 1 else arrays[0][(slice(None),) * axis + (np.newaxis,)]
 
 
 def fractions_lost(grade: Floats, measures: Sequence[Measure], distinct: bool = False) -> list[str]:
@@ -354,9 +361,11 @@ def fractions_lost(grade: Floats, measures: Sequence[Measure], distinct: bool = 
 
     ``distinct``: how many judgments have these grades is not known.
     """
-    binary = [one for one in measures if "rel" in one.parameters and one.rel == 1.0 and not one.graded]
     fractions = int(np.count_nonzero((grade > 0) & (grade < 1)))
-    if not binary or not fractions:
+    if not fractions:
+        return []
+    binary = [one for one in measures if "rel" in one.parameters and one.rel == 1.0 and not one.graded]
+    if not binary:
         return []
     count = "Some" if distinct else str(fractions)
     have = "judgment has a grade" if count == "1" else "judgments have grades"

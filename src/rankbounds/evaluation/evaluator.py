@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from operator import eq
 from typing import Any
 
@@ -16,15 +16,15 @@ from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.repeated_runs import RepeatedRuns
 from rankbounds.collection.run import Run, as_run
-from rankbounds.columns.native import in_use, worth_starting
-from rankbounds.columns.native.dicts import HeldDocuments, dict_of_rows
+from rankbounds.columns.native import worth_starting
+from rankbounds.columns.native.dicts import dict_of_rows
 from rankbounds.columns.pairs import Pairs
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, score_runs
-from rankbounds.evaluation.score_sheet import blaming_judgments
+from rankbounds.evaluation.score_sheet import blaming_judgments, joining
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.join import LookedUp, in_batches, join
+from rankbounds.rankings.join import LookedUp, join, join_dict
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -153,7 +153,7 @@ class Evaluator:
         prepared = self._prepared
         jobs = self._reading.runs_to_read(runs)
         if len(jobs) == 1 and jobs[0].given is runs:
-            jobs = [RunToRead(jobs[0].place, lambda: prepared.runs.run(runs)[0])]
+            jobs = [RunToRead(jobs[0].place, lambda: prepared.runs.run(runs)[0], given=runs)]
         return score_runs(
             prepared.facts,
             jobs,
@@ -202,12 +202,11 @@ class PreparedScoring:
     ) -> None:
         self.facts, self.measures, self.assumptions, self.threads = facts, list(measures), assumptions, threads
         self.runs = RepeatedRuns(read)
-        self._number = {query: number for number, query in enumerate(facts.query_ids)}
         self._looked_up: tuple[Pairs | None, list[tuple[slice | Ints, LookedUp]]] = (None, [])
         self._keeps_judgments = facts.some_only_pooled or any(measure.reads_judgments for measure in measures)
         in_python = assumptions.order == "trec" and (assumptions.ties == "trec" or assumptions.ties not in ORDERS)
         by_grades = in_python and not self._keeps_judgments
-        self.short_lists = ShortLists(facts, self.measures, assumptions, self._number) if by_grades else None
+        self.short_lists = ShortLists(facts, self.measures, assumptions) if by_grades else None
         facts.qrels.pairs.index  # noqa: B018 (built once, for all runs)
 
     def by_name(self, run: Any, names: list[str]) -> dict[str, dict[str, float]]:
@@ -224,27 +223,14 @@ class PreparedScoring:
         return dict_of_rows(queries, names, by_topic[topic])
 
     def _in_dicts(self, given: Any) -> Ranked | None:
-        """The rankings of ``{query: {document: score}}`` by the kernel; None where it leaves them to others."""
-        if not in_use() or type(given) is not dict or set(map(type, given)) != {str}:
+        """The rankings of ``{query: {document: score}}``; None where it has to be read as a table."""
+        how = joining(self.measures, self.assumptions)
+        joined = join_dict(given, self.facts, **{**how, "topics": "shared"})
+        if joined is None:
             return None
-        topic = np.array([self._number.get(query, -1) for query in given])
-        shared = topic >= 0
-        queries = list(given)
-        if not shared.all():
-            others = itertools.compress(queries, (~shared).tolist())
-            if not shared.any() or not all(query and query.isascii() for query in others):
-                return None
-            queries = list(itertools.compress(queries, shared.tolist()))
-        single, keep = self.assumptions.score_precision == "single", self._keeps_judgments
-        lists = self._held.ranked(
-            list(given.values()), topic, self.assumptions.order, single=single, keep_judgments=keep
-        )
-        return None if lists is None else (queries, topic[shared], in_batches(lists, self.facts))
-
-    @cached_property
-    def _held(self) -> HeldDocuments:
-        pairs = self.facts.qrels.pairs
-        return HeldDocuments(pairs.docs, pairs.topic, len(pairs.topics), self.facts.grade)
+        number = self.facts.topic_number
+        queries = [query for query in given if query in number] if joined.unknown else list(given)
+        return queries, np.array([number[query] for query in queries]), joined.batches
 
     def _in_table(self, given: Any) -> Ranked:
         """The rankings of a run of any kind, as a table."""
@@ -275,11 +261,8 @@ class PreparedScoring:
 
 def values_of(measures: Sequence[Measure], assumptions: Assumptions, rankings: Rankings) -> Floats:
     """The value of each list and measure."""
-    values = np.empty((rankings.length.size, len(measures)))
     with blaming_judgments(rankings.facts):
-        for number, measure in enumerate(measures):
-            values[:, number] = assumptions.value(measure, rankings)
-    return values
+        return assumptions.values(measures, rankings)
 
 
 class ShortLists:
@@ -291,10 +274,9 @@ class ShortLists:
     to the way that whole runs take, which knows what to say of it.
     """
 
-    def __init__(
-        self, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions, number: Mapping[str, int]
-    ) -> None:
-        self._facts, self._measures, self._assumptions, self._number = facts, measures, assumptions, number
+    def __init__(self, facts: TopicFacts, measures: Sequence[Measure], assumptions: Assumptions) -> None:
+        self._facts, self._measures, self._assumptions = facts, measures, assumptions
+        self._number = facts.topic_number
         self._precision = "f" if assumptions.score_precision == "single" else "d"
         self._grades: dict[str, dict[str, float]] = {}
         self._known: dict[tuple[Any, ...], Values] = {}

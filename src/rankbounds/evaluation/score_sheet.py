@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +19,12 @@ from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
 from rankbounds.measures.judged import Judged
-from rankbounds.rankings.join import join
+from rankbounds.rankings.join import Joined, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
 
+COVERAGE = Judged(cutoff=10)
 WORTH_A_WARNING = 20
 """So many documents, none of them judged, are hardly what somebody meant to score; fewer may be."""
 
@@ -39,6 +41,11 @@ class RunResult:
     notes: RunNotes
     parts: Floats | None
 
+    @property
+    def any_judged(self) -> bool:
+        """Is any document among the first ten of a list judged?"""
+        return bool((self.judged > 0).any())
+
 
 def score_run(
     run: Run,
@@ -50,27 +57,44 @@ def score_run(
     observe: Callable[[Rankings], None] | None = None,
 ) -> RunResult:
     """Join one run with the judgments and score it."""
-    joined = join(
-        run,
-        facts,
-        order=assumptions.order,
-        precision=assumptions.score_precision,
-        topics=assumptions.topics,
-        tie_key=assumptions.ties_key,
-        keep_judgments=any(measure.reads_judgments for measure in measures),
-    )
-    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
-    sheet.fill(joined.slices, threads)
-    result = sheet.result(run.name, joined.missing, joined.unknown)
-    nothing_judged = len(run) >= WORTH_A_WARNING and not np.any(sheet.judged > 0)
-    strange = strange_documents(run, facts.qrels) if nothing_judged else ""
+    joined = join(run, facts, tie_key=assumptions.ties_key, **joining(measures, assumptions))
+    result = score_joined(joined, run.name, facts, measures, assumptions, threads, cells, observe)
+    strange = "" if result.any_judged else strange_documents(run, facts.qrels)
     if not run.prepared and not strange:
         return result
     return replace(result, notes=replace(result.notes, prepared=run.prepared, strange_documents=strange))
 
 
+def joining(measures: Sequence[Measure], assumptions: Assumptions) -> dict[str, Any]:
+    """How runs are to be joined with judgments."""
+    return {
+        "order": assumptions.order,
+        "precision": assumptions.score_precision,
+        "topics": assumptions.topics,
+        "keep_judgments": any(measure.reads_judgments for measure in measures),
+    }
+
+
+def score_joined(
+    joined: Joined,
+    name: str,
+    facts: TopicFacts,
+    measures: Sequence[Measure],
+    assumptions: Assumptions,
+    threads: int = 1,
+    cells: Callable[[Rankings], Cells] | None = None,
+    observe: Callable[[Rankings], None] | None = None,
+) -> RunResult:
+    """Score a run that is joined with the judgments."""
+    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
+    sheet.fill(joined.slices, threads)
+    return sheet.result(name, joined.missing, joined.unknown)
+
+
 def strange_documents(run: Run, qrels: Qrels) -> str:
     """What to tell of a run no document of which any judgment knows, of whatever topic; empty where one does."""
+    if len(run) < WORTH_A_WARNING:
+        return ""
     judged = set(qrels.pairs.docs.raw_list())
     if not judged or any(document in judged for document in run.pairs.docs.raw_list()):
         return ""
@@ -105,10 +129,10 @@ class ScoreSheet:
     ) -> None:
         self.measures, self.assumptions = measures, assumptions
         self.cells, self.observe = cells or partial(assumptions.cells, measures), observe
-        self.value, self.low, self.high = (np.full((topics, len(measures)), np.nan) for _ in range(3))
-        self.judged, self.tie_range = (np.full(topics, np.nan) for _ in range(2))
+        self.value, self.low, self.high = np.full((3, topics, len(measures)), np.nan)
+        self.judged, self.tie_range = np.full((2, topics), np.nan)
         self.tied = np.zeros(topics, dtype=bool)
-        split = any(measure.has_residual for measure in measures)
+        split = assumptions.bounds != "none" and any(measure.has_residual for measure in measures)
         self.parts = np.full((len(PARTS), topics, len(measures)), np.nan) if split else None
 
     def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
@@ -117,13 +141,14 @@ class ScoreSheet:
             pass
 
     def _score(self, compute: Callable[[], list[Rankings]]) -> None:
-        coverage = Judged(cutoff=10)
         for rankings in compute():
             topic = rankings.topic
-            self.judged[topic] = coverage.value(rankings)
+            self.judged[topic] = COVERAGE.value(rankings)
             with blaming_judgments(rankings.facts):
                 cells = self.cells(rankings)
-            self.value[topic], self.low[topic], self.high[topic] = cells.value, cells.low, cells.high
+            self.value[topic] = cells.value
+            if cells.low is not None and cells.high is not None:
+                self.low[topic], self.high[topic] = cells.low, cells.high
             if self.parts is not None and cells.parts is not None:
                 self.parts[:, topic] = cells.parts
             if rankings.tied is not None:
@@ -146,12 +171,11 @@ class ScoreSheet:
 
     def result(self, name: str, missing: Sequence[str], unknown: Sequence[str]) -> RunResult:
         """What was scored, under the run's name."""
+        tied = int(np.count_nonzero(self.tied))
+        notes = RunNotes(missing, unknown, tied, self._mean_tie_range() if tied else None)
+        return RunResult(name, self.value, self.low, self.high, self.judged, notes, self.parts)
+
+    def _mean_tie_range(self) -> float | None:
         known = ~np.isnan(self.tie_range)
         scored = np.count_nonzero(~np.isnan(self.judged))
-        notes = RunNotes(
-            missing=missing,
-            unknown=unknown,
-            tied_topics=int(np.count_nonzero(self.tied)),
-            tie_range=float(self.tie_range[known].sum() / scored) if known.any() else None,
-        )
-        return RunResult(name, self.value, self.low, self.high, self.judged, notes, self.parts)
+        return float(self.tie_range[known].sum() / scored) if known.any() else None

@@ -30,17 +30,13 @@ def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
 def header(text: Text) -> list[str]:
     """The names in the first line."""
     separator = header_separator(text) or ","
-    return [name.strip().strip('"').strip() for name in _first_line(text).decode("utf-8", "replace").split(separator)]
+    return [name.strip().strip('"').strip() for name in text.first_line.decode("utf-8", "replace").split(separator)]
 
 
 def header_separator(text: Text) -> str | None:
     """What stands between the names in the first line: a tab, a comma, or nothing of the kind."""
-    first = _first_line(text)
+    first = text.first_line
     return "\t" if b"\t" in first else "," if b"," in first else None
-
-
-def _first_line(text: Text) -> bytes:
-    return next(text.lines(), b"")
 
 
 def read_delimited(text: Text, names: ColumnNames) -> Columns:
@@ -59,7 +55,7 @@ def delimited_columns(text: Text) -> dict[str, Ids]:
     """The columns of CSV or TSV with a header line, without blanks around their fields."""
     names = header(text)
     separator = header_separator(text) or ","
-    begin = text.begin + len(_first_line(text)) + 1
+    begin = text.begin + len(text.first_line) + 1
     body = text.buffer[begin : text.end]
     even = None if (body == ord('"')).any() else _even_fields(text, begin, separator, len(names))
     if even is None:

@@ -40,6 +40,8 @@ IN_JSON: dict[str, ModuleType] = {
 }
 """In the order in which they are tried: what looks most special first."""
 IN_TEXT: dict[str, ModuleType] = {"svmrank": svmrank, "quepid": quepid}
+_MARKS = (b"\t", b",", b"qid:", b"{", b"[", b"#")
+"""What the first line holds of a format other than TREC's, or of TREC's where comments come first."""
 TABLES = ("csv", "tsv", "jsonl", "parquet")
 NAMES = ("trec", *TABLES, *IN_JSON, *IN_TEXT, "ir_datasets")
 
@@ -120,9 +122,11 @@ def _read(
 def recognised(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
     """The format of this text; ``"json"`` where the whole of it must be parsed to tell."""
     ending = format_ending(path)
-    start = text.buffer[text.begin : min(text.begin + 65536, text.end)].tobytes().lstrip()
-    if start[:1] in (b"{", b"["):
-        return "jsonl" if ending in (".jsonl", ".ndjson") or _is_row(start, names) else "json"
+    first = text.first_line
+    if first.strip() and not any(mark in first for mark in _MARKS):
+        return "csv" if ending == ".csv" else "trec"
+    if (text.start(64) or text.start())[:1] in (b"{", b"["):
+        return "jsonl" if ending in (".jsonl", ".ndjson") or _is_row(text.start(), names) else "json"
     for name, module in IN_TEXT.items():
         if module.recognises(text):
             return name

@@ -372,7 +372,7 @@ def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Col
         docs = [doc for inner in of_query for doc in inner]
         ids = Ids.checked(docs, "a document id", where.place)
         distinct = set(map(type, docs)) <= {str}  # of others, two may have the same text
-    topic = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
+    topic = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     return Columns(topics, topic, ids, values, names.value_name, where, distinct=distinct)
 
 

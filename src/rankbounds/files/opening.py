@@ -9,13 +9,15 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import IO, Any
 
 import numpy as np
 
 from rankbounds.arrays import Bytes
 from rankbounds.columns.ids import PADDING, padded
-from rankbounds.columns.native import reading_outside_the_lock
+from rankbounds.columns.native import counted
+from rankbounds.columns.native.lines import holds_nul
 from rankbounds.errors import DataError, OutOfMemoryError, UsageError
 from rankbounds.files import compression
 from rankbounds.threads import in_threads
@@ -97,6 +99,15 @@ class Text:
     def tobytes(self) -> bytes:
         """The contents as bytes."""
         return self.buffer[self.begin : self.end].tobytes()
+
+    def start(self, size: int = 65536) -> bytes:
+        """What stands in the first bytes, without the blanks before it."""
+        return self.buffer[self.begin : min(self.begin + size, self.end)].tobytes().lstrip()
+
+    @cached_property
+    def first_line(self) -> bytes:
+        """The first line, without its newline."""
+        return next(self.lines(), b"")
 
     def lines(self) -> Iterator[bytes]:
         """Line by line without the newlines, for whoever wants the first few."""
@@ -218,7 +229,7 @@ def _checked(name: str, buffer: Bytes, size: int, before: int = 0) -> Text:
         begin += 3
     if begin == end:
         raise DataError(name, "the file is empty.")
-    if buffer[begin:end].min() == 0:
+    if holds_nul(buffer, begin, end):
         raise DataError(name, "this is not a text file (it holds NUL bytes).", "Give plain text in UTF-8.")
     if buffer[end - 1] != ord("\n"):
         buffer[end] = ord("\n")
@@ -299,8 +310,7 @@ def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
 def _read_at(file: io.FileIO, target: memoryview, begin: int) -> int:
     """Read from this place on. Where the system can, without moving the place that threads share."""
     if hasattr(os, "preadv"):
-        with reading_outside_the_lock():
-            return os.preadv(file.fileno(), [target], begin)
+        return counted(os.preadv, file.fileno(), [target], begin)
     file.seek(begin)
     return file.readinto(target) or 0
 

@@ -21,7 +21,7 @@ _DOCUMENT = re.compile(r"(?:doc(?:id|no)?\s*[=:]\s*)?(?P<id>\S+)", re.IGNORECASE
 def recognises(text: Text) -> bool:
     """Does the first line of data name its query with ``qid:``?"""
     first = next((line for line in text.lines() if line.strip() and not line.lstrip().startswith(b"#")), b"")
-    return _LINE.match(first[:65536].decode("utf-8", "replace").strip()) is not None
+    return b"qid:" in first and _LINE.match(first[:65536].decode("utf-8", "replace").strip()) is not None
 
 
 def judgments(text: Text) -> Columns:

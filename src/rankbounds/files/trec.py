@@ -23,7 +23,7 @@ from rankbounds.columns.blanks import past
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix
-from rankbounds.columns.native.lines import Lines, count_lines, merged_topics
+from rankbounds.columns.native.lines import Lines, count_lines, merged_topics, names_in_lines
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems
@@ -31,6 +31,7 @@ from rankbounds.files.opening import Text
 from rankbounds.threads import in_threads
 
 BLOCK_BYTES = 1 << 20
+BLOCKS_IN_ONE = 8
 _BLANKS = bytes(max(code, 32) for code in range(256))
 
 
@@ -232,11 +233,19 @@ def tag_of(fields: list[bytes], layout: Layout) -> str | None:
     return fields[layout.tag].decode("utf-8", "surrogateescape")
 
 
-def _blocks(text: Text) -> list[tuple[int, int]]:
-    """Cut the text behind the newlines nearest to every ``BLOCK_BYTES``."""
+def _blocks(text: Text, threads: int) -> list[tuple[int, int]]:
+    """Cut the text behind newlines.
+
+    NumPy's arrays of a block have to stay in the cache. The kernel makes none: its blocks are larger, a few for each
+    thread, because every block takes some steps in Python.
+    """
+    size = BLOCK_BYTES
+    if native.in_use():
+        share = (text.end - text.begin) // (1 if threads == 1 else 4 * threads)
+        size = min(max(size, share), BLOCKS_IN_ONE * BLOCK_BYTES)
     cuts = [text.begin]
     while cuts[-1] < text.end:
-        cut = min(cuts[-1] + BLOCK_BYTES, text.end)
+        cut = min(cuts[-1] + size, text.end)
         while cut < text.end and text.buffer[cut - 1] != 10:
             ahead = np.flatnonzero(text.buffer[cut : cut + 4096] == 10)
             cut = cut + int(ahead[0]) + 1 if ahead.size else min(cut + 4096, text.end)
@@ -248,16 +257,16 @@ def _parsed(
     text: Text, layout: Layout, problems: Problems, words: Callable[[str], float] | None, threads: int
 ) -> tuple[Pairs, Floats]:
     """The table of all lines."""
-    blocks = _blocks(text)
+    blocks = _blocks(text, threads)
     whole = Lines(0)
     ends = [0] * len(blocks)
     if native.in_use():
         counts = list(in_threads(lambda block: count_lines(text.buffer, *block) or 0, blocks, threads))
-        ends = np.cumsum(counts).tolist()
+        ends = list(itertools.accumulate(counts))
         whole = Lines(ends[-1])
 
     def parse(number: int) -> _Block:
-        lines = whole[slice(ends[number - 1] if number else 0, ends[number])]
+        lines = whole if len(blocks) == 1 else whole[slice(ends[number - 1] if number else 0, ends[number])]
         block = _parse_block_natively(text, blocks[number], layout, lines)
         return block or _parse_block(text, blocks[number], layout, problems, words)
 
@@ -389,8 +398,14 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
 
     Blocks that were read into their place in the ``whole`` table stay there, if all were.
     """
+    source = Source(text.name, "line", text.before)
+    if len(blocks) == 1:
+        (block,) = blocks
+        names = names_in_lines(text.buffer, block.topics.start, block.topics.length) or block.topics.to_list()
+        topic, docs = block.topic.astype(np.int32, copy=False), Ids(text.buffer, block.start, block.length)
+        return Pairs(tuple(names), topic, docs, block.keys, source), block.value
     names, numbers = _numbered([block.topics for block in blocks])
-    ends = np.cumsum([block.value.size for block in blocks]).tolist()
+    ends = list(itertools.accumulate(block.value.size for block in blocks))
     in_place = all(block.in_place for block in blocks)
     table = whole if in_place else Lines(ends[-1])
 
@@ -406,7 +421,7 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
     for _ in in_threads(fill, range(len(blocks)), threads):
         pass
     docs = Ids(text.buffer, table.start, table.length)
-    return Pairs(tuple(names), table.topic, docs, table.keys, Source(text.name, "line", text.before)), table.value
+    return Pairs(tuple(names), table.topic, docs, table.keys, source), table.value
 
 
 def _numbered(topics: list[Ids]) -> tuple[list[str], list[Ints]]:

@@ -42,7 +42,7 @@ class Judged(Measure):
     def value(self, rankings: Rankings) -> Floats:
         depth = self.depth(rankings)
         shown = np.minimum(rankings.length, depth).astype(np.float64)
-        return quotient(shown - np.count_nonzero(rankings.holes[..., :depth], axis=-1), shown)
+        return quotient(shown - np.isnan(rankings.grade[..., :depth]).sum(axis=-1), shown)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         shown = np.minimum(rankings.length, self.depth(rankings))

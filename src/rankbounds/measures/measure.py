@@ -349,7 +349,7 @@ def count_to_depth(measure: Measure, rankings: Rankings) -> Floats:
 def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
     """Division that gives 0 where the denominator is 0, trec_eval's rule for topics without relevant documents."""
     defined = denominator != 0
-    if np.all(defined):
+    if defined.all():
         return np.divide(numerator, denominator)
     result = np.zeros(np.broadcast(numerator, denominator).shape)
     return np.divide(numerator, denominator, out=result, where=defined)

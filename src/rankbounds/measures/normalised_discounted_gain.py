@@ -85,7 +85,7 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
 
     def _ideal_of(self, facts: TopicFacts) -> Floats:
         """What the judged documents of each topic come to in their ideal order."""
-        most = int(facts.count_from_level[0].max(initial=1))
+        most = int(facts.positive.max(initial=1))
         width = most if self.cutoff is None else min(most, self.cutoff)
         topics = np.arange(len(facts.query_ids))
         ideal = np.zeros(topics.size)

@@ -47,11 +47,12 @@ class RR(Measure):
     list_only: ClassVar[bool] = True
 
     def value(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
+        depth = self.depth(rankings)
         if rankings.certain:
-            first = np.argmax(relevant, axis=-1)
+            relevant = rankings.possibly_relevant(self.rel)[..., :depth]
+            first = relevant.argmax(axis=-1)
             return relevant[np.arange(first.size), first] / (first + 1)
-        return expected_stop(relevant)
+        return expected_stop(rankings.relevant(self.rel)[..., :depth])
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         return expected_stop_over_ties(rankings, rankings.relevant(self.rel), self.depth(rankings))

@@ -60,12 +60,13 @@ def sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:
     # Added one after the other, as trec_eval does: values half way between two printed ones then round alike.
     if rankings.certain:  # few documents are relevant, and of those of a list the k-th has k down to it
         row, rank, number = rankings.places_of_relevant(rel)
-        precision = np.where(rank < depth, (number + 1) / (rank + 1), 0.0)
+        precision = (number + 1) / (rank + 1)
+        if depth < rankings.width:
+            precision[rank >= depth] = 0.0
         return np.asarray(np.bincount(row, precision, minlength=rankings.length.size), dtype=np.float64)
     relevant = rankings.relevant(rel)[..., :depth]
     so_far = 1 + rankings.relevant_so_far(rel)[..., :depth] - relevant  # where it counts at all, it is relevant
-    total: Floats = running_sums(relevant * so_far / np.arange(1, depth + 1))[..., -1]
-    return total
+    return running_sums(relevant * so_far / np.arange(1, depth + 1))[..., -1]
 
 
 def expected_sum_of_precisions(rankings: Rankings, rel: float, depth: int) -> Floats:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from rankbounds.rankings.order import Order, Precision, compared_scores, ranking
 from rankbounds.rankings.rankings import BEYOND, NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
-BATCH_CELLS = 1 << 16
+BATCH_CELLS = 1 << 17
 """How many cells a batch may have: few enough that several arrays of them stay in the processor's cache, enough to make
 each array call worth it."""
 
@@ -72,28 +72,74 @@ def join(
     """
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
-    known = topic_in_qrels >= 0
-    unknown = [name for name, judged in zip(pairs.topics, known.tolist(), strict=True) if not judged]
+    shared = _Shared.of(pairs.topics, topic_in_qrels, facts)
     if not facts.query_ids:
         raise DataError(facts.qrels.pairs.source.name, "no topic is judged.")
-    if not known.any():
+    if not shared.known.any():
         judgments = f"the judgments ({facts.qrels.pairs.source.name})"
         raise no_topic_judged(pairs.source.name, pairs.topics[0], judgments, facts.query_ids[0])
-    lacking = np.ones(len(facts.query_ids), dtype=bool)
-    lacking[topic_in_qrels[known]] = False
-    absent = np.flatnonzero(lacking)
-    missing = [facts.query_ids[number] for number in absent.tolist()]
     slices = slices_of(run, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments)
     # A list that the run has and that holds nothing is a list; one that it lacks counts as such if that is wanted.
-    holds_nothing = np.ones(known.size, dtype=bool)
-    holds_nothing[pairs.topic if pairs.ends is None else pairs.topic[pairs.ends - 1]] = False
-    empty = topic_in_qrels[known & holds_nothing]
-    if topics == "judged":
-        empty = np.concatenate((empty, absent))
+    empty = shared.absent if topics == "judged" else shared.absent[:0]
+    if pairs.ends is None or pairs.ends.size < shared.known.size:
+        holds_nothing = np.ones(shared.known.size, dtype=bool)
+        holds_nothing[pairs.topic] = False
+        empty = np.concatenate((topic_in_qrels[shared.known & holds_nothing], empty))
     if empty.size:
         last = slices.pop() if slices else list  # together, since an empty list is not worth a thread
         slices.append(lambda: [*last(), empty_rankings(empty, facts, keep_rows, keep_judgments)])
-    return Joined(slices, missing, unknown)
+    return Joined(slices, shared.missing(facts), shared.unknown)
+
+
+def join_dict(
+    given: Any,
+    facts: TopicFacts,
+    *,
+    order: Order = "trec",
+    precision: Precision = "double",
+    topics: Literal["judged", "shared"] = "judged",
+    keep_judgments: bool = False,
+) -> Joined | None:
+    """As ``join``, of ``{query: {document: score}}``, where it is; None: it has to be read as a table."""
+    if not in_use() or type(given) is not dict or set(map(type, given)) != {str}:
+        return None
+    topic = np.array([facts.topic_number.get(query, -1) for query in given])
+    shared = _Shared.of(list(given), topic, facts)
+    if not shared.known.any() or not all(query and query.isascii() for query in shared.unknown):
+        return None
+    single, keep_judgments = precision == "single", keep_judgments or facts.some_only_pooled
+    lists = facts.held.ranked(list(given.values()), topic, order, single=single, keep_judgments=keep_judgments)
+    if lists is None:
+        return None
+    batches = in_batches(lists, facts)
+    if topics == "judged" and shared.absent.size:
+        batches.append(empty_rankings(shared.absent, facts, keep_judgments=keep_judgments))
+    slices = [batches] if lists.grade.size <= BATCH_CELLS else [[batch] for batch in batches]
+    return Joined([partial(list, batches) for batches in slices], shared.missing(facts), shared.unknown)
+
+
+class _Shared(NamedTuple):
+    """What a run's topics and the judged ones have in common."""
+
+    known: Flags
+    """Which of the run's topics are judged."""
+    unknown: list[str]
+    """Those of them that nobody judged."""
+    absent: Ints
+    """The judged topics that the run lacks."""
+
+    @classmethod
+    def of(cls, names: Sequence[str], topic_in_qrels: Ints, facts: TopicFacts) -> _Shared:
+        if names == facts.query_ids:
+            return cls(np.ones(len(names), dtype=bool), [], topic_in_qrels[:0])
+        known = topic_in_qrels >= 0
+        lacking = np.ones(len(facts.query_ids), dtype=bool)
+        lacking[topic_in_qrels[known]] = False
+        return cls(known, [names[number] for number in (~known).nonzero()[0].tolist()], lacking.nonzero()[0])
+
+    def missing(self, facts: TopicFacts) -> list[str]:
+        """The names of the judged topics that the run lacks."""
+        return [facts.query_ids[number] for number in self.absent.tolist()]
 
 
 def slices_of(
@@ -123,8 +169,8 @@ def slices_of(
 
 def in_batches(lists: RankedLists, facts: TopicFacts) -> list[Rankings]:
     """What the kernel ranked, as rankings."""
-    start = np.cumsum(lists.length) - lists.length
     columns = lists.grade, lists.tied, lists.row, lists.judgment
+    start = lists.length.cumsum() - lists.length
     return list(_batches(*columns, start, lists.length, lists.topic, facts))
 
 
@@ -228,36 +274,58 @@ def _batches(
     facts: TopicFacts,
 ) -> Iterator[Rankings]:
     """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
-    size_class = np.ceil(np.log2(np.maximum(length, 1))).astype(np.int64)
-    for log_width in np.flatnonzero(np.bincount(size_class)).tolist():
-        lists = np.flatnonzero(size_class == log_width)
-        step = max(1, BATCH_CELLS >> log_width)
-        for first in range(0, lists.size, step):
-            chosen = lists[first : first + step]
-            block = partial(_block, start=start[chosen], length=length[chosen])
-            marks = block(tied, False)
-            yield Rankings(
-                block(grade, 0.0),
-                length[chosen],
-                topic[chosen],
-                facts,
-                marks if marks.any() else None,
-                row=None if row is None else block(row, -1),
-                judgment=None if judgment is None else block(judgment, BEYOND),
-            )
+    for lists in _of_like_length(length):
+        block = _Block.of(start[lists], length[lists])
+        marks = block.of_column(tied, False)
+        yield Rankings(
+            block.of_column(grade, 0.0),
+            block.length,
+            topic[lists],
+            facts,
+            marks if marks.any() else None,
+            row=None if row is None else block.of_column(row, -1),
+            judgment=None if judgment is None else block.of_column(judgment, BEYOND),
+        )
 
 
-def _block(column: NDArray[Any], beyond: float, start: Ints, length: Ints) -> NDArray[Any]:
-    """Rows of a flat column as lists, filled up where a list has ended."""
-    width = int(length.max())
-    total = int(length.sum())
-    if total == width * length.size and start[-1] + length[-1] - start[0] == total:
-        return column[int(start[0]) : int(start[0]) + total].reshape(-1, width)
-    filled = block_of(column, beyond, start, length, width)
-    if filled is not None:
-        return filled
-    rank = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
-    row = np.repeat(np.arange(length.size), length)
-    block = np.full((length.size, width), beyond, dtype=column.dtype)
-    block[row, rank] = column[np.repeat(start, length) + rank]
-    return block
+def _of_like_length(length: Ints) -> Iterator[Ints]:
+    """The numbers of lists of up to 1, 2, 4, 8, ... documents, about as many at a time as make a batch."""
+    if not length.size:
+        return
+    shortest, longest = ((int(end) - 1).bit_length() for end in (length.min(), length.max()))
+    size_class = np.ceil(np.log2(np.maximum(length, 1))) if shortest < longest else length
+    for power in range(shortest, longest + 1):
+        lists = (size_class == power).nonzero()[0] if shortest < longest else np.arange(length.size)
+        batches = max(1, round((lists.size << power) / BATCH_CELLS))
+        if lists.size:
+            yield from np.array_split(lists, batches) if batches > 1 else (lists,)
+
+
+class _Block(NamedTuple):
+    """Where lists stand in flat columns: they become the rows of an array, filled up where a list has ended."""
+
+    start: Ints
+    length: Ints
+    width: int
+    gapless: bool
+    """Do lists of one length stand one behind the other?"""
+
+    @classmethod
+    def of(cls, start: Ints, length: Ints) -> _Block:
+        width = int(length.max())
+        cells = width * length.size
+        return cls(start, length, width, int(start[-1]) + width - int(start[0]) == cells == int(length.sum()))
+
+    def of_column(self, column: NDArray[Any], beyond: float) -> NDArray[Any]:
+        if self.gapless:
+            first = int(self.start[0])
+            return column[first : first + self.width * self.length.size].reshape(-1, self.width)
+        filled = block_of(column, beyond, self.start, self.length, self.width)
+        if filled is not None:
+            return filled
+        length = self.length
+        rank = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
+        row = np.repeat(np.arange(length.size), length)
+        block = np.full((length.size, self.width), beyond, dtype=column.dtype)
+        block[row, rank] = column[np.repeat(self.start, length) + rank]
+        return block

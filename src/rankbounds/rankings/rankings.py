@@ -31,10 +31,11 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, flags: Flags) -> Places:
         """Those that are marked."""
-        cell = np.flatnonzero(flags)
-        count = np.count_nonzero(flags, axis=-1)
-        row = np.repeat(np.arange(count.size), count)
-        return cls(row, cell - row * flags.shape[-1], np.arange(cell.size) - (np.cumsum(count) - count)[row])
+        lists, width = flags.shape
+        cell = flags.ravel().nonzero()[0]
+        row = cell // width
+        first = np.searchsorted(row, np.arange(lists))
+        return cls(row, cell - row * width, np.arange(cell.size) - first[row])
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +143,7 @@ class Rankings:
         """1 for a document of at least this grade, 0 for others, ``chance`` for an unjudged one."""
 
         def compute() -> Floats:
-            relevant = (self.grade >= rel).astype(np.float64)
+            relevant = self._judged_relevant(rel).astype(np.float64)
             if not self._all_nonrelevant:
                 np.copyto(relevant, self.chance, where=self.holes)
             return relevant
@@ -150,13 +151,17 @@ class Rankings:
         array: Floats = self.remembered(("relevant", rel), compute)
         return array
 
+    def _judged_relevant(self, rel: float) -> Flags:
+        flags: Flags = self.remembered(("judged relevant", rel), lambda: self.grade >= rel)
+        return flags
+
+    def possibly_relevant(self, rel: float = 1.0) -> Flags:
+        """Which documents are relevant, those among them that are so with a probability."""
+        return self._judged_relevant(rel) if self._all_nonrelevant else self.relevant(rel) > 0
+
     def places_of_relevant(self, rel: float = 1.0) -> Places:
         """Where relevant documents stand, if each is so for certain or not at all."""
-
-        def compute() -> Places:
-            return Places.of(self.grade >= rel if self._all_nonrelevant else self.relevant(rel) > 0)
-
-        places: Places = self.remembered(("places", rel), compute)
+        places: Places = self.remembered(("places", rel), lambda: Places.of(self.possibly_relevant(rel)))
         return places
 
     def relevant_so_far(self, rel: float = 1.0) -> Floats:
@@ -172,6 +177,8 @@ class Rankings:
 
         def compute() -> Floats:
             least, most = self.facts.nonrelevant_gain, self.facts.max_gain
+            if self._all_nonrelevant and least == 0:
+                return np.fmax(self.facts.rule(self.grade), 0.0)  # of a number and NaN it takes the number
             gain = np.where(self.holes, least + self.chance * (most - least), self.facts.rule(self.grade))
             return np.where(self.present, gain, 0.0) if least > 0 else gain
 

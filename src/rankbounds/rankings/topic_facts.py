@@ -11,6 +11,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.columns.native.dicts import HeldDocuments
 from rankbounds.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ class TopicFacts:
         self._collection = self._gain if grades is None else self.rule(grades)
         self._memory: dict[Any, Any] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "held"}  # it knows where arrays lie
+
     def restricted(self, kept: Flags) -> TopicFacts:
         """The facts if these judgments alone had been made."""
         return TopicFacts(self.qrels, self.rule, kept, self._grades)
@@ -77,6 +81,22 @@ class TopicFacts:
         from rankbounds.rankings.strata import StrataFacts
 
         return StrataFacts(self)
+
+    @cached_property
+    def topic_number(self) -> dict[str, int]:
+        """The number of each judged topic."""
+        return {query: number for number, query in enumerate(self.query_ids)}
+
+    @property
+    def holds_strings(self) -> bool:
+        """Came the judged documents from dicts, or are they held as such already?"""
+        return self.qrels.pairs.docs.string_hashes is not None or "held" in self.__dict__
+
+    @cached_property
+    def held(self) -> HeldDocuments:
+        """The judged documents, for runs that are dicts to be looked up in."""
+        pairs = self.qrels.pairs
+        return HeldDocuments(pairs.docs, pairs.topic, len(pairs.topics), self.grade)
 
     @cached_property
     def some_only_pooled(self) -> bool:

@@ -16,7 +16,7 @@ from rankbounds.threads import processors
 
 TYPE_CHECKING = False  # the version is told without waiting for the module typing
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, Literal
 
 SWITCH = "RANKBOUNDS_NATIVE"
@@ -69,16 +69,16 @@ def switched(to: Literal["kernel", "NumPy"]) -> Iterator[None]:
 _reading: list[float] = []
 
 
-@contextlib.contextmanager
-def reading_outside_the_lock() -> Iterator[None]:
-    """Count what happens meanwhile, which is the system's work on a file, with the kernel's."""
-    begun = time.thread_time()
-    yield
-    _reading.append(time.thread_time() - begun)
+def counted(read: Callable[..., int], *arguments: Any) -> int:
+    """What the system does with a file while other threads may go on: its time is counted with the kernel's."""
+    begun = time.perf_counter()
+    size = read(*arguments)
+    _reading.append(time.perf_counter() - begun)
+    return size
 
 
 def seconds_outside_the_lock() -> float:
-    """Processor time spent so far, in all threads, by the kernel and on reading files, while others could go on.
+    """How long the kernel worked so far and files were read, in all threads together, while others could go on.
 
     NumPy's array calls let go of the lock too, while they compute; they are not counted here.
     """

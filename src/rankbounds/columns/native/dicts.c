@@ -47,8 +47,9 @@ static inline double number_of(PyObject *value) {
     return isfinite(number) ? number : (double)NAN;
 }
 
-/* The ids as bytes, a line each, with padding around them; None where anything is odd, NULL with an exception. */
-PyObject *read_dicts(PyObject *dicts, int64_t count, int64_t padding, int64_t *length, double *value) {
+/* The ids as bytes, a line each, with padding around them; None where anything is odd, NULL with an exception. The hashes
+   are those that Python has for them. */
+PyObject *read_dicts(PyObject *dicts, int64_t count, int64_t padding, int64_t *length, double *value, int64_t *hash) {
     PyObject **keys = PyMem_Malloc((size_t)(2 * count + 1) * sizeof *keys), *lines = NULL;
     if (keys == NULL) return PyErr_NoMemory();
     PyObject **values = keys + count;
@@ -62,6 +63,7 @@ PyObject *read_dicts(PyObject *dicts, int64_t count, int64_t padding, int64_t *l
         value[row] = number_of(values[row]);
         if (isnan(value[row])) goto odd;
         length[row] = bytes;
+        hash[row] = PyObject_Hash(keys[row]);
         size += bytes + 1;
     }
     lines = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(size + 2 * padding));

@@ -30,7 +30,7 @@ typedef struct {
     int64_t *again; /* Has this run the same ones? */
 } Seen;
 
-PyObject *read_dicts(PyObject *dicts, int64_t count, int64_t padding, int64_t *length, double *value);
+PyObject *read_dicts(PyObject *dicts, int64_t count, int64_t padding, int64_t *length, double *value, int64_t *hash);
 int64_t rank_dicts(PyObject *dicts, int64_t count, const int64_t *topics, const HeldJudgments *held, Order order,
                    int single, Seen *seen, RankedRows *out);
 PyObject *dict_of_rows(PyObject *rows, PyObject *columns, const double *value);

@@ -19,13 +19,19 @@ def ids_and_numbers(of_query: list[dict[Any, Any]], count: int) -> tuple[Ids, Fl
     """The ``count`` keys of dicts, which are text, and their values, finite numbers; None: to be left to Python."""
     if native.kernel is None or not hasattr(native.kernel, "read_dicts"):  # one that was built before it could
         return None
-    length, numbers = np.empty(count, dtype=np.int64), np.empty(count)
-    addresses = address_of(length, np.int64, count), address_of(numbers, np.float64, count)
-    lines = native.kernel.read_dicts(of_query, count, PADDING, *addresses)
+    (length, hashes), numbers = np.empty((2, count), dtype=np.int64), np.empty(count)
+    lines = native.kernel.read_dicts(
+        of_query,
+        count,
+        PADDING,
+        address_of(length, np.int64, count),
+        address_of(numbers, np.float64, count),
+        address_of(hashes, np.int64, count),
+    )
     if lines is None:
         return None
     start = PADDING + np.cumsum(length + 1) - length - 1
-    return Ids(np.frombuffer(lines, dtype=np.uint8), start, length), numbers
+    return Ids(np.frombuffer(lines, dtype=np.uint8), start, length, hashes), numbers
 
 
 class Seen(NamedTuple):
@@ -48,7 +54,10 @@ class HeldDocuments:
 
     def __init__(self, docs: Ids, topic: Ints, topics: int, grade: Floats) -> None:
         count = len(docs)
-        table = HashTable(np.fromiter(map(hash, docs.to_list()), np.int64, count).view(np.uint64), topic, topics)
+        hashes = docs.string_hashes
+        if hashes is None:
+            hashes = np.fromiter(map(hash, docs.to_list()), np.int64, count)
+        table = HashTable(hashes.view(np.uint64), topic, topics)
         self.usable = table.crowded is None and not table.refused.size and table.row.dtype == np.int32
         self.topics = topics
         judgments = np.empty((count, 4), dtype=np.uint64)  # what is read of a judgment, together

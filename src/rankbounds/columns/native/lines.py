@@ -18,6 +18,14 @@ def count_lines(text: Bytes, begin: int, stop: int) -> int | None:
     return count
 
 
+def holds_nul(text: Bytes, begin: int, stop: int) -> bool:
+    """Is there a NUL in ``text[begin:stop]``?"""
+    if native.kernel is None:
+        return bool(text[begin:stop].min(initial=1) == 0)
+    holds: bool = native.kernel.holds_nul(address_of(text, np.uint8, stop), begin, stop)
+    return holds
+
+
 def merged_topics(text: Bytes, start: Ints, length: Ints) -> tuple[list[str], Ints] | None:
     """The distinct ids in order of first appearance, and for every one the number of it.
 
@@ -39,17 +47,28 @@ def merged_topics(text: Bytes, start: Ints, length: Ints) -> tuple[list[str], In
         address_of(first, np.int64, count),
         address_of(length_of_first, np.int32, count),
     )
-    if topics < 0:
+    return None if topics < 0 else (_names(place, first[:topics], length_of_first[:topics]), number)
+
+
+def names_in_lines(text: Bytes, start: Ints, length: Ints) -> list[str] | None:
+    """Ids that stand in a text of lines."""
+    if native.kernel is None:
         return None
-    joined = np.empty(int(length_of_first[:topics].sum()) + topics, dtype=np.uint8)
-    native.kernel.write_ids(
+    return _names(text_address(text, int((start + length).max(initial=0))), start, length)
+
+
+def _names(place: int, start: Ints, length: Ints) -> list[str]:
+    count = start.size
+    start, length = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(length, np.int32)
+    joined = np.empty(int(length.sum()) + count, dtype=np.uint8)
+    native.built.write_ids(
         place,
-        address_of(first, np.int64, topics),
-        address_of(length_of_first, np.int32, topics),
-        topics,
+        address_of(start, np.int64, count),
+        address_of(length, np.int32, count),
+        count,
         address_of(joined, np.uint8, joined.size),
     )
-    return joined.tobytes().decode("utf-8", "surrogateescape").split("\n")[:-1], number
+    return joined.tobytes().decode("utf-8", "surrogateescape").split("\n")[:-1]
 
 
 class Lines:

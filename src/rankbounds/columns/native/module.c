@@ -9,10 +9,10 @@
 
 static double seconds_outside; /* changed under the interpreter's lock alone */
 
-static double processor_seconds(void) {
+static double seconds_now(void) {
     struct timespec now = {0, 0};
-#if defined(CLOCK_THREAD_CPUTIME_ID)
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+#if defined(CLOCK_MONOTONIC)
+    clock_gettime(CLOCK_MONOTONIC, &now);
 #else
     timespec_get(&now, TIME_UTC);
 #endif
@@ -23,9 +23,9 @@ static double processor_seconds(void) {
     {                                                         \
         double spent;                                         \
         Py_BEGIN_ALLOW_THREADS;                               \
-        spent = processor_seconds();                          \
+        spent = seconds_now();                                \
         work;                                                 \
-        spent = processor_seconds() - spent;                  \
+        spent = seconds_now() - spent;                        \
         Py_END_ALLOW_THREADS;                                 \
         seconds_outside += spent;                             \
     }
@@ -86,6 +86,14 @@ FUNCTION(py_count_lines) {
     if (!numbers_of(arguments, given, 3, n)) return NULL;
     OUTSIDE_THE_LOCK(lines = count_lines(ADDRESS(n[0]), n[1], n[2]));
     return PyLong_FromLongLong(lines);
+}
+
+FUNCTION(py_holds_nul) {
+    int64_t n[3];
+    int holds = 0;
+    if (!numbers_of(arguments, given, 3, n)) return NULL;
+    OUTSIDE_THE_LOCK(holds = memchr((const uint8_t *)ADDRESS(n[0]) + n[1], 0, (size_t)(n[2] - n[1])) != NULL);
+    return PyBool_FromLong(holds);
 }
 
 FUNCTION(py_parse_lines) {
@@ -200,13 +208,13 @@ FUNCTION(py_weighted_sums) {
 }
 
 FUNCTION(py_read_dicts) {
-    int64_t n[4];
-    if (given != 5 || !PyList_Check(arguments[0])) {
-        PyErr_SetString(PyExc_TypeError, "a list of dicts and 4 numbers expected");
+    int64_t n[5];
+    if (given != 6 || !PyList_Check(arguments[0])) {
+        PyErr_SetString(PyExc_TypeError, "a list of dicts and 5 numbers expected");
         return NULL;
     }
-    if (!numbers_of(arguments + 1, given - 1, 4, n)) return NULL;
-    return read_dicts(arguments[0], n[0], n[1], ADDRESS(n[2]), ADDRESS(n[3]));
+    if (!numbers_of(arguments + 1, given - 1, 5, n)) return NULL;
+    return read_dicts(arguments[0], n[0], n[1], ADDRESS(n[2]), ADDRESS(n[3]), ADDRESS(n[4]));
 }
 
 FUNCTION(py_rank_dicts) {
@@ -242,6 +250,7 @@ static PyObject *py_seconds_outside(PyObject *Py_UNUSED(self), PyObject *Py_UNUS
 static PyMethodDef methods[] = {
     METHOD(address),
     METHOD(count_lines),
+    METHOD(holds_nul),
     METHOD(parse_lines),
     METHOD(merge_topics),
     METHOD(write_ids),
