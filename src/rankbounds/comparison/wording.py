@@ -119,6 +119,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"Could ties? Yes: o{_OVER_ORDERS}",
         f"O{_OVER_ORDERS}",
         "Could ties make one? None that is seen: over all orders of tied documents it stays below 0.0001 either way.",
+        f"Could ties? No; at the most they level it: o{_OVER_ORDERS}",
     ),
     "lead": (
         "",
@@ -326,8 +327,9 @@ def choose(
                 (ties_low > 0) | (ties_high < 0),
                 zero & _unseen(ties_low, ties_high),
                 zero,
+                (ties_low >= 0) | (ties_high <= 0),
             ],
-            [int(lists_at_hand), 2, 3, 6, 5],
+            [int(lists_at_hand), 2, 3, 6, 5, 7],
             4,
         ),
         "settle": np.select(
