@@ -12,7 +12,7 @@ machines: the median over rounds of what each round says, of wall time and of pr
 
 What is installed takes part (pytrec_eval-terrier, ir_measures, ranx, rbp_eval); trec_eval and rbp_eval in C where they
 are on PATH or named. Where the compiled kernel is at work, the table also has the share of one thread's time outside of
-it, once all modules are loaded: at the most so much holds the interpreter's lock, which more threads cannot make shorter.
+it, once all modules are loaded: at the most so much holds the interpreter's lock, which no more threads make shorter.
 NumPy lets go of the lock in its longer array calls; that is not counted for it.
 """
 

@@ -412,6 +412,16 @@ class TestErrorsCarryStructure:
             filter(None, (f"{raised.value.place}: {raised.value.problem}", raised.value.remedy))
         )
 
+    @pytest.mark.parametrize("size", [16, 1 << 20])
+    def test_of_several_problems_the_first_line_is_told_first(self, tmp_path, monkeypatch, size):
+        monkeypatch.setattr(trec, "BLOCK_BYTES", size)
+        path = write(tmp_path / "run", joined([LINES[0], "401 Q0 d3 3 x t", *LINES[1:], "401 Q0", f"{LINES[0]}0 more"]))
+        with pytest.raises(DataError, match='"x" is not a finite number') as raised:
+            rb.read_run(path)
+        assert raised.value.place == Place(str(path), 2)
+        with pytest.warns(LeftOutWarning, match="1 scores .*:2.*; 1 lines with too few .*; 1 overlong lines cut"):
+            rb.read_run(path, lenient=True)
+
     def test_what_was_left_out_is_counted_by_kind(self, tmp_path, monkeypatch):
         monkeypatch.setattr(trec, "BLOCK_BYTES", 16)
         path = write(tmp_path / "run", joined([LINES[0], "401 Q0", "401 Q0 d3 3 x t", *LINES[1:], "402", LINES[0]]))

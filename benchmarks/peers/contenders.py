@@ -35,8 +35,8 @@ outside = seconds_outside_the_lock() - before if in_use() else None
 print(json.dumps({{"spent": spent, "outside": outside}}))
 """
 """Prints the seconds of the call, and those that the compiled kernel and the system's reading spent in it without the
-interpreter's lock. Modules are loaded before: that takes the same time whatever is evaluated, and is in the times of the
-process but not in this share."""
+interpreter's lock. Modules are loaded before: that takes the same time whatever is evaluated, and is in the times of
+the process but not in this share."""
 
 PYTREC_EVAL = """
 import csv, sys, pytrec_eval

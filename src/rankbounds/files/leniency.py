@@ -30,8 +30,8 @@ class LeftOut:
         return f"{count}{kind}" + ("" if self.first is None else f" (first: {self.first})")
 
 
-def _line(place: Place) -> int:
-    return place.line or 0
+def _line(place: Place | str | None) -> int:
+    return (place.line or 0) if isinstance(place, Place) else 0
 
 
 class LeftOutWarning(RankboundsWarning):
@@ -39,7 +39,8 @@ class LeftOutWarning(RankboundsWarning):
 
     def __init__(self, file: str, left_out: Mapping[str, LeftOut]) -> None:
         self.file, self.left_out = file, dict(left_out)
-        told = "; ".join(part.told(kind) for kind, part in left_out.items())
+        in_order = sorted(left_out.items(), key=lambda item: _line(item[1].first))
+        told = "; ".join(part.told(kind) for kind, part in in_order)
         super().__init__(f"{file}: read leniently: {told}.")
 
 
@@ -49,15 +50,26 @@ class Problems:
 
     lenient: bool
     left_out: dict[str, LeftOut] = field(default_factory=dict)
+    _first: DataError | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     """Threads read different parts of one file."""
 
     def add(self, kind: str, count: int, error: DataError) -> None:
-        """Raise, or count ``count`` problems of this kind, of which the error tells the first."""
-        if not self.lenient:
-            raise error
+        """Count ``count`` problems of this kind, of which the error tells the first."""
+        self._count(kind, LeftOut(count, error.place))
+        if self._first is None or _line(error.place) < _line(self._first.place):
+            self._first = error
+
+    def take(self, part: Problems) -> None:
+        """What is wrong with a part of the file: raise the first, or count all."""
+        if part._first is not None and not self.lenient:
+            raise part._first
         with self._lock:
-            self.left_out[kind] = self.left_out.get(kind, LeftOut(0, None)) + LeftOut(count, error.place)
+            for kind, left_out in part.left_out.items():
+                self._count(kind, left_out)
+
+    def _count(self, kind: str, left_out: LeftOut) -> None:
+        self.left_out[kind] = self.left_out.get(kind, LeftOut(0, None)) + left_out
 
     def warn(self, file: str) -> None:
         """One warning for the file, if anything was counted."""

@@ -23,7 +23,7 @@ from rankbounds.columns.blanks import past
 from rankbounds.columns.decimals import parse_decimals, whole_numbers
 from rankbounds.columns.hash_tables import repeated_keys
 from rankbounds.columns.ids import Ids, mix
-from rankbounds.columns.native.lines import Lines, count_lines, merged_topics, names_in_lines
+from rankbounds.columns.native.lines import Lines, count_lines, merged_topics, names_in_lines, renumber
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.leniency import REPEATED, Problems
@@ -233,8 +233,22 @@ def tag_of(fields: list[bytes], layout: Layout) -> str | None:
     return fields[layout.tag].decode("utf-8", "surrogateescape")
 
 
-def _blocks(text: Text, threads: int) -> list[tuple[int, int]]:
-    """Cut the text behind newlines.
+def _blocks(text: Text, begin: int, end: int, size: int) -> list[tuple[int, int]]:
+    """Cut a stretch of the text behind the newlines nearest to every ``size`` bytes."""
+    cuts = [begin]
+    while cuts[-1] < end:
+        cut = min(cuts[-1] + size, end)
+        while cut < end and text.buffer[cut - 1] != 10:
+            ahead = np.flatnonzero(text.buffer[cut : cut + 4096] == 10)
+            cut = cut + int(ahead[0]) + 1 if ahead.size else min(cut + 4096, end)
+        cuts.append(cut)
+    return list(itertools.pairwise(cuts))
+
+
+def _parsed(
+    text: Text, layout: Layout, problems: Problems, words: Callable[[str], float] | None, threads: int
+) -> tuple[Pairs, Floats]:
+    """The table of all lines.
 
     NumPy's arrays of a block have to stay in the cache. The kernel makes none: its blocks are larger, a few for each
     thread, because every block takes some steps in Python.
@@ -243,21 +257,7 @@ def _blocks(text: Text, threads: int) -> list[tuple[int, int]]:
     if native.in_use():
         share = (text.end - text.begin) // (1 if threads == 1 else 4 * threads)
         size = min(max(size, share), BLOCKS_IN_ONE * BLOCK_BYTES)
-    cuts = [text.begin]
-    while cuts[-1] < text.end:
-        cut = min(cuts[-1] + size, text.end)
-        while cut < text.end and text.buffer[cut - 1] != 10:
-            ahead = np.flatnonzero(text.buffer[cut : cut + 4096] == 10)
-            cut = cut + int(ahead[0]) + 1 if ahead.size else min(cut + 4096, text.end)
-        cuts.append(cut)
-    return list(itertools.pairwise(cuts))
-
-
-def _parsed(
-    text: Text, layout: Layout, problems: Problems, words: Callable[[str], float] | None, threads: int
-) -> tuple[Pairs, Floats]:
-    """The table of all lines."""
-    blocks = _blocks(text, threads)
+    blocks = _blocks(text, text.begin, text.end, size)
     whole = Lines(0)
     ends = [0] * len(blocks)
     if native.in_use():
@@ -265,12 +265,15 @@ def _parsed(
         ends = list(itertools.accumulate(counts))
         whole = Lines(ends[-1])
 
-    def parse(number: int) -> _Block:
+    def parse(number: int) -> list[_Block]:
         lines = whole if len(blocks) == 1 else whole[slice(ends[number - 1] if number else 0, ends[number])]
         block = _parse_block_natively(text, blocks[number], layout, lines)
-        return block or _parse_block(text, blocks[number], layout, problems, words)
+        if block is not None:
+            return [block]
+        parts = _blocks(text, *blocks[number], BLOCK_BYTES)
+        return [_parse_block(text, part, layout, problems, words) for part in parts]
 
-    parsed = list(in_threads(parse, range(len(blocks)), threads))
+    parsed = list(itertools.chain.from_iterable(in_threads(parse, range(len(blocks)), threads)))
     return _joined(text, parsed, threads, whole)
 
 
@@ -305,7 +308,8 @@ def _parse_block(
     problems: Problems,
     words: Callable[[str], float] | None = None,
 ) -> _Block:
-    buffer = text.buffer
+    buffer, in_file = text.buffer, problems
+    problems = Problems(in_file.lenient)
     start, end = _fields(text, block, layout, problems)
 
     def column(number: int) -> tuple[Ints, Ints]:
@@ -314,6 +318,7 @@ def _parse_block(
     value_start, value_end = column(layout.value)
     value, bad = parse_decimals(buffer, value_start, value_end)
     if words is not None:
+        in_file.take(problems)  # a word that stands for no grade is told at once
         for row in bad.tolist():
             value[row] = words(buffer[value_start[row] : value_end[row]].tobytes().decode("utf-8", "replace"))
         bad = bad[:0]
@@ -331,6 +336,7 @@ def _parse_block(
         keep[bad] = False
         value, query_start, query_end = value[keep], query_start[keep], query_end[keep]
         doc_start, doc_end = doc_start[keep], doc_end[keep]
+    in_file.take(problems)
     queries = Ids(buffer, query_start, query_end - query_start)
     docs = Ids(buffer, doc_start, doc_end - doc_start)
     hashed = queries.hashes()
@@ -415,8 +421,9 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
         if not in_place:
             table.start[rows], table.length[rows] = block.start, block.length
             table.keys[rows], table.value[rows] = block.keys, block.value
-        if not in_place or number:  # the first block has the numbers that its topics keep
-            table.topic[rows] = own[block.topic]
+            table.topic[rows] = block.topic
+        if number:  # the first block has the numbers that its topics keep
+            renumber(table.topic[rows], own)
 
     for _ in in_threads(fill, range(len(blocks)), threads):
         pass

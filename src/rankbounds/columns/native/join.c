@@ -9,10 +9,10 @@ enum { MOST_STEPS = 32 };
 
 /* The table as it is looked into: a bit for each place, and the judged ids one behind the other as their places come.
    So a topic's places stay in the nearest cache, and most documents that nobody judged cost nothing beyond it. How many
-   ids there are. */
-int64_t gather_ids(const uint8_t *text, const int64_t *start, const int32_t *length, const int64_t *table_begin,
-                   const int64_t *last, int64_t topics, const int32_t *table, const int64_t *begin, Places *places,
-                   JudgedId *ids) {
+   ids there are; HANDED_BACK where the table holds others than these rows. */
+int64_t gather_ids(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t rows,
+                   const int64_t *table_begin, const int64_t *last, int64_t topics, const int32_t *table,
+                   const int64_t *begin, Places *places, JudgedId *ids) {
     int64_t count = 0;
     for (int64_t topic = 0; topic < topics; topic++) {
         const int32_t *stretch = table + table_begin[topic];
@@ -21,6 +21,7 @@ int64_t gather_ids(const uint8_t *text, const int64_t *start, const int32_t *len
             if (place % 64 == 0) own[place / 64] = (Places){0, count};
             int32_t row = stretch[place];
             if (row < 0) continue;
+            if (row >= rows || count == rows) return HANDED_BACK;
             const uint8_t *id = text + start[row];
             own[place / 64].taken |= (uint64_t)1 << place % 64;
             ids[count++] = (JudgedId){word_of_id(id, length[row], 0), word_of_id(id, length[row], 8), start[row],

@@ -82,6 +82,7 @@ int64_t parse_lines(const uint8_t *text, int64_t begin, int64_t stop, const Layo
 
 int64_t merge_topics(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t count, int32_t *number,
                      int64_t *first_start, int32_t *first_length);
+int renumber(int32_t *topic, int64_t rows, const int32_t *number, int64_t count);
 int64_t write_ids(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t count, uint8_t *out);
 
 /* order.c */
@@ -137,9 +138,9 @@ typedef struct {
     int64_t *list_length, *list_topic;
 } RankedRows;
 
-int64_t gather_ids(const uint8_t *text, const int64_t *start, const int32_t *length, const int64_t *table_begin,
-                   const int64_t *last, int64_t topics, const int32_t *table, const int64_t *begin, Places *places,
-                   JudgedId *ids);
+int64_t gather_ids(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t rows,
+                   const int64_t *table_begin, const int64_t *last, int64_t topics, const int32_t *table,
+                   const int64_t *begin, Places *places, JudgedId *ids);
 int64_t rank_lists(const RunRows *run, const Judgments *judgments, Order order, RankedRows *out);
 void fill_block(const uint8_t *column, size_t item, const int64_t *start, const int64_t *length, int64_t lists,
                 int64_t width, const uint8_t *beyond, uint8_t *block);

@@ -50,6 +50,17 @@ def merged_topics(text: Bytes, start: Ints, length: Ints) -> tuple[list[str], In
     return None if topics < 0 else (_names(place, first[:topics], length_of_first[:topics]), number)
 
 
+def renumber(topic: Ints, number: Ints) -> None:
+    """Give every row of a column the number that stands in the place of its own."""
+    if native.kernel is None or topic.dtype != np.int32 or not topic.flags.c_contiguous:
+        topic[:] = number[topic]
+        return
+    number = np.ascontiguousarray(number, np.int32)
+    places = address_of(topic, np.int32, topic.size), topic.size, address_of(number, np.int32, number.size), number.size
+    if native.kernel.renumber(*places) < 0:
+        raise IndexError("a topic without a number")
+
+
 def names_in_lines(text: Bytes, start: Ints, length: Ints) -> list[str] | None:
     """Ids that stand in a text of lines."""
     if native.kernel is None:

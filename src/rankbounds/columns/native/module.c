@@ -114,6 +114,14 @@ FUNCTION(py_merge_topics) {
     return PyLong_FromLongLong(topics);
 }
 
+FUNCTION(py_renumber) {
+    int64_t n[4];
+    int status = 0;
+    if (!numbers_of(arguments, given, 4, n)) return NULL;
+    OUTSIDE_THE_LOCK(status = renumber(ADDRESS(n[0]), n[1], ADDRESS(n[2]), n[3]));
+    return PyLong_FromLong(status);
+}
+
 FUNCTION(py_write_ids) {
     int64_t n[5], size = 0;
     if (!numbers_of(arguments, given, 5, n)) return NULL;
@@ -153,10 +161,10 @@ FUNCTION(py_fill_table) {
 }
 
 FUNCTION(py_gather_ids) {
-    int64_t n[10], count = 0;
-    if (!numbers_of(arguments, given, 10, n)) return NULL;
-    OUTSIDE_THE_LOCK(count = gather_ids(ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), ADDRESS(n[3]), ADDRESS(n[4]), n[5],
-                                        ADDRESS(n[6]), ADDRESS(n[7]), ADDRESS(n[8]), ADDRESS(n[9])));
+    int64_t n[11], count = 0;
+    if (!numbers_of(arguments, given, 11, n)) return NULL;
+    OUTSIDE_THE_LOCK(count = gather_ids(ADDRESS(n[0]), ADDRESS(n[1]), ADDRESS(n[2]), n[3], ADDRESS(n[4]), ADDRESS(n[5]),
+                                        n[6], ADDRESS(n[7]), ADDRESS(n[8]), ADDRESS(n[9]), ADDRESS(n[10])));
     return PyLong_FromLongLong(count);
 }
 
@@ -253,6 +261,7 @@ static PyMethodDef methods[] = {
     METHOD(holds_nul),
     METHOD(parse_lines),
     METHOD(merge_topics),
+    METHOD(renumber),
     METHOD(write_ids),
     METHOD(hash_ids),
     METHOD(any_repeated),

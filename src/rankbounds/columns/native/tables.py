@@ -62,8 +62,6 @@ class Table:
         first_word = np.cumsum(words) - words
         places = np.empty((int(words.sum()), 2), dtype=np.int64)
         ids = np.empty((self.count, 4), dtype=np.int64)
-        if (row >= self.count).any() or np.count_nonzero(row >= 0) != self.count:
-            raise IndexError("a table of other rows")
         self.kept = (text, ids, places, first_word, last)
         ours = (
             address_of(text, np.uint8, 0),
@@ -72,10 +70,11 @@ class Table:
             address_of(first_word, np.int64, topics),
             address_of(last, np.int64, topics),
         )
-        native.built.gather_ids(
+        gathered = native.built.gather_ids(
             ours[0],
             address_of(start, np.int64, self.count),
             address_of(length, np.int32, self.count),
+            self.count,
             address_of(begin, np.int64, topics),
             ours[4],
             topics,
@@ -84,4 +83,6 @@ class Table:
             ours[2],
             ours[1],
         )
+        if gathered != self.count:
+            raise IndexError("a table of other rows")
         self.addresses = ours

@@ -151,6 +151,15 @@ int64_t merge_topics(const uint8_t *text, const int64_t *start, const int32_t *l
     return merged.topics;
 }
 
+/* Give every row the number that its topic has among those of all blocks; HANDED_BACK where one has none. */
+int renumber(int32_t *topic, int64_t rows, const int32_t *number, int64_t count) {
+    uint32_t highest = 0;
+    for (int64_t row = 0; row < rows; row++) highest = (uint32_t)topic[row] > highest ? (uint32_t)topic[row] : highest;
+    if (rows && highest >= (uint64_t)count) return HANDED_BACK;
+    for (int64_t row = 0; row < rows; row++) topic[row] = number[topic[row]];
+    return 0;
+}
+
 /* Write ids one behind the other, a newline behind each; return how many bytes that are. */
 int64_t write_ids(const uint8_t *text, const int64_t *start, const int32_t *length, int64_t count, uint8_t *out) {
     uint8_t *at = out;
