@@ -247,6 +247,23 @@ def test_systems_share_a_letter_unless_a_test_separates_them(count, data):
     assert "a" in letters[int(np.argmax(means))]
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=7), st.integers(0, 9), st.sets(st.integers(0, 48), max_size=2))
+def test_a_letter_stands_for_a_largest_set_that_no_test_separates(means, distance, odd):
+    separable = np.abs(np.subtract.outer(means, means)) > distance  # by distance alone, but for a few pairs
+    for one, other in itertools.combinations(range(len(means)), 2):
+        if 7 * one + other in odd:
+            separable[one, other] = separable[other, one] = not separable[one, other]
+    sets = [set(chosen) for size in range(len(means) + 1) for chosen in itertools.combinations(range(len(means)), size)]
+    together = [chosen for chosen in sets if not any(separable[pair] for pair in itertools.combinations(chosen, 2))]
+    largest = [chosen for chosen in together if not any(chosen < other for other in together)]
+    letters = groups_not_separable(np.array(means, dtype=float), separable)
+    found = [
+        {run for run, of_run in enumerate(letters) if letter in of_run} for letter in sorted(set("".join(letters)))
+    ]
+    assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
+
+
 class TestDiscriminativePower:
     value = np.random.default_rng(5).random((5, 12, 2)) + np.linspace(0, 0.5, 5)[:, None, None]
 

@@ -22,11 +22,14 @@ from rankbounds.columns import native
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.addresses import address_of, text_address
 from rankbounds.columns.native.dicts import HeldDocuments, dict_of_rows, ids_and_numbers
-from rankbounds.columns.native.lines import Lines, count_lines
+from rankbounds.columns.native.lines import Lines, count_lines, renumber
 from rankbounds.columns.native.lists import block_of, order_in_groups
-from rankbounds.columns.native.tables import fill_table, none_repeated, topic_ends
+from rankbounds.columns.native.tables import Table, fill_table, none_repeated, topic_ends
 from rankbounds.columns.pairs import Pairs, Source
+from rankbounds.columns.places import Places
 from rankbounds.columns.sums import running_sums, weighted_sums
+from rankbounds.comparison.corrections import against_baseline, over_all_pairs
+from rankbounds.comparison.significance import Resampling, pairs_of
 from rankbounds.files.opening import text_of
 from rankbounds.rankings.join import in_batches, join
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -53,6 +56,7 @@ decimals = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.floats(1e-5, 1e15).map(lambda value: f"{value:.17f}"),
     st.decimals(allow_nan=False, allow_infinity=False).map(str),
+    st.from_regex(r"-?0{0,9}[0-9]{1,9}\.[0-9]{0,12}0{5,30}([eE]-?[0-9])?", fullmatch=True),
     st.from_regex(r"[+-]?[0-9]{0,25}\.?[0-9]{0,30}([eE][+-]?[0-9]{1,3})?", fullmatch=True),
 )
 
@@ -70,6 +74,7 @@ def test_a_decimal_is_what_python_reads_or_is_handed_back(tokens):
 def test_scores_as_programs_write_them_are_read_by_the_kernel():
     rng = np.random.default_rng(1)
     formats = (repr, "{:.6f}".format, "{:.17g}".format, "{:.15f}".format, "{:.4e}".format, "{:.9g}".format)
+    formats += (lambda value: f"{value:.13f}{'0' * 18}",)
     for values in (rng.random(2000) + 1e-4, rng.normal(size=2000) * 20, rng.random(2000) * 1e3):
         for write in formats:
             tokens = [write(value) for value in values.tolist()]
@@ -216,6 +221,39 @@ def test_rankings_of_any_table_are_those_of_numpy(scores, grades, order, precisi
                 np.testing.assert_array_equal(own, other, err_msg=name)
 
 
+@pytest.mark.parametrize("which", ["NumPy", pytest.param("kernel", marks=needs_kernel)])
+@given(st.integers(0, 4), st.integers(1, 40), st.sampled_from([0.0, 0.05, 0.5, 1.0]), st.integers(0, 2**32 - 1))
+def test_marked_cells_are_found_list_by_list(which, lists, width, share, seed):
+    marked = np.random.default_rng(seed).random((lists, width)) < share
+    expected = []
+    for row in range(lists):
+        ranks = [rank for rank in range(width) if marked[row, rank]]
+        expected += [(row, rank, number) for number, rank in enumerate(ranks)]
+    with native.switched(which):
+        for flags in (marked, np.asfortranarray(marked)):
+            assert list(zip(*(column.tolist() for column in Places.of(flags)), strict=True)) == expected
+
+
+@pytest.mark.parametrize("which", ["NumPy", pytest.param("kernel", marks=needs_kernel)])
+def test_topics_get_other_numbers(which):
+    with native.switched(which):
+        topic = np.array([0, 2, 1, 2, 0], dtype=np.int32)
+        renumber(topic, np.array([7, 8, 9], dtype=np.int32))
+        assert topic.tolist() == [7, 9, 8, 9, 7]
+        with pytest.raises(IndexError):
+            renumber(topic, np.array([1], dtype=np.int32))
+        renumber(topic[:0], np.array([1], dtype=np.int32))
+
+
+@needs_kernel
+def test_a_table_of_other_rows_is_refused():
+    ids = Ids.of(["a", "b"])
+    for row in ([0, 1, 2, -1], [0, 0, 1, -1], [0, -1, -1, -1]):
+        stretch = np.zeros(1, dtype=np.int64), np.array([3]), np.array(row, dtype=np.int32)
+        with pytest.raises(IndexError, match="other rows"):
+            Table(ids.text, ids.start, ids.length, *stretch)
+
+
 @needs_kernel
 def test_a_judgment_whose_key_another_has_is_found():
     docs = Ids.of(["a", "b"])
@@ -232,6 +270,13 @@ def test_the_time_outside_the_lock_is_counted(tmp_path):
     before = native.seconds_outside_the_lock()
     rb.read_run(path)
     assert (native.seconds_outside_the_lock() > before) == native.in_use()
+
+
+@needs_kernel
+def test_a_kernel_of_another_contract_is_none(monkeypatch):
+    assert native._loaded() is native.built
+    monkeypatch.setattr(native, "CONTRACT", native.CONTRACT + 1)
+    assert native._loaded() is None
 
 
 @pytest.mark.parametrize(("switch", "words"), [("0", "NumPy alone"), ("1", native.described())])
@@ -337,7 +382,22 @@ def test_weighted_sums_are_those_that_one_addition_after_the_other_gives(rows, c
             assert weighted_sums(array, weights).tobytes() == np.array(wanted, dtype=np.float64).tobytes()
 
 
-ranks_dicts = pytest.mark.skipif(not hasattr(native.built, "rank_dicts"), reason="no kernel that ranks dicts was built")
+@needs_kernel
+@pytest.mark.parametrize(("measures", "systems", "topics"), [(1, 2, 2), (2, 3, 7), (5, 17, 6), (3, 129, 4)])
+@pytest.mark.parametrize("cells", [50, 1 << 19])
+def test_scores_are_shuffled_as_numpy_shuffles_them(measures, systems, topics, cells, monkeypatch):
+    monkeypatch.setattr("rankbounds.comparison.corrections._CELLS_AT_ONCE", cells)  # how many resamples one call makes
+    scores = np.random.default_rng(1).integers(0, 5, (measures, systems, topics)) / 7
+    resampling = Resampling(200, 3)
+    p_values = []
+    for way in ("kernel", "NumPy"):
+        with native.switched(way):
+            p_values.append(over_all_pairs(scores, *pairs_of(systems), resampling))
+            p_values.append(against_baseline(scores, np.arange(1, systems), 0, resampling))
+    np.testing.assert_array_equal(p_values[0], p_values[2])
+    np.testing.assert_array_equal(p_values[1], p_values[3])
+
+
 names_of_documents = [
     "a",
     "b",
@@ -360,7 +420,7 @@ def held_of(facts: TopicFacts) -> HeldDocuments:
     return HeldDocuments(pairs.docs, pairs.topic, len(pairs.topics), facts.grade)
 
 
-@ranks_dicts
+@needs_kernel
 @given(
     st.dictionaries(st.sampled_from("1234"), documents_held, min_size=1),
     st.dictionaries(st.sampled_from("12345"), documents_found, min_size=1),
@@ -395,7 +455,7 @@ def test_dicts_are_ranked_as_tables_are(qrels, run, order, precision, turns):
     assert ranked["dicts"] == ranked["tables"]
 
 
-@ranks_dicts
+@needs_kernel
 def test_dicts_that_cannot_be_ranked_are_handed_back():
     held = held_of(TopicFacts(as_qrels({"1": {"a": 1}, "2": {"b": 1}})))
 
@@ -424,7 +484,7 @@ def test_dicts_that_cannot_be_ranked_are_handed_back():
     np.testing.assert_array_equal(rankings.grade[0], grades)
 
 
-@pytest.mark.parametrize("which", ["NumPy", pytest.param("kernel", marks=ranks_dicts)])
+@pytest.mark.parametrize("which", ["NumPy", pytest.param("kernel", marks=needs_kernel)])
 def test_rows_of_numbers_as_dicts(which):
     with native.switched(which):
         table = np.array([[0.5, np.nan], [1.0, -0.0], [2.0, 3.0]])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.comparison.rank_biased_overlap import TiedLists, looked_at, overlaps
 from rankbounds.comparison.rank_intervals import mean_places
@@ -69,30 +70,42 @@ def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> 
     """
     if len(scores.runs) < 2:
         raise DataError("Agreement of orderings needs at least two runs.")
+    if against is not None and against.runs != scores.runs:
+        raise DataError("The orderings to compare are of different runs.")
+    orders = [_orders(held) for held in (scores, against) if held is not None]
     if against is None:
-        columns = [(scores, at) for at in range(len(scores.measures))]
-        chosen = [(one, other) for at, one in enumerate(columns) for other in columns[at + 1 :]]
+        chosen = list(combinations(orders[0], 2))
     else:
-        if against.runs != scores.runs:
-            raise DataError("The orderings to compare are of different runs.")
-        chosen = [((scores, at), (against, against.measures.index(one))) for at, one in enumerate(scores.measures)]
-    asked = {(id(held), number): (held, number) for sides in chosen for held, number in sides}
-    separated = {key: _significant(*column) for key, column in asked.items()}  # once a measure, not once a pair
+        chosen = list(zip(orders[0], (orders[1][against.measures.index(one)] for one in scores.measures), strict=True))
+    return [_row(one, other, p) for one, other in chosen]
+
+
+class _Order(NamedTuple):
+    """Runs as one measure orders them."""
+
+    measure: str
+    merits: Floats
+    signs: Ints
+    """By two runs, which of them is ahead."""
+    significant: Flags
+
+
+def _orders(scores: Scores) -> list[_Order]:
+    """By measure."""
+    merits = zip(scores.measures, _merits(scores).T, strict=True)
     return [
-        _row(*one, *other, p, separated[id(one[0]), one[1]] & separated[id(other[0]), other[1]])
-        for one, other in chosen
+        _Order(str(one), means, order_signs(means), _significant(scores, at)) for at, (one, means) in enumerate(merits)
     ]
 
 
-def _row(scores: Scores, at: int, others: Scores, other: int, p: float, significant: Flags) -> dict[str, Any]:
-    a, b = _merits(scores)[:, at], _merits(others)[:, other]
-    swapped = order_signs(a) * order_signs(b) < 0
+def _row(a: _Order, b: _Order, p: float) -> dict[str, Any]:
+    swapped = a.signs * b.signs < 0
     return {
-        "measure_a": str(scores.measures[at]),
-        "measure_b": str(others.measures[other]),
-        **correlations(a, b, p),
+        "measure_a": a.measure,
+        "measure_b": b.measure,
+        **correlations(a.merits, b.merits, p),
         "swapped": int(np.count_nonzero(swapped) // 2),
-        "swapped_significantly": int(np.count_nonzero(swapped & significant) // 2),
+        "swapped_significantly": int(np.count_nonzero(swapped & a.significant & b.significant) // 2),
     }
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.columns.native.shuffles import shuffled_means_by_kernel
 from rankbounds.comparison.significance import Resampling, pairs_of
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.score_differences import TOLERANCE
@@ -80,23 +83,19 @@ def _family_wise(
     The measures share the shuffles. Systems are shuffled from an order of their own, so that the order in which they
     were given does not matter.
     """
-    measures, systems, topics = scores.shape
-    generator = resampling.generator()
-    orders = [np.lexsort(matrix.T[::-1]) for matrix in scores]
-    by_topic = [np.ascontiguousarray(matrix[order].T).ravel() for matrix, order in zip(scores, orders, strict=True)]
-    held_against = [None if baseline is None else int(np.flatnonzero(order == baseline)[0]) for order in orders]
-    places = np.arange(systems * topics).reshape(topics, systems)
-    largest = np.empty((measures, resampling.resamples))
-    step = min(resampling.resamples, max(1, _CELLS_AT_ONCE // places.size))
-    shuffles, drawn = np.empty((step, topics, systems), dtype=places.dtype), np.empty((step, topics, systems))
-    for at in range(0, resampling.resamples, step):
-        count = min(step, resampling.resamples - at)
-        unshuffled = np.broadcast_to(places, (count, topics, systems))
-        shuffled = generator.permuted(unshuffled, axis=-1, out=shuffles[:count])
-        for number, (values, against) in enumerate(zip(by_topic, held_against, strict=True)):
-            means = np.take(values, shuffled, out=drawn[:count], mode="clip").mean(axis=1)
-            noted = np.ptp(means, axis=-1) if against is None else np.abs(means - means[:, [against]]).max(axis=-1)
-            largest[number, at : at + count] = noted
+    orders = np.stack([np.lexsort(matrix.T[::-1]) for matrix in scores])
+    values = np.stack([matrix[order].T for matrix, order in zip(scores, orders, strict=True)], axis=-1)
+    measures = np.arange(len(scores))
+    largest = np.empty((measures.size, resampling.resamples))
+    begin = 0
+    for means in _shuffled_means(values, resampling):
+        if baseline is None:
+            noted = np.ptp(means, axis=-1)
+        else:
+            held_against = np.argmax(orders == baseline, axis=-1)
+            noted = np.abs(means - means[:, measures, held_against, None]).max(axis=-1)
+        largest[:, begin : begin + len(means)] = noted.T
+        begin += len(means)
     largest.sort(axis=-1)
     means = scores.mean(axis=-1)
     observed = np.abs(means[:, first] - means[:, second])
@@ -106,31 +105,70 @@ def _family_wise(
     return (resampling.resamples - np.stack(below) + 1) / (resampling.resamples + 1)
 
 
+def _shuffled_means(values: Floats, resampling: Resampling) -> Iterator[Floats]:
+    """Of some resamples after the other, the means over topics by measure and system.
+
+    ``values`` lie by topic, system and measure; the systems of every topic are shuffled.
+    """
+    topics, systems, measures = values.shape
+    generator, step = resampling.generator(), max(1, _CELLS_AT_ONCE // (topics * systems))
+    if (by_kernel := shuffled_means_by_kernel(values, generator, resampling.resamples, step)) is not None:
+        yield from by_kernel
+        return
+    by_measure = [np.ascontiguousarray(values[..., measure]).ravel() for measure in range(measures)]
+    places = np.arange(topics * systems).reshape(topics, systems)
+    shuffles, drawn = np.empty((step, *places.shape), dtype=places.dtype), np.empty((step, *places.shape))
+    for begin in range(0, resampling.resamples, step):
+        count = min(step, resampling.resamples - begin)
+        unshuffled = np.broadcast_to(places, (count, topics, systems))
+        shuffled = generator.permuted(unshuffled, axis=-1, out=shuffles[:count])
+        taken = (np.take(of_measure, shuffled, out=drawn[:count], mode="clip") for of_measure in by_measure)
+        yield np.stack([scores.mean(axis=1) for scores in taken], axis=1)
+
+
 def groups_not_separable(means: Floats, separable: Flags) -> list[str]:
     """Compact letters: two systems share a letter unless a test separates them.
 
     ``separable`` is a symmetric table of systems by systems. Letters run from the best system on, that of the greatest
     mean (Piepho's insertion and absorption).
     """
-    order = np.argsort(-means, kind="stable").tolist()
-    columns = [(1 << len(order)) - 1]  # the systems of a letter, as bits by rank: whole columns are compared at once
-    for at, one in enumerate(order):
-        for place, other in enumerate(order[at + 1 :], at + 1):
-            if separable[one, other]:
-                columns = _split(columns, 1 << at, 1 << place)
-    columns.sort(key=lambda column: [place for place in range(len(order)) if column >> place & 1])
-    rank = {system: place for place, system in enumerate(order)}
+    order = np.argsort(-means, kind="stable")
+    # The systems of a letter are bits by rank: whole columns are compared at once.
+    columns = _intervals(separable[np.ix_(order, order)])
+    if columns is None:
+        columns = [(1 << order.size) - 1]
+        for one, other in zip(*np.nonzero(np.triu(separable[np.ix_(order, order)], 1)), strict=True):
+            columns = _split(columns, 1 << int(one), 1 << int(other))
+    columns.sort(key=lambda column: [place for place in range(order.size) if column >> place & 1])
+    rank = {system: place for place, system in enumerate(order.tolist())}
     return [
         "".join(_letter(number) for number, column in enumerate(columns) if column >> rank[system] & 1)
         for system in range(means.size)
     ]
 
 
+def _intervals(separable: Flags) -> list[int] | None:
+    """The columns where systems that lie further apart are separated whenever nearer ones are; None where they are not.
+
+    From every system on, those down to the first that is separated from it share a letter.
+    """
+    place = np.arange(len(separable))
+    behind = np.triu(separable, 1)
+    first = np.where(behind.any(axis=1), behind.argmax(axis=1), place.size)
+    if (np.diff(first) < 0).any() or (behind != (place >= first[:, None])).any():
+        return None
+    new = np.diff(first, prepend=0) > 0
+    return [(1 << end) - (1 << begin) for begin, end in zip(place[new].tolist(), first[new].tolist(), strict=True)]
+
+
 def _split(columns: list[int], one: int, other: int) -> list[int]:
     """Replace each column that holds both systems by two that lack one of them, unless another column holds those."""
     both = one | other
+    divided = [column for column in columns if column & both == both]
+    if not divided:
+        return columns
     kept = [column for column in columns if column & both != both]
-    halves = {column & ~system for column in columns if column & both == both for system in (one, other)}
+    halves = {column & ~system for column in divided for system in (one, other)}
     for half in sorted(halves, key=int.bit_count, reverse=True):
         for column in kept:  # (a plain loop: a generator would take most of the time)
             if half & ~column == 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, cast
 
@@ -217,8 +217,9 @@ class Evidence:
 
             def see(rankings: Rankings) -> None:
                 topic = rankings.topic
+                lists = replace(rankings, row=None)  # nobody asks where a document is that another one changes with
                 for at, measure in enumerate(measures):
-                    ends = self._over_orders(measure, rankings)
+                    ends = self._over_orders(measure, lists)
                     least[topic, at], most[topic, at] = ends or (sheet.value[topic, at],) * 2
                 if observe:
                     observe(number, rankings)
@@ -261,7 +262,7 @@ class Evidence:
             self._joined[number] = replace(joined, slices=slices)
         return self._joined[number]
 
-    @property
+    @cached_property
     def _few_rows(self) -> bool:
         return sum(map(len, self.runs)) <= KEPT_ROWS
 

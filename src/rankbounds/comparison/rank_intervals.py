@@ -29,13 +29,12 @@ from rankbounds.comparison.corrections import FAMILY_WISE, adjusted
 from rankbounds.comparison.significance import (
     Resampling,
     check_differences,
-    deviation_of,
     pairs_of,
     rounding,
     topic_counts,
 )
 from rankbounds.comparison.stratified import LEAST_ERROR
-from rankbounds.evaluation.score_differences import differences, levelled
+from rankbounds.evaluation.score_differences import levelled, zeroed
 
 METHODS = ("auto", "test", "bootstrap")
 CELLS = 20_000_000
@@ -43,7 +42,7 @@ CELLS = 20_000_000
 DRAWS = 2_000_000
 """So many topics are drawn for places; of many topics fewer sets than asked for, but a thousand."""
 _RESAMPLES_AT_ONCE = 1 << 17
-_CELLS_AT_ONCE = 1 << 20
+_CELLS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,18 +81,22 @@ def separated_pairs(p_values: Floats, p_adjusted: Floats, correction: str, alpha
     return p_adjusted < alpha
 
 
-def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling) -> Flags:
+def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling, drawn: Floats | None = None) -> Flags:
     """The pairs whose t exceeds what the largest t of any pair in resampled topics exceeds with probability alpha.
 
-    ``scores`` has a row for each system and a column for each topic.
+    ``scores`` has a row for each system and a column for each topic. ``drawn`` are ``topic_counts`` that are at hand.
     """
     first, second = pairs_of(scores.shape[0])
     most = max(1000, CELLS // max(1, first.size))
     resampling = replace(resampling, resamples=min(resampling.resamples, most))
-    apart = check_differences(differences(scores[first], scores[second]))
-    counts = topic_counts(scores.shape[1], resampling)
-    centre, deviation, topics = apart.mean(axis=-1), deviation_of(apart), apart.shape[-1]
-    centre[np.abs(centre) <= 1e-13 * np.abs(apart).mean(axis=-1)] = 0.0
+    if drawn is None or len(drawn) < resampling.resamples:
+        drawn = topic_counts(scores.shape[1], resampling)
+    counts = drawn[: resampling.resamples]
+    level = levelled(scores.T).T
+    apart = check_differences(level[first] - level[second])
+    largest_score = np.abs(level).max(axis=-1)
+    scale, topics = np.maximum(largest_score[first], largest_score[second]), apart.shape[-1]
+    centre, deviation = zeroed(apart.mean(axis=-1), scale), zeroed(apart.std(axis=-1, ddof=1), scale)
     observed = _over(np.abs(centre), deviation / np.sqrt(topics))
     varying = deviation > 0
     largest = _largest_t(apart[varying] - centre[varying, None], deviation[varying], counts)
@@ -151,28 +154,33 @@ def resampled_places(scores: Floats, counts: Floats) -> tuple[Floats, Floats]:
     for start in range(0, len(counts), step):
         means = counts[start : start + step] @ scores.T
         # Means that differ by rounding alone share a place.
-        means = np.round(means / np.maximum(np.abs(means).max(axis=1, keepdims=True), 1e-300), 12)
-        first = means == means.max(axis=1, keepdims=True)
+        level = np.rint(means / np.maximum(np.abs(means).max(axis=1, keepdims=True), 1e-300) * 1e12).astype(np.int64)
+        first = level == level.max(axis=1, keepdims=True)
         best += (first / first.sum(axis=1, keepdims=True)).sum(axis=0)
-        place += mean_places(means).sum(axis=0)
+        place += _summed_places(level)
     return best / len(counts), place / len(counts)
 
 
+def _summed_places(level: Ints) -> Floats:
+    """By system, the sum of its places over resamples; systems that are level share the mean of their places.
+
+    Each resample is sorted with level systems in their order and in the reverse of it: the mean of the two places of a
+    system is that which it shares.
+    """
+    systems = level.shape[1]
+    bits = systems.bit_length()
+    number, place = np.arange(systems), np.tile(np.arange(systems, 0, -1.0), len(level))
+    summed = np.zeros(systems)
+    for tags in (number, number[::-1]):
+        tagged = np.sort(level << bits | tags, axis=1) & (1 << bits) - 1
+        summed += np.bincount(tagged.ravel(), weights=place, minlength=systems)[tags] / 2
+    return summed
+
+
 def mean_places(means: Floats) -> Floats:
-    """By resample and system, the place; systems that are level share the mean of their places."""
-    order = np.argsort(-means, axis=1)
-    ordered = np.take_along_axis(means, order, axis=1)
-    systems = means.shape[1]
-    index = np.arange(systems)
-    begins = np.ones(means.shape, dtype=bool)
-    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    start = np.maximum.accumulate(np.where(begins, index, 0), axis=1)
-    ends = np.ones(means.shape, dtype=bool)
-    ends[:, :-1] = begins[:, 1:]
-    end = np.minimum.accumulate(np.where(ends, index, systems)[:, ::-1], axis=1)[:, ::-1]
-    place = np.empty(means.shape)
-    np.put_along_axis(place, order, 1 + (start + end) / 2, axis=1)
-    return place
+    """By row and system, the place; systems that are level share the mean of their places."""
+    others, own = means[..., None, :], means[..., :, None]
+    return (1 + np.count_nonzero(others > own, axis=-1) + np.count_nonzero(others >= own, axis=-1)) / 2
 
 
 def ordinal(place: int) -> str:

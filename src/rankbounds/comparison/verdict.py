@@ -407,7 +407,7 @@ def _places(
         if ranks == "bootstrap":
             check_finite(merits, "the bootstrap", measure)
         if ranks == "bootstrap" or (ranks == "auto" and len(scores.runs) > 2 and np.isfinite(merits).all()):
-            separated = separated_by_bootstrap(merits, alpha, resampling)
+            separated = separated_by_bootstrap(merits, alpha, resampling, counts)
         else:
             separated = separated_pairs(p[at], p_adjusted[at], correction, alpha)
         with np.errstate(invalid="ignore"):

@@ -78,26 +78,32 @@ def collect(
 ) -> Candidates:
     """The documents that runs retrieved, down to a depth, told apart byte by byte."""
     kept: list[tuple[Run, Ints]] = []
-    numbers: dict[str, int] = {}
-    rank, keys, topic, run_number = [], [], [], []
-    for number, run in enumerate(runs):
+    rank = []
+    for run in runs:
         rank_of_row = ranks(run, order, precision)
         rows = np.flatnonzero(rank_of_row <= depth) if depth is not None else np.arange(len(run))
-        names = np.array([numbers.setdefault(name, len(numbers)) for name in run.query_ids], dtype=np.int64)
         kept.append((run, rows))
         rank.append(rank_of_row[rows])
-        keys.append(run.pairs.keys[rows])
-        topic.append(names[run.pairs.topic[rows]])
-        run_number.append(np.full(rows.size, number))
+    return at_rows(kept, rank)
+
+
+def at_rows(kept: list[tuple[Run, Ints]], rank: Sequence[Ints]) -> Candidates:
+    """The documents in these rows of runs, whose ranks are known."""
     if not kept:
         raise UsageError("No run was given.")
+    numbers: dict[str, int] = {}
+    topic = []
+    for run, rows in kept:
+        names = np.array([numbers.setdefault(name, len(numbers)) for name in run.query_ids], dtype=np.int64)
+        topic.append(names[run.pairs.topic[rows]])
     topics_of_entries = np.concatenate(topic)
-    first, document = _distinct(np.concatenate(keys), topics_of_entries, kept)
+    keys = np.concatenate([run.pairs.keys[rows] for run, rows in kept])
+    first, document = _distinct(keys, topics_of_entries, kept)
     return Candidates(
         list(numbers),
         topics_of_entries[first],
         document,
-        np.concatenate(run_number),
+        np.repeat(np.arange(len(kept)), [rows.size for _, rows in kept]),
         np.concatenate(rank),
         kept,
         first,

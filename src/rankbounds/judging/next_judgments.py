@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
@@ -146,32 +146,46 @@ def judge_next(
     judgments, systems = judgments_from(qrels, lenient), all_runs(runs, lenient=lenient)
     if compare is not None:
         systems = two_of(systems, compare)
-    facts = TopicFacts(judgments)
     chosen = _of_fixed_weights(parse_measure(measure))
-    unit = worth_of_one(chosen, facts)
     candidates = collect(systems, depth=depth, order=assumptions.order, precision=assumptions.score_precision)
-    entry_weight = unit * weights_by_rank(chosen, candidates.rank)
     known_topic = np.isin(candidates.topics, list(judgments.query_ids))[candidates.topic]
     unjudged = known_topic & np.isnan(candidates.grades(judgments))
     if scores is None:
         scores = evaluate(judgments, systems, chosen, ties=ties, score_precision=score_precision)
+    return plan_among(
+        candidates, unjudged, TopicFacts(judgments), chosen, scores, budget, strategy, compared=compare is not None
+    )
+
+
+def plan_among(
+    candidates: Candidates,
+    unjudged: Flags,
+    facts: TopicFacts,
+    measure: RankWeighted,
+    scores: Scores,
+    budget: int,
+    strategy: str = "A",
+    *,
+    compared: bool = False,
+) -> JudgingPlan:
+    """The plan of ``judge_next`` among the documents that are marked, by the scores of these runs."""
+    entry_weight = worth_of_one(measure, facts) * weights_by_rank(measure, candidates.rank)
     base = scores.value[:, :, 0].mean(axis=1)
     residual = (scores.high - scores.low)[:, :, 0].mean(axis=1)
     before = float((scores.high - scores.low).sum())
-
     entries = np.flatnonzero(unjudged[candidates.document] & (entry_weight > 0))
     document, run, weight = candidates.document[entries], candidates.run[entries], entry_weight[entries]
     gone: Floats = np.bincount(document, weights=weight, minlength=len(candidates)).astype(np.float64)
-    if compare is not None:
+    if compared:
         signed = np.bincount(document, weights=np.where(run == 0, weight, -weight), minlength=len(candidates))
         before += float(np.abs(signed).sum() - gone.sum())  # what the two have in common cancels out
         gone = np.abs(signed).astype(np.float64)
-    if compare is not None or strategy == "A":
+    if compared or strategy == "A":
         picked = heaviest(candidates, gone, budget)
         own = gone[picked]
     else:
         trust = residual * ((base + residual / 2) ** 3 if strategy == "C" else 1)
-        shrink = weight / len(judgments.query_ids)
+        shrink = weight / len(facts.query_ids)
         picked, own = _by_residual(candidates, document, run, weight, shrink, residual, trust, budget)
     return JudgingPlan(
         [candidates.topics[number] for number in candidates.topic[picked].tolist()],
@@ -179,8 +193,8 @@ def judge_next(
         own,
         np.maximum(before - np.cumsum(gone[picked]), 0.0),
         before,
-        len(judgments.query_ids),
-        len(systems),
+        len(facts.query_ids),
+        len(scores.runs),
         int(np.count_nonzero(unjudged)),
     )
 

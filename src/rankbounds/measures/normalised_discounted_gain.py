@@ -7,11 +7,12 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.columns.places import Places
 from rankbounds.columns.sums import running_sums
 from rankbounds.measures.discounted_gain import check_discount, discounts, gains, transformed
 from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Normalised, quotient, weighted_sum
-from rankbounds.rankings.rankings import Places, Rankings
+from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import order_by_worth
 from rankbounds.rankings.topic_facts import TopicFacts
 

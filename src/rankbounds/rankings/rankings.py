@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.columns.places import Places
 from rankbounds.columns.sums import running_sums
 from rankbounds.rankings.tied_groups import TiedGroups
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -16,26 +17,6 @@ if TYPE_CHECKING:
     from rankbounds.rankings.subtopics import ListsBySubtopic
 
 NOT_POOLED, BEYOND = -1, -2
-
-
-class Places(NamedTuple):
-    """Some cells of a batch, list after list and rank after rank."""
-
-    row: Ints
-    """Which list each stands in."""
-    rank: Ints
-    """Its rank, 0 at the top."""
-    number: Ints
-    """How many of the chosen cells of its list stand before it."""
-
-    @classmethod
-    def of(cls, flags: Flags) -> Places:
-        """Those that are marked."""
-        lists, width = flags.shape
-        cell = flags.ravel().nonzero()[0]
-        row = cell // width
-        first = np.searchsorted(row, np.arange(lists))
-        return cls(row, cell - row * width, np.arange(cell.size) - first[row])
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,9 @@ from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import equal, levelled, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
+from rankbounds.judging.candidates import at_rows
 from rankbounds.judging.judged_sample import left_to_judge
-from rankbounds.judging.next_judgments import judge_next
+from rankbounds.judging.next_judgments import plan_among
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.trusted_labels import TrustedFirst
@@ -467,21 +468,21 @@ def _next(evidence: Evidence | None, scores: Scores, observed: Observed, choices
         evidence is None or choices.ties_key or (choices.gain and observed.rbp.graded)
     ):  # what judge_next does not know of
         return None
-    assumptions, depth = observed.assumptions, observed.judging_depth
-    # The runs down to the depth, in the order of their lines: ranking all of their rows again would take longer.
-    tops = [run.take(np.sort(np.concatenate(observed.runs[at].top))) for at, run in enumerate(evidence.runs)]
+    rbp, lists = observed.rbp, [observed.runs[number] for number in range(len(evidence.runs))]
+    known = _of_measure(scores, rbp) if _as_judge_next_scores(choices) else None
+    rows = [np.concatenate(of_run.top) for of_run in lists]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # said before
+        if known is None:  # by the same ranks: scoring all of their rows again would take longer
+            tops = [run.take(np.sort(of_run)) for run, of_run in zip(evidence.runs, rows, strict=True)]
+            order, precision = observed.assumptions.order, observed.assumptions.score_precision
+            known = evaluate(evidence.qrels, tops, rbp, ties=order, score_precision=precision)
+        unjudged = [np.concatenate(of_run.unjudged) for of_run in lists]
+        open_rows = [of_run[rank > 0] for of_run, rank in zip(rows, unjudged, strict=True)]
+        candidates = at_rows(list(zip(evidence.runs, open_rows, strict=True)), [rank[rank > 0] for rank in unjudged])
         try:
-            plan = judge_next(
-                evidence.qrels,
-                tops,
-                budget=NEXT_DOCUMENTS,
-                measure=observed.rbp,
-                ties=assumptions.order,
-                score_precision=assumptions.score_precision,
-                depth=depth,
-                scores=_of_measure(scores, observed.rbp) if _as_judge_next_scores(choices) else None,
+            plan = plan_among(
+                candidates, np.ones(len(candidates), dtype=bool), evidence.facts, rbp, known, NEXT_DOCUMENTS
             )
         except UsageError:
             return None  # not for this kind of RBP
@@ -491,7 +492,7 @@ def _next(evidence: Evidence | None, scores: Scores, observed: Observed, choices
         "documents": list(zip(plan.query_ids, plan.doc_ids, plan.weight.tolist(), strict=True)),
         "open": plan.residual_before / shares,
         "open_after": (plan.residual_after / shares).tolist(),
-        "depth": depth,
+        "depth": observed.judging_depth,
     }
 
 

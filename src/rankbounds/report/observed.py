@@ -46,6 +46,8 @@ class Lists:
     """How many documents there are down to these depths."""
     top: list[Ints] = field(default_factory=list)
     """The rows of the run that hold the documents among which one looks for what to judge next."""
+    unjudged: list[Ints] = field(default_factory=list)
+    """The ranks of those of them that nobody judged, from 1 on; 0 for others."""
 
     @classmethod
     def empty(cls) -> Lists:
@@ -83,7 +85,9 @@ class Observed:
             self._count(lists, rankings)
             if rankings.row is not None:
                 first = slice(None), slice(self.judging_depth)
-                lists.top.append(rankings.row[first][rankings.present[first]])
+                present, holes = rankings.present[first], rankings.holes[first]
+                lists.top.append(rankings.row[first][present])
+                lists.unjudged.append(np.where(holes, np.arange(1, holes.shape[1] + 1), 0)[present])
 
     def _worth(self, rankings: Rankings) -> Floats:
         """What each rank holds for RBP, tied documents treated as the assumptions say."""
@@ -104,7 +108,7 @@ class Observed:
                 self.largest = self.rbp.max_grade or rankings.facts.max_gain
         depth = min(rankings.width, STRIP_DEPTH)
         grade = rankings.grade[:, :depth]
-        level = np.searchsorted(self.grades, np.nan_to_num(grade), side="right")
+        level = np.searchsorted(self.grades, grade, side="right")
         code = np.where(rankings.holes[:, :depth], UNJUDGED, np.minimum(NONRELEVANT + level, TIED - 1))
         code = np.where(rankings.present[:, :depth], code, ABSENT)
         if rankings.tied is not None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
 SWITCH = "RANKBOUNDS_NATIVE"
+CONTRACT = 1
+"""What is agreed with the kernel (``kernel.h``): one that was built from other sources counts for none."""
 
 
 def _loaded() -> Any:
@@ -27,7 +29,7 @@ def _loaded() -> Any:
         from rankbounds.columns.native import _kernel  # type: ignore[attr-defined, unused-ignore]
     except ImportError:
         return None
-    return _kernel
+    return _kernel if getattr(_kernel, "CONTRACT", 0) == CONTRACT else None
 
 
 built = _loaded()

@@ -2,7 +2,8 @@
 
    The digits are a whole number below 2**64 that is multiplied or divided by a power of ten. If both are exact in double
    precision, the processor rounds their quotient or product correctly. Where the digits are too many for that, the
-   quotient is taken in 128 bits and rounded here. Digits are read eight at a time where they are few. What is longer still, or no decimal at all, is handed back. */
+   quotient is taken in 128 bits and rounded here. Digits are read eight at a time where they are few. What is longer
+   still, or no decimal at all, is handed back. */
 
 #ifndef RANKBOUNDS_DECIMALS_H
 #define RANKBOUNDS_DECIMALS_H
@@ -124,9 +125,13 @@ static inline int parse_decimal(const uint8_t *at, const uint8_t *end, double *v
         met += decimals;
     }
     if (!met) return 0;
-    if (met > 19) { /* zeros in front do not count; with more digits than 19 the number may not fit */
+    if (met > 19) { /* zeros behind the point's last digit and in front do not count; more than 19 others may not fit */
+        const uint8_t *last = at;
+        for (; decimals && last[-1] == '0'; last--) decimals--, met--;
         for (; met > 19 && (*first == '0' || *first == '.'); first++) met -= *first == '0';
         if (met > 19) return 0;
+        for (digits = 0; first < last; first++)
+            if (*first != '.') digits = 10 * digits + (uint64_t)(*first - '0');
     }
     if (at < end && (*at | 32) == 'e') {
         at++;

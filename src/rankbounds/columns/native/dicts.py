@@ -17,7 +17,7 @@ from rankbounds.columns.native.lists import ORDERS, RankedLists
 
 def ids_and_numbers(of_query: list[dict[Any, Any]], count: int) -> tuple[Ids, Floats] | None:
     """The ``count`` keys of dicts, which are text, and their values, finite numbers; None: to be left to Python."""
-    if native.kernel is None or not hasattr(native.kernel, "read_dicts"):  # one that was built before it could
+    if native.kernel is None:
         return None
     (length, hashes), numbers = np.empty((2, count), dtype=np.int64), np.empty(count)
     lines = native.kernel.read_dicts(
@@ -79,7 +79,7 @@ class HeldDocuments:
         """Documents and scores of queries whose judged topics are these, or -1, as ranked lists; None: odd ones."""
         if not self.usable or order not in ORDERS or set(map(type, of_query)) != {dict}:
             return None
-        if native.kernel is None or not hasattr(native.kernel, "rank_dicts"):  # one that was built before it could
+        if native.kernel is None:
             return None
         topic = np.ascontiguousarray(topic, np.int64)
         if topic.size != len(of_query) or topic.max(initial=-1) >= self.topics:
@@ -122,7 +122,7 @@ def dict_of_rows(rows: list[str], columns: list[str], values: Floats) -> dict[st
     """``{row: {column: value}}``, of names that are text."""
     if values.shape != (len(rows), len(columns)):
         raise IndexError("names of other rows and columns")
-    if native.kernel is None or not hasattr(native.kernel, "dict_of_rows"):  # one that was built before it could
+    if native.kernel is None:
         each = zip(rows, values.tolist(), strict=True)
         return {row: dict(zip(columns, numbers, strict=True)) for row, numbers in each}
     values = np.ascontiguousarray(values, np.float64)

@@ -12,9 +12,7 @@ from rankbounds.columns.native.addresses import address_of, text_address
 def hashes_of(text: Bytes, start: Ints, length: Ints) -> Words | None:
     """The hash of every id; None where that is left to NumPy."""
     rows = start.size
-    if (
-        native.kernel is None or not rows or not hasattr(native.kernel, "hash_ids")
-    ):  # one that was built before it could
+    if native.kernel is None or not rows:
         return None
     start, length = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(length, np.int64)
     if int(start.min()) < 0 or int(length.min()) < 0:

@@ -2,9 +2,9 @@
 
    Every file here is the twin of a Python one and does exactly what that does, on the same arrays: decimals.h of
    columns/decimals.py, ids.h of columns/ids.py, hash_tables.c of columns/hash_tables.py, trec_lines.c of files/trec.py,
-   order.c of rankings/order.py, join.c of rankings/join.py, sums.c of columns/sums.py. Nothing here touches a Python object (but dicts.c, whose
-   business they are) or knows a message: whatever is odd is handed back (HANDED_BACK), and Python looks at it again in
-   its own way. */
+   order.c of rankings/order.py, join.c of rankings/join.py, places.c of columns/places.py, sums.c of columns/sums.py,
+   shuffles.c of comparison/corrections.py. Nothing here touches a Python object (but dicts.c, whose business they are)
+   or knows a message: whatever is odd is handed back (HANDED_BACK), and Python looks at it again in its own way. */
 
 #ifndef RANKBOUNDS_KERNEL_H
 #define RANKBOUNDS_KERNEL_H
@@ -42,6 +42,9 @@ static __inline int leading_zeros(uint64_t word) {
 #endif
 
 enum { HANDED_BACK = -1 };
+
+/* Raised whenever a function takes or gives something else than before: Python uses no kernel of another contract. */
+enum { CONTRACT = 1 };
 
 /* A text always has so many bytes of padding behind it (ids.PADDING): a word may be read across its end. */
 enum { PADDING = 64 };
@@ -145,9 +148,30 @@ int64_t rank_lists(const RunRows *run, const Judgments *judgments, Order order, 
 void fill_block(const uint8_t *column, size_t item, const int64_t *start, const int64_t *length, int64_t lists,
                 int64_t width, const uint8_t *beyond, uint8_t *block);
 
+/* places.c */
+int64_t find_places(const uint8_t *marked, int64_t lists, int64_t width, int64_t *list_of, int64_t *rank_of,
+                    int64_t *number_of);
+
 /* sums.c */
 void running_sums(const double *array, int64_t lists, int64_t width, int upward, double *out);
 void weighted_sums(const double *array, int64_t lists, int64_t width, const double *weights, int64_t count,
                    double *out);
+
+/* shuffles.c */
+typedef struct { /* the beginning of what NumPy's documentation calls bitgen_t */
+    void *state;
+    uint64_t (*next_word)(void *state);
+} BitGenerator;
+
+enum { DRAWN_AT_ONCE = 512 };
+
+typedef struct {
+    const BitGenerator *from;
+    int64_t used;
+    uint32_t drawn[DRAWN_AT_ONCE];
+} Random;
+
+void shuffled_means(Random *random, const double *values, int64_t topics, int32_t systems, int32_t measures,
+                    int64_t resamples, uint32_t *scratch, double *sums, double *means);
 
 #endif

@@ -201,6 +201,13 @@ FUNCTION(py_fill_block) {
     Py_RETURN_NONE;
 }
 
+FUNCTION(py_find_places) {
+    int64_t n[6], count = 0;
+    if (!numbers_of(arguments, given, 6, n)) return NULL;
+    OUTSIDE_THE_LOCK(count = find_places(ADDRESS(n[0]), n[1], n[2], ADDRESS(n[3]), ADDRESS(n[4]), ADDRESS(n[5])));
+    return PyLong_FromLongLong(count);
+}
+
 FUNCTION(py_running_sums) {
     int64_t n[5];
     if (!numbers_of(arguments, given, 5, n)) return NULL;
@@ -212,6 +219,19 @@ FUNCTION(py_weighted_sums) {
     int64_t n[6];
     if (!numbers_of(arguments, given, 6, n)) return NULL;
     OUTSIDE_THE_LOCK(weighted_sums(ADDRESS(n[0]), n[1], n[2], ADDRESS(n[3]), n[4], ADDRESS(n[5])));
+    Py_RETURN_NONE;
+}
+
+/* The capsule of a generator of NumPy, memory for what was drawn from it (zeros: nothing yet), and the rest. */
+FUNCTION(py_shuffled_means) {
+    int64_t n[9];
+    if (given < 1 || !numbers_of(arguments + 1, given - 1, 9, n)) return NULL;
+    Random *random = ADDRESS(n[0]);
+    if (!random->from) random->used = DRAWN_AT_ONCE;
+    random->from = PyCapsule_GetPointer(arguments[0], "BitGenerator");
+    if (!random->from) return NULL;
+    OUTSIDE_THE_LOCK(shuffled_means(random, ADDRESS(n[1]), n[2], (int32_t)n[3], (int32_t)n[4], n[5], ADDRESS(n[6]),
+                                    ADDRESS(n[7]), ADDRESS(n[8])));
     Py_RETURN_NONE;
 }
 
@@ -271,8 +291,10 @@ static PyMethodDef methods[] = {
     METHOD(rank_lists),
     METHOD(order_in_groups),
     METHOD(fill_block),
+    METHOD(find_places),
     METHOD(running_sums),
     METHOD(weighted_sums),
+    METHOD(shuffled_means),
     METHOD(read_dicts),
     METHOD(rank_dicts),
     METHOD(dict_of_rows),
@@ -283,4 +305,11 @@ static PyMethodDef methods[] = {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_kernel", "The compiled twin of the columns.", -1, methods, NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit__kernel(void) { return PyModule_Create(&definition); }
+PyMODINIT_FUNC PyInit__kernel(void) {
+    PyObject *module = PyModule_Create(&definition);
+    if (module) {
+        PyModule_AddIntConstant(module, "CONTRACT", CONTRACT);
+        PyModule_AddIntConstant(module, "RANDOM_WORDS", (sizeof(Random) + 7) / 8);
+    }
+    return module;
+}

@@ -61,7 +61,7 @@ from rankbounds.threads import in_threads, processors
 
 AVERAGES = (AP, SP, Bpref_relative, Bpref_relative2, Q)
 """Averages of precisions."""
-PAIRS_FOR_THREADS = 100
+PAIRS_FOR_THREADS = 1000
 """From so many pairs on, topics are worked on in threads."""
 ESTIMATES = (infAP,)
 """These guess what judgments would say; there is nothing that they could be bounded by."""

@@ -22,7 +22,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.differences.greatest import Found
 from rankbounds.evaluation.differences.shared_lists import Documents
 
-PAIRS = 1024
+PAIRS = 512
 """So many pairs are taken at once."""
 NEGLIGIBLE = 1e-9
 """A bound may be so much larger than it need be."""
@@ -71,10 +71,9 @@ class LinearTerms:
         def beyond(ratio: Floats) -> tuple[Floats, Floats]:
             """What documents that add more than the ratio add beyond it, and how many they are."""
             limit = np.repeat(ratio, met.counts)
-            worth, alone = value - limit, alone_a - limit
             total, number = self._in_a.beyond(a, ratio)
-            total += met.sums(np.maximum(worth, 0.0) - np.maximum(alone, 0.0))
-            number += met.sums((worth > 0).astype(np.float64) - (alone > 0))
+            total += met.sums(np.maximum(value, limit) - np.maximum(alone_a, limit))
+            number += met.sums((value > limit).astype(np.int32) - (alone_a > limit))
             if (negative := np.flatnonzero(ratio < 0)).size:  # documents of B, and elsewhere, make the divisor larger
                 more, count = self._in_b.beyond(b[negative], ratio[negative])
                 again = alone_b - limit
@@ -125,18 +124,13 @@ class LinearTerms:
         """What pairs of lists share; kept, since the same pairs are asked about the other way round."""
         key = one.tobytes() + other.tobytes()
         if key not in self._known_meetings:
-            held, parts = self.documents.held, []
-            for pairs in np.split(np.arange(one.size), np.flatnonzero(np.diff(one)) + 1):
-                line = int(one[pairs[0]])
-                end = int(held[: line + 1].sum())
-                mine = self.documents.document[end - int(held[line]) : end]
-                parts.append(_Met.of(end - mine.size, self._cells[mine].T[other[pairs]], self.documents.rank))
-            self._known_meetings[key] = _Met(
-                *(
-                    np.concatenate([getattr(part, name) for part in parts])
-                    for name in ("counts", "one", "other", "common")
-                )
-            )
+            held = self.documents.held[one]
+            pair = np.repeat(np.arange(one.size), held)
+            begin = (np.cumsum(self.documents.held) - self.documents.held)[one]
+            cell = np.arange(pair.size) + np.repeat(begin - (np.cumsum(held) - held), held)
+            there = self._cells[self.documents.document[cell], other[pair]]
+            met = np.flatnonzero(there >= 0)
+            self._known_meetings[key] = _Met.of(one.size, pair[met], cell[met], there[met], self.documents.rank)
         return self._known_meetings[key]
 
 
@@ -154,26 +148,21 @@ class _Met:
     common: Ints
 
     @classmethod
-    def of(cls, start: int, there: Ints, rank: Ints) -> _Met:
-        """From a matrix of other lists by documents of this one, whose first cell is ``start``."""
-        row, column = np.nonzero(there >= 0)
-        one, other = (start + column).astype(np.int32), there[row, column]
-        counts = np.bincount(row, minlength=len(there))
-        common = np.zeros(0, dtype=np.int32)
-        if row.size:
-            here, beyond = rank[one], rank[other]
-            width = int(max(here.max(), beyond.max())) + 2
-            counted = np.bincount(row * width + np.maximum(here, beyond) + 1, minlength=len(there) * width)
-            down = np.cumsum(counted.reshape(-1, width), axis=-1, dtype=np.int32)
-            common = down.reshape(-1)[row * width + np.minimum(here, beyond)]
-        return cls(counts, one, other, common)
+    def of(cls, pairs: int, pair: Ints, one: Ints, other: Ints, rank: Ints) -> _Met:
+        """From the number of each document's pair, which rises, and its two cells."""
+        here, there = rank[one], rank[other]
+        width = int(max(here.max(initial=0), there.max(initial=0))) + 2
+        counted = np.bincount(pair * width + np.maximum(here, there) + 1, minlength=pairs * width)
+        down = np.cumsum(counted.reshape(-1, width), axis=-1, dtype=np.int32)
+        common = down.reshape(-1)[pair * width + np.minimum(here, there)]
+        return cls(np.bincount(pair, minlength=pairs), one, other, common)
 
     @cached_property
     def _filled(self) -> tuple[Flags, Ints]:
         filled = self.counts > 0
         return filled, (np.cumsum(self.counts) - self.counts)[filled]
 
-    def sums(self, values: Floats) -> Floats:
+    def sums(self, values: Floats | Ints) -> Floats:
         """Of each list's stretch."""
         result: Floats = np.zeros(self.counts.size)
         if values.size:
@@ -187,7 +176,10 @@ class _Sorted:
 
     def __init__(self, held: Ints, values: Floats) -> None:
         line = np.repeat(np.arange(held.size), held)
-        ordered = values[np.lexsort((values, line))]
+        inside = np.arange(held.max(initial=0)) < held[:, None]
+        by_list = np.full(inside.shape, np.inf)
+        by_list[inside] = values
+        ordered = np.sort(by_list, axis=-1)[inside]
         self._sums = np.append(0.0, np.cumsum(ordered))
         self._ends = np.cumsum(held)
         # Lists lie one behind the other on one line of numbers, none of which reaches into the next.

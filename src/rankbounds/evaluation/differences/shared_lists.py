@@ -81,14 +81,20 @@ class SharedLists:
             run.pairs.take(np.concatenate(parts).astype(np.int64)) for run, parts in zip(self.runs, rows, strict=True)
         ]
         numbers = number_pairs(tables)
+        # Pairs of a topic are numbered on from 0, in the order of their numbers among all.
+        topic = np.zeros(1 + max((int(of_run.max(initial=-1)) for of_run in numbers), default=-1), dtype=np.int64)
+        for of_run, counts in zip(numbers, held.T, strict=True):
+            topic[of_run] = np.repeat(np.arange(len(cells)), counts)
+        order = np.argsort(topic, kind="stable")
+        distinct = np.bincount(topic, minlength=len(cells))
+        document = np.empty(topic.size, dtype=np.int64)
+        document[order] = np.arange(topic.size) - np.repeat(np.cumsum(distinct) - distinct, distinct)
         ends = np.cumsum(held, axis=0)
         matched = []
         for place, (line, rank) in enumerate(cells):
-            of_runs = [
-                number[end - count : end] for number, end, count in zip(numbers, ends[place], held[place], strict=True)
-            ]
-            distinct, document = np.unique(np.concatenate(of_runs), return_inverse=True)
-            matched.append(Documents(line, rank, document.reshape(-1), held[place], distinct.size))
+            of_runs = zip(numbers, ends[place], held[place], strict=True)
+            of_topic = np.concatenate([document[number[end - count : end]] for number, end, count in of_runs])
+            matched.append(Documents(line, rank, of_topic, held[place], int(distinct[place])))
         return matched
 
 
