@@ -260,3 +260,11 @@ def test_what_is_wrong_with_a_file_has_its_place_whatever_the_file_is_called(tmp
     (problem,) = found.problems
     assert (problem.kind, problem.place) == ("file", Place(str(path)))
     assert problem.message.startswith("no topic of this run is among the judged ones")
+
+
+def test_judgments_among_the_runs_are_not_said_to_come_first(command, tmp_path):
+    """check takes them by an option."""
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    _, out, _ = command("check", tmp_path / "qrels.txt")
+    assert "this looks like judgments" in out
+    assert "--qrels" in out

@@ -15,6 +15,7 @@ from rankbounds.collection.folders import collections_at
 from rankbounds.comparison import stratified
 from rankbounds.comparison.random_effects import random_effects
 from rankbounds.comparison.significance import Resampling, pairs_of
+from rankbounds.report.collections import gather_collections
 from rankbounds.studies import swaps_by_topics
 
 
@@ -664,3 +665,41 @@ def test_only_topics_that_all_runs_of_a_collection_have_count():
         assert compared(some).pairs[0]["topics"] == 8
     with pytest.raises(rb.DataError, match=r'^The collection "other": No topic'):
         compared(none)
+
+
+def test_two_runs_without_a_collection_in_common_are_told_either_way_round():
+    lists = {"q1": ["r", "n"], "q2": ["n", "r"]}
+    qrels = {query: {"r": 1, "n": 0} for query in lists}
+    collections = {
+        "x": (qrels, {"here": lists, "both": lists, "all": lists}),
+        "y": (qrels, {"there": lists, "both": lists, "all": lists}),
+    }
+    compared = rb.compare_collections(collections, "RR", resamples=50)
+    assert compared.words("here", "there").endswith("have no collection in common.")
+    assert compared.words("there", "here") == compared.words("here", "there").replace(
+        "here and there", "there and here"
+    )
+    assert compared.pair("there", "here")["difference"] is None
+
+
+def test_effort_is_named_as_such():
+    """Else "A less B is -1.4" is read as a loss."""
+    good, bad = ({f"q{at}": docs for at in range(4)} for docs in (["r", "n"], ["n", "r"]))
+    qrels = {query: {"r": 1, "n": 0} for query in good}
+    compared = rb.compare_collections(
+        dict.fromkeys("xyz", (qrels, {"good": good, "bad": bad})), ["RR", "ESL(n=1,collection=9)"], resamples=50
+    )
+    assert compared.table("ESL(n=1,collection=9)").header[1].endswith("(mean of means, lower is better)")
+    assert compared.words(measure="ESL(n=1,collection=9)").startswith("ESL(n=1,collection=9) (lower is better): good")
+    assert "lower is better" not in compared.words() + "".join(compared.table().header)
+
+
+def test_runs_of_the_same_mean_lead_the_page_together():
+    lists = {f"q{at}": ["r", "n"] if at else ["n", "r"] for at in range(4)}
+    qrels = {query: {"r": 1, "n": 0} for query in lists}
+    compared = rb.compare_collections(
+        dict.fromkeys("xyz", (qrels, {"one": lists, "twin": dict(lists)})), ["RR", "AP"], resamples=50
+    )
+    told = gather_collections(compared)["summary"]
+    assert told[0] == "one, twin lead together by RR: 0.8750 over 3 collections."
+    assert not any("disagree" in sentence for sentence in told)

@@ -671,3 +671,13 @@ def test_runs_of_all_tables_in_the_order_asked_for(command, tmp_path):
     assert rows(told("--sort", "given", "--top", "1"))[0] == "middle"
     code, _, err = command("compare", *files, "-m", "RR", "--sort", "AP")
     assert (code, err.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("test", ["randomization", "sign"])
+def test_no_fewer_topics_are_called_enough_than_the_test_takes(test):
+    """The t test finds a large difference with three topics; of six that must differ, three are not enough."""
+    qrels = {query: {"r": 1, "n": 0, "m": 0} for query in "12"}
+    good, bad = {"1": ["r", "n", "m"], "2": ["r", "n", "m"]}, {"1": ["n", "r", "m"], "2": ["n", "m", "r"]}
+    compared = rb.compare(rb.evaluate(qrels, {"good": good, "bad": bad}, "RR"), test=test)
+    assert "at least 6 must for p < 0.05" in compared.words()
+    assert "about 6 topics are needed" in compared.words()

@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.comparison import compare
+from rankbounds.comparison import Evidence, compare
 from rankbounds.comparison.agreement import agreement, kendall_tau, rank_biased_overlap, spearman, swaps, tau_ap
 from rankbounds.comparison.discriminative_power import discriminative_power
 from rankbounds.comparison.significance import ORDER_TESTS, TESTS, Resampling, p_values, pairs_of, t_statistic
 from rankbounds.comparison.standardisation import standardised
 from rankbounds.errors import DataError
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import TOLERANCE, better, differences, equal, levelled, mean_difference
 from rankbounds.evaluation.scores import RunNotes, Scores
@@ -608,3 +609,53 @@ def test_trec8_pairs_against_rational_arithmetic(trec8_scores, name):
     apart = mean_difference(value[first], value[second])
     np.testing.assert_array_equal(np.sign(apart), np.sign(np.array(total, dtype=object)).astype(float))
     assert len(set(levelled(value.mean(axis=-1)).tolist())) == len({sum(row) for row in rows})
+
+
+def levelling():
+    """Two runs that an unjudged document could make equal, or leave apart, and never turn."""
+    qrels = {str(topic): {"r": int(topic % 2 == 0), "s": 1, "n": 0} for topic in range(12)}
+    first = {topic: ["r", "s", "n"] for topic in qrels}
+    second = {topic: ["s", "r", "n"] if topic == "1" else docs for topic, docs in first.items()}
+    return qrels, {"less": {**first, "1": ["u", "s", "n"]}, "more": second}
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+@pytest.mark.parametrize("measure", ["P@1", "Success@1", "RR", "ESL(n=1,collection=100)", "AP", "nDCG@2"])
+def test_swapped_runs_have_their_own_probabilities(measure):
+    """Both may score the same: how likely the second is better is not 1 less how likely the first is."""
+    qrels, runs = levelling()
+    there, back = (
+        Evidence.read(qrels, dict(order)).compare([measure]) for order in (runs.items(), [*runs.items()][::-1])
+    )
+    (pair,), (mirror,) = there.pairs, back.pairs
+    assert pair["probability_a_better"] == mirror["probability_b_better"]
+    assert pair["probability_b_better"] == mirror["probability_a_better"]
+    assert back.sentences(measure, ("more", "less")) == there.sentences(measure, ("more", "less"))
+    condensed = Evidence.read(qrels, runs, Assumptions(unjudged="condensed")).compare([measure])
+    assert condensed.pairs[0]["probability_a_better"] is None
+    assert "with probability" not in condensed.words(pair=("less", "more")) + condensed.words(pair=("more", "less"))
+    for row in Evidence.read(qrels, runs).compare([measure], baseline="less").pairs:
+        assert (row["a"], row["probability_a_better"]) == ("more", pair["probability_b_better"])
+    if measure in ("P@1", "Success@1", "ESL(n=1,collection=100)"):
+        assert 0 < pair["probability_b_better"] < 1
+        assert pair["probability_a_better"] == 0
+        assert "overturn it? No; at the most they level it:" in there.words(measure)
+
+
+def test_a_difference_is_that_of_the_scores_beside_it():
+    """Also of counts, whose scores elsewhere are sums over topics; intervals and bounds are of the same number."""
+    examples = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
+    measures = [measure for measure in dict.fromkeys(examples) if measure.total != "geometric"]
+    assert sum(measure.total == "sum" for measure in measures) >= 4
+    rng = np.random.default_rng(2)
+    value = rng.integers(1, 9, size=(2, 7, len(measures))).astype(float)
+    compared = compare(scores_by(value, measures, value - 0.5, value + 0.5), resamples=50)
+    for at, (measure, pair) in enumerate(zip(measures, compared.pairs, strict=True)):
+        one, other = compared.systems[2 * at : 2 * at + 2]
+        assert pair["difference"] == pytest.approx(one["mean"] - other["mean"], abs=1e-12), measure
+        for row in (one, other):
+            assert row["ci_low"] <= row["mean"] <= row["ci_high"], measure
+            assert (row["low"], row["high"]) == pytest.approx((row["mean"] - 0.5, row["mean"] + 0.5)), measure
+        words = compared.words(measure)
+        assert f"and second {other['mean']:.4f}, a difference of {pair['difference']:+.4f} over 7 topics" in words
+        assert ("(mean over topics)" in words) is (measure.total == "sum"), measure

@@ -128,3 +128,14 @@ def test_bad_preferences_are_named_with_their_line(command, tmp_path, text, prob
     assert problem in err
     with pytest.raises(DataError):
         rb.levels_from_preferences([("q", "a", "a")])
+
+
+@pytest.mark.parametrize("names", list(itertools.permutations("abc")))
+def test_bounds_over_orders_do_not_depend_on_names(names):
+    """Two relevant documents and an unjudged one share a score: in whichever order their names put them, 1 at most."""
+    one, other, unjudged = names
+    qrels = {"q": {one: 1, other: 1, "elsewhere": 1}}
+    run = {"q": dict.fromkeys(names, 1.0)}
+    scores = rb.evaluate(qrels, run, "Compatibility(p=0.6)", bounds="both")
+    last = rb.evaluate({"q": {**qrels["q"], unjudged: 1}}, {"q": [one, other, unjudged]}, "Compatibility(p=0.6)")
+    assert scores.high.item() == pytest.approx(last.value.item(), abs=1e-12)

@@ -364,7 +364,7 @@ def test_compare_says_whether_bounds_are_exact(measure, tmp_path, capsys):
     [
         (["r", "n"], ["n", "r"], "nDCG@10", 8),  # nothing that was retrieved is unjudged
         (["r", "n", "x"], ["n", "r"], "nDCG@10", 3),  # no judgment turns it
-        (["r", "n"], ["x", "n"], "nDCG@1", 4),  # one does
+        (["r", "n"], ["x", "n"], "nDCG@1", 11),  # one makes the scores equal, none turns them
         (["r", *(f"x{n}" for n in range(30))], [*(f"y{n}" for n in range(30)), "r"], "AP", 4),  # many do
         (["r", *(f"x{n}" for n in range(30))], [*(f"y{n}" for n in range(30)), "r"], "Q", 6),  # perhaps
         (["r", "n"], ["n", "r"], "infAP", 7),  # a guess has no bounds
@@ -376,3 +376,22 @@ def test_the_sentence_on_unjudged_documents_claims_no_more_than_is_known(a, b, m
     compared = Evidence.read(qrels, runs).compare(measure)
     assert compared.word_choices["holes"][0, 0] == choice
     assert any(sentence.startswith("Could unjudged documents overturn it?") for sentence in compared.sentences())
+
+
+@pytest.mark.parametrize("measure", ["Q", "Q(beta=10)", "RnDCG", "nDCG_rel", "Rpref_N", "G", "nDCG@3"])
+@pytest.mark.parametrize("gain", [None, "1=3,2=9"])
+def test_a_grade_that_nobody_has_given_yet_may_still_come(measure, gain):
+    """Grades 0 and 2 so far: a judge may say 1, and the difference stays within its bounds."""
+    rng = np.random.default_rng(13)
+    between = 0
+    for _ in range(12):
+        qrels = {"q": {doc: int(rng.choice([0, 2])) for doc in "abc"} | {"top": 2}}
+        runs = {name: {"q": list(rng.permutation([*"abcde"]))[: rng.integers(2, 6)]} for name in ("one", "other")}
+        lists = Evidence.read(qrels, runs, Assumptions(gain=gain)).shared_lists()
+        found = difference_bounds(lists, parse_measure(measure), Assumptions(gain=gain))
+        for grades in itertools.product([0, 1, 2], repeat=2):
+            judged = {"q": qrels["q"] | dict(zip("de", grades, strict=True))}
+            scores = rb.evaluate(judged, runs, measure, gain=gain, bounds="none").value[:, 0, 0]
+            assert found.low[0] - 1e-9 <= scores[0] - scores[1] <= found.high[0] + 1e-9
+            between += 1 in grades
+    assert between

@@ -224,3 +224,41 @@ def test_a_variance_that_is_nothing_but_rounding_is_none():
     (pair,) = rb.differences(qrels, runs).pairs
     assert pair.difference == pytest.approx(0, abs=1e-9)
     assert pair.sd > 0
+
+
+def hits_of(topics, of_a, of_b):
+    """Judgments and two runs with a judged relevant document a topic, and then unjudged ones of their own."""
+    qrels = {str(topic): {"r": 1, "n": 0} for topic in range(topics)}
+    runs = {
+        name: {topic: ["r", *(f"{name}{at}" for at in range(count(int(topic))))] for topic in qrels}
+        for name, count in (("A", of_a), ("B", of_b))
+    }
+    return qrels, runs
+
+
+@pytest.mark.parametrize("depth", [5, 7, 10])
+@pytest.mark.parametrize("q", [0.5, 0.3])
+@pytest.mark.parametrize("topics", [7, 10, 13])
+def test_many_equal_weights_make_equal_scores(topics, q, depth):
+    """As many hits on both sides are no lead, by binomial distributions; a rounded grid once missed it by a tenth."""
+    qrels, runs = hits_of(topics, lambda topic: 1 + topic % 3, lambda _: 2)
+    opened = [sum(len(docs) - 1 for docs in run.values()) for run in runs.values()]
+    chance = [[math.comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)] for n in opened]
+    sides = {-1: 0.0, 0: 0.0, 1: 0.0}
+    for (a, of_a), (b, of_b) in itertools.product(*map(enumerate, chance)):
+        sides[(a > b) - (a < b)] += of_a * of_b
+    (pair,) = run_differences.differences(qrels, runs, f"P@{depth}", q=q).pairs
+    assert pair.probability_a_better == pytest.approx(sides[1], abs=1e-9)
+    assert pair.probability_b_better == pytest.approx(sides[-1], abs=1e-9)
+
+
+def test_nobody_is_better_beyond_the_bounds():
+    """P@1 and Success@1 are one measure; where B cannot be better, estimating probabilities makes it no likelier."""
+    qrels = {str(topic): {"r": int(topic % 2 == 0), "s": 1, "n": 0} for topic in range(12)}
+    good, bad = {q: ["r", "s", "n"] for q in qrels}, {q: ["r", "n", "s"] for q in qrels}
+    runs = {"A": {**good, "3": ["u", "s", "n"]}, "B": bad}
+    of_precision, of_success = run_differences.differences(qrels, runs, ["P@1", "Success@1"]).pairs
+    assert (of_precision.certain_low, of_success.certain_low) == (0, 0)
+    assert (of_precision.probability_b_better, of_success.probability_b_better) == (0, 0)
+    assert of_precision.probability_a_better == pytest.approx(of_success.probability_a_better, abs=0.1)
+    assert 0.1 < of_precision.probability_a_better < 0.9

@@ -326,3 +326,17 @@ class TestLabelSources:
         assert rb.label_probabilities(llm, human, rel=2).by_pair["q"]["e"] == pytest.approx(1.5 / 4)
         with pytest.raises(rb.DataError, match="labelled 3"):
             rb.label_probabilities({"q": {"a": 1, "z": 3}}, human)
+
+
+def test_a_table_of_ranks_is_not_to_be_renamed(command, tmp_path):
+    """A rank called a score would turn the ranking over."""
+    (tmp_path / "qrels.csv").write_text("query,docid,rating\nq,a,1\nq,b,0\n")
+    (tmp_path / "run.csv").write_text("query,docid,position\nq,a,1\nq,b,2\n")
+    code, _, told = command("evaluate", tmp_path / "qrels.csv", tmp_path / "run.csv")
+    assert code == 3
+    assert "Rename" not in told
+    assert "--from quepid" in told
+    code, out, _ = command(
+        "evaluate", tmp_path / "qrels.csv", tmp_path / "run.csv", "--from", "quepid", "-m", "RR", "--format", "json"
+    )
+    assert (code, json.loads(out)[0]["value"]) == (0, 1)

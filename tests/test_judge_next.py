@@ -313,3 +313,31 @@ def test_no_probability_is_told_of_a_run_that_is_hardly_judged(command):
     assert "with probability" not in about
     _, compared, _ = command("compare", *files, "-m", "nDCG@10")
     assert "cannot be estimated from these judgments" in compared
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+@pytest.mark.parametrize("measure", ["ESL(n=1,collection=50)", "nDCG@3", "P@3", "RBP(p=0.8)"])
+def test_a_probability_is_the_one_that_compare_tells(measure):
+    """Not one of a normal difference: few documents decide, and both may score the same."""
+    rng = np.random.default_rng(5)
+    qrels = {str(topic): {"r": 1, "s": int(topic % 3 > 0), "n": 0, "m": 0} for topic in range(10)}
+    docs = ["r", "s", "n", "m", "u", "v"]
+    runs = {
+        name: {topic: [docs[at] for at in rng.permutation(4)] for topic in qrels} for name in ("one", "other")
+    }  # fmt: skip
+    for name, topic, doc in (("one", "2", "u"), ("one", "5", "v"), ("other", "2", "v"), ("other", "7", "u")):
+        runs[name][topic].insert(0, doc)
+    plan = rb.judge_next(qrels, runs, budget=3, measure=measure, compare=("one", "other"))
+    (pair,) = Evidence.read(qrels, runs).compare([measure]).pairs
+    assert plan.settled == (False,)
+    assert plan.likely == (pair["probability_a_better"], pair["probability_b_better"])
+    more = max(pair["probability_a_better"], pair["probability_b_better"])
+    assert f"with probability {min(max(more, 0.01), 0.99):.2f}" in settling_wording.sentences(plan, measure, seed=0)[0]
+
+
+@pytest.mark.parametrize(("measure", "adds_up"), [("RBP(p=0.8)", True), ("P@3", True), ("AP", False), ("RR", False)])
+def test_what_several_judgments_do_is_told_where_it_adds_up(measure, adds_up):
+    """Of two documents that would each be the first relevant one, the second changes nothing once the first is."""
+    words = Evidence.read(QRELS, RUNS).compare([measure]).words()
+    assert "Which judgments would help most?" in words
+    assert ("expected to move the bound" in words) is adds_up

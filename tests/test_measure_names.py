@@ -492,3 +492,11 @@ def test_measures_can_be_copied(kind):
         measure = parse_measure(example)
         assert pickle.loads(pickle.dumps(measure)) == copy.deepcopy(measure) == measure
         assert hash(copy.copy(measure)) == hash(measure)
+
+
+@pytest.mark.parametrize(("written", "meant"), [("P@10(rel=2)", "P(rel=2)@10"), ("MRR@10'", "RR'@10")])
+def test_what_stands_behind_the_depth_is_told_its_place(written, meant):
+    with pytest.raises(rb.UsageError) as refused:
+        rb.parse_measure(written)
+    assert str(refused.value).endswith(f'Did you mean "{meant}"?')
+    assert str(rb.parse_measure(meant)) == meant

@@ -979,3 +979,22 @@ def test_what_to_judge_next_is_that_of_judge_next_though_only_the_tops_of_runs_a
     plan = rb.judge_next(DATA / "qrels.txt", DATA / "runs", budget=content.NEXT_DOCUMENTS)
     assert [tuple(row[:2]) for row in demo["next"]["documents"]] == list(zip(plan.query_ids, plan.doc_ids, strict=True))
     np.testing.assert_allclose([row[2] for row in demo["next"]["documents"]], plan.weight)
+
+
+def test_summary_names_a_run_that_leads_everywhere_as_such():
+    """Alone by one measure and together with another run by the other: that is no disagreement."""
+    value = np.array([[[1.0, 0.2], [0.9, 0.3], [1.0, 0.1]], [[1.0, 0.8], [0.9, 0.9], [1.0, 0.7]]])
+    scores = rb.Scores(["level", "ahead"], ["1", "2", "3"], [rb.parse_measure(name) for name in ("RR", "Recall@100")],
+                       value, value, value, value[..., 0])  # fmt: skip
+    told = content.gather_scores(scores, [])["summary"]
+    assert "ahead leads by all 2 measures, by some of them together with others." in told
+    assert not any("disagree" in sentence for sentence in told)
+
+
+def test_summary_has_the_same_mean_of_counts_as_the_leaderboard():
+    value = np.array([[[4.0], [9.0], [2.0]], [[1.0], [3.0], [5.0]]])
+    scores = rb.Scores(["many", "few"], ["1", "2", "3"], [rb.parse_measure("num_rel_ret")],
+                       value, value, value, value[..., 0])  # fmt: skip
+    made = content.gather_scores(scores, [])
+    assert made["systems"][0]["mean"] == [5, 3]
+    assert made["summary"][0] == "many scores highest: NumRelRet (mean over topics) 5.0000 over 3 topics."

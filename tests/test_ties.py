@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
+from rankbounds.comparison import Evidence
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import REGISTRY, interpolated_precision, parse_measure
 from rankbounds.rankings.order import ranking
 from rankbounds.rankings.rankings import Rankings
@@ -243,3 +245,26 @@ def test_rows_are_ranked_as_a_plain_sort_ranks_them(order, precision):
         assert tied.tolist() == [False] + [
             above[0] == below[0] and compared(above[2]) == compared(below[2]) for above, below in pairs
         ]
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
+@pytest.mark.parametrize("measure", ["AP", "nDCG@3", "Q", "Bpref", "RPrec", "F@2", "RankPower", "Recall@1"])
+def test_judgments_leave_nothing_open_of_a_tied_list_that_is_judged(measure, ties):
+    """Bounds over judgments are not those over orders; the list beside it, with an unjudged document, has its own."""
+    qrels = {query: {"r": 1, "n": 0, "m": 0} for query in "12"}
+    run = {"1": {"r": 1.0, "n": 1.0, "m": 1.0}, "2": {"r": 1.0, "n": 1.0, "x": 1.0}}
+    scores = rb.evaluate(qrels, {"run": run}, measure, ties=ties)
+    value, low, high = (part[0, :, 0] for part in (scores.value, scores.low, scores.high))
+    assert low[0] == value[0] == high[0]
+    assert low[1] <= value[1] <= high[1]
+    assert low[1] < high[1]
+
+
+def test_ties_that_can_level_two_runs_are_not_said_to_overturn_them():
+    qrels = {str(query): {"r": 1, "n": 0} for query in range(6)}
+    runs = {name: {query: {"r": score, "n": 1} for query in qrels} for name, score in (("good", 2), ("tied", 1))}
+    compared = Evidence.read(qrels, runs, Assumptions(ties="expected")).compare(["AP"])
+    assert compared.word_choices["ties"][0, 0] == 7
+    assert "Could ties? No; at the most they level it" in compared.words()
+    turned = Evidence.read(qrels, {**runs, "good": {**runs["good"], "0": {"n": 2, "r": 1}}}).compare(["AP"])
+    assert "Could ties? Yes" in turned.words()

@@ -7,8 +7,9 @@ first at runs that are known less well, C at those and at good ones. For nDCG, A
 sum of a document's effects on the runs' means.
 
 --compare ONE OTHER asks which of two runs is better, --compare all who is better than the run that leads: value is what
-a judgment is expected to move the bound by that will settle the question. --until settled (or 0.95) simulates how many
-judgments that takes, in this order and with the probabilities of --q, before anybody judges.
+a judgment is expected to move the bound by that will settle the question; for other measures than RBP, P and DCG it
+makes a good order, and values do not add up. --until settled (or 0.95) simulates how many judgments that takes, in this
+order and with the probabilities of --q, before anybody judges.
 
 --format trec writes a pool file to be filled in; csv, jsonl and json are for rating tools.
 """

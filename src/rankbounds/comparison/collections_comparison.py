@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.comparison.collections_wording import range_words, sentences_of
 from rankbounds.comparison.comparison_tables import LONGEST_GROUP
 from rankbounds.comparison.pairs import run_number
+from rankbounds.comparison.wording import measure_words
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.run_notes import some
 from rankbounds.measures import Measure, parse_measure
@@ -112,10 +113,17 @@ class CollectionsComparison:
             raise UsageError(f"These runs were not compared by {wanted}, but by {', '.join(labels)}.")
         return wanted
 
+    def _lower_is_better(self, label: str) -> bool:
+        return self.measures[[str(measure) for measure in self.measures].index(label)].lower_is_better
+
+    def measure_words(self, label: str) -> str:
+        """The measure's name, and which way is up where that is not plain."""
+        return measure_words(label, lower_is_better=self._lower_is_better(label))
+
     def leaderboard(self, measure: str | Measure | None = None) -> list[dict[str, Any]]:
         """The systems by one measure, best first; those without a place last."""
         label = self.measure(measure)
-        lower = self.measures[[str(known) for known in self.measures].index(label)].lower_is_better
+        lower = self._lower_is_better(label)
         rows = [row for row in self.systems if row["measure"] == label]
         placed = [row for row in rows if row["mean"] is not None]
         return sorted(placed, key=lambda row: row["mean"] if lower else -row["mean"]) + [
@@ -157,7 +165,7 @@ class CollectionsComparison:
         lacking = any(row["lacks"] for row in self.systems)
         header = [
             "run",
-            f"{label} ({HEADERS[self.settings['mean']]})",
+            f"{label} ({HEADERS[self.settings['mean']]}{', lower is better' * self._lower_is_better(label)})",
             f"{self.settings['confidence']:.0%} interval",
             *(["group"] if self._lettered(label) else []),
             *(["rank", "first in"] if ranked else []),
@@ -270,12 +278,13 @@ OPPOSITE = {"a better": "b better", "b better": "a better"}
 
 def _turned(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a pair with its sides exchanged."""
-    turned = dict(row) | {"a": row["b"], "b": row["a"], "difference": 0.0 - row["difference"]}
+    turned = dict(row) | {"a": row["b"], "b": row["a"]}
     for low, high in (("ci_low", "ci_high"), ("summary_low", "summary_high"), ("new_low", "new_high")):
         if row.get(low) is not None:
-            turned[low], turned[high] = -row[high], -row[low]
-    if row.get("summary") is not None:
-        turned["summary"] = -row["summary"]
+            turned[low], turned[high] = 0.0 - row[high], 0.0 - row[low]
+    for name in ("difference", "summary"):
+        if row.get(name) is not None:
+            turned[name] = 0.0 - row[name]
     if row.get("new_a_better") is not None:
         turned["new_a_better"] = 1 - row["new_a_better"]
     if "verdict" in row:

@@ -32,7 +32,7 @@ def sentences_of(compared: CollectionsComparison, row: Mapping[str, Any]) -> lis
         else f" (of {len(compared.collections)}; one of the two lacks the rest)"
     )
     sentences = [
-        f"{row['measure']}: {a} less {b} is {row['difference']:+.4f} in the "
+        f"{compared.measure_words(row['measure'])}: {a} less {b} is {row['difference']:+.4f} in the "
         f"{compared.mean_words(count, row['topics'])}{of_all}, {level} interval "
         f"{range_words(row['ci_low'], row['ci_high'])} for other topics of the same collections. "
         f"{a} is better in {row['won']} and worse in {row['lost']} of {count}."
@@ -86,4 +86,4 @@ def sentences_of(compared: CollectionsComparison, row: Mapping[str, Any]) -> lis
 
 
 def _p(value: float) -> str:
-    return "< 0.0001" if value < 0.0001 else f"= {value:.4f}"
+    return "< 0.0001" if value < 0.00005 else f"= {value:.4f}"

@@ -28,7 +28,7 @@ def leaderboard_table(comparison: Comparison, at: int, top: int | None = None) -
     with_bounds, lettered = has_bounds(comparison), has_letters(comparison)
     header = [
         "run",
-        wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
+        wording.compared_words(chosen),
         f"{comparison.settings['confidence']:.0%} interval",
         *["bounds"] * with_bounds,
         *(["group"] if lettered else []),

@@ -14,6 +14,8 @@ from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
 from rankbounds.comparison.power import minimum_detectable_effect, topics_for_effects
 from rankbounds.comparison.unretrieved import left_open
+from rankbounds.evaluation.score_differences import merit_of_range
+from rankbounds.probability.effects import is_plain_sum
 
 if TYPE_CHECKING:
     from rankbounds.comparison.result import Comparison
@@ -30,7 +32,7 @@ def sentences(comparison: Comparison, at: int, place: int, *, is_turned: bool) -
     choices = {name: int(codes[at, place]) for name, codes in comparison.word_choices.items()}
     whole = {name: int(numbers[name]) for name in wording.WHOLE}
     held = numbers | whole | comparison.word_constants | {
-        "measure": wording.measure_words(str(chosen), lower_is_better=chosen.lower_is_better),
+        "measure": wording.compared_words(chosen),
         "a": comparison.runs[a],
         "b": comparison.runs[b],
         "mean_a": means[a],
@@ -43,7 +45,9 @@ def sentences(comparison: Comparison, at: int, place: int, *, is_turned: bool) -
         )
         held |= more
         if numbers["certain_low"] <= 0 <= numbers["certain_high"]:
-            choices["judge"], more = wording.judge_sentence(comparison.evidence.to_judge(chosen, a, b))
+            choices["judge"], more = wording.judge_sentence(
+                comparison.evidence.to_judge(chosen, a, b), adds_up=is_plain_sum(chosen)
+            )
             held |= more
     return wording.filled(choices, held)
 
@@ -54,11 +58,14 @@ def word_numbers(comparison: Comparison) -> dict[str, Floats]:
     unknown = np.full(shape, np.nan)
     effect, alpha = comparison.columns["effect"], comparison.settings["alpha"]
     topics = comparison.scores.value.shape[1]
+    needed = topics_for_effects(effect, alpha, wording.POWER)
+    least = _must_differ(comparison) or 0  # with fewer, the test that was used shows nothing
     found = {
         **comparison.columns,
         "detectable": minimum_detectable_effect(1.0, topics, alpha, wording.POWER) * comparison.columns["deviation"],
-        "topics_needed": topics_for_effects(effect, alpha, wording.POWER).astype(np.float64),
+        "topics_needed": np.where(needed > 0, np.maximum(needed, least), 0.0),
         "probability": unknown,
+        "probability_of_other": unknown,
         "ties_low": unknown,
         "ties_high": unknown,
         **_elsewhere(comparison),
@@ -66,8 +73,10 @@ def word_numbers(comparison: Comparison) -> dict[str, Floats]:
         "can_differ": _can_differ(comparison),
     }
     if comparison.evidence is not None:
-        # An estimate is no certainty, however many draws agree: in words nothing is beyond 0.01 and 0.99.
-        found["probability"] = np.clip(comparison.probability_a_better, 0.01, 0.99)
+        certain = (comparison.columns["certain_low"], comparison.columns["certain_high"], comparison.measures)
+        low, high = np.stack([merit_of_range(*ends) for ends in zip(*certain, strict=True)], axis=1)
+        found["probability"] = wording.told_probability(comparison.probability_a_better, high)
+        found["probability_of_other"] = wording.told_probability(comparison.probability_b_better, -low)
         low, high = (ends.T for ends in comparison.evidence.over_ties(comparison.measures))
         sides = [end[:, side] for side in (comparison.first, comparison.second) for end in (low, high)]
         found["ties_low"], found["ties_high"] = wording.ties_apart(*sides)

@@ -19,7 +19,7 @@ from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
-from rankbounds.comparison.unjudged_differences import MANY_PAIRS, SharedUnjudged
+from rankbounds.comparison.unjudged_differences import SharedUnjudged, chances_of_sums, drawn_chances
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
@@ -31,7 +31,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
+from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.model_choice import ChosenModels
 from rankbounds.probability.models import ByDocument, Constant
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, follows_grades, joined_run
@@ -51,9 +51,8 @@ JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
 PROBABLE_RUNS = 20
 """For more runs, how likely one is better than another is not estimated: it would take long."""
-DRAWN_CELLS, FEWEST_DRAWS, SEED = 150_000_000, 100, 0
-"""Measures that are not weighted sums are drawn so often that about so many cells are gone through, less often than
-``FEWEST_DRAWS`` not at all."""
+SEED = 0
+"""Where draws start."""
 KEPT_ROWS = 4_000_000
 """Rankings of more documents than this are not kept in memory, but made again when they are asked for."""
 NAMED = 10
@@ -70,10 +69,12 @@ class Unjudged:
 
 @dataclass(frozen=True, eq=False)
 class Probabilities:
-    """How likely the first run of each pair is the better one, with probabilities estimated from the judgments."""
+    """How likely each run of every pair is the better one, with probabilities estimated from the judgments."""
 
     better: dict[Measure, Floats]
-    """NaN where nothing is open. Exact for weighted sums over ranks, else drawn."""
+    """Of the first run; NaN where nothing is open. Exact for weighted sums over ranks, else drawn."""
+    worse: dict[Measure, Floats]
+    """Of the second run. With ``better`` it makes 1 less the probability that both score the same."""
     draws: dict[Measure, int]
     """How often measures were drawn that are not weighted sums."""
     unpooled: frozenset[str]
@@ -327,7 +328,7 @@ class Evidence:
         return self._documents[key]
 
     def probabilities(self, measures: Sequence[Measure]) -> Probabilities:
-        """How likely the first run of each pair is the better one; nothing for many runs."""
+        """How likely each run of every pair is the better one; nothing for many runs."""
         chosen = self._looked_at(measures)
         if chosen not in self._probabilities:
             self._probabilities[chosen] = self._probabilities_of(chosen)
@@ -369,7 +370,7 @@ class Evidence:
         return DifferenceBounds(low, high, exact)
 
     def _probabilities_of(self, measures: tuple[Measure, ...]) -> Probabilities:
-        found = Probabilities({}, {}, frozenset())
+        found = Probabilities({}, {}, {}, frozenset())
         measures = tuple(filter(follows_grades, measures))
         if not measures or not self._follows_unjudged or len(self.runs) > PROBABLE_RUNS or not self._few_rows:
             return found
@@ -382,24 +383,14 @@ class Evidence:
         collection = OpenCollection(self.runs, self.facts, self.assumptions, batches)
         for measure in measures:
             if measure in weighted:
-                shared = SharedUnjudged(weighted[measure], models.of(measure))
-                _, sd, better, *_ = shared.columns(exact=len(pairs) <= MANY_PAIRS)
-                found.better[measure] = np.where(sd > 0, better, np.nan)
-                continue
-            drawn = DrawnCompletions(collection, measure, models.of_grades(measure), SAMPLES, SEED)
-            often = min(SAMPLES, int(DRAWN_CELLS / drawn.cells(len(pairs))))
-            if often < FEWEST_DRAWS:
-                continue
-            if often < SAMPLES:
-                drawn = drawn.again(often)
-            differences = drawn_differences(drawn, pairs)
-            found.better[measure] = np.array(
-                [
-                    pair.better if collection.is_open(measure, runs) else np.nan
-                    for pair, runs in zip(differences, pairs, strict=True)
-                ]
-            )
-            found.draws[measure] = often
+                better, worse = chances_of_sums(weighted[measure], models.of(measure))
+            else:
+                drawn = DrawnCompletions(collection, measure, models.of_grades(measure), SAMPLES, SEED)
+                likely = drawn_chances(drawn, pairs)
+                if likely is None:
+                    continue
+                better, worse, found.draws[measure] = likely
+            found.better[measure], found.worse[measure] = better, worse
         return replace(found, unpooled=frozenset(models.unpooled()))
 
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:

@@ -155,8 +155,9 @@ def _rows(
     unknown = [None] * len(names)
     columns = {
         **numbers, "won": numbers["won"].astype(int).tolist(), "lost": numbers["lost"].astype(int).tolist(),
-        "probability_a_better": unknown, "p_equivalent": unknown, "measure": [str(measure)] * len(names),
-        "a": [a for a, _ in names], "b": [b for _, b in names], "verdict": [VERDICTS[code] for code in codes.tolist()],
+        "probability_a_better": unknown, "probability_b_better": unknown, "p_equivalent": unknown,
+        "measure": [str(measure)] * len(names), "a": [a for a, _ in names], "b": [b for _, b in names],
+        "verdict": [VERDICTS[code] for code in codes.tolist()],
         "certain": [CERTAIN.get(code) for code in exact.tolist()],
     }  # fmt: skip
     return plain_rows(PAIR_FIELDS, *(columns[name] for name in PAIR_FIELDS))

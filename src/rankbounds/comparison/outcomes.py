@@ -21,7 +21,7 @@ from rankbounds.comparison.pairs import run_number
 from rankbounds.comparison.power import topics_for_effects
 from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.significance import Resampling, deviation_of, p_values
-from rankbounds.comparison.wording import POWER, measure_words
+from rankbounds.comparison.wording import POWER, compared_words, measure_words
 from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures.judged import Judged
@@ -271,7 +271,7 @@ class HeldChange:
 
     def _why(self, answer: str, could_turn: bool | None) -> str:
         p_fail, p_pass = self.p_values
-        name = measure_words(str(self.measure), lower_is_better=self.measure.lower_is_better)
+        name = compared_words(self.measure)
         pair = f"{self.run} against {self.baseline}"
         lost = "a loss" if self.worse else "a difference"
         shown = f"({'one-sided ' if self.worse else ''}{self.test} test, p = {p_fail:.4f}{self._beside_table()})"

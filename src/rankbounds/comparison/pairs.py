@@ -19,6 +19,7 @@ PAIR_NUMBERS = (
     "certain_low",
     "certain_high",
     "probability_a_better",
+    "probability_b_better",
     "p_equivalent",
     "won",
     "lost",
@@ -52,16 +53,13 @@ def pair_places(runs: int, first: Ints, second: Ints) -> Ints:
     return one * runs - one * (one + 1) // 2 + two - one - 1
 
 
-def pairs_among(
-    column: Floats, runs: int, first: Ints, second: Ints, *, other: Floats | None = None, complement: bool = False
-) -> Floats:
+def pairs_among(column: Floats, runs: int, first: Ints, second: Ints, *, other: Floats | None = None) -> Floats:
     """A column of all pairs of runs for these pairs; one that stands the other way round is turned.
 
-    A bound becomes the negative of the ``other`` one, a probability its complement.
+    A bound becomes the negative of the ``other`` one.
     """
     place = pair_places(runs, first, second)
-    around = 1 - column[place] if complement else 0.0 - (column if other is None else other)[place]
-    return np.where(first < second, column[place], around)
+    return np.where(first < second, column[place], 0.0 - (column if other is None else other)[place])
 
 
 def verdicts(lead: Floats, p_adjusted: Floats, low: Floats, high: Floats, alpha: float) -> Ints:

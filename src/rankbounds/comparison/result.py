@@ -14,7 +14,7 @@ from rankbounds.comparison import wording
 from rankbounds.comparison.comparison_tables import FEW_RUNS, leaderboard_table, pair_table
 from rankbounds.comparison.comparison_words import sentences, word_choices, word_constants, word_numbers
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.pairs import CERTAIN, PAIR_FIELDS, PAIR_NUMBERS, VERDICTS, pairs_among, run_number
+from rankbounds.comparison.pairs import CERTAIN, PAIR_FIELDS, PAIR_NUMBERS, VERDICTS, pair_places, run_number
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.evaluation.scores import Scores
@@ -51,8 +51,9 @@ class Comparison:
     pairs : list of dict
         A row for each measure and pair, differences being ``a`` less ``b``. ``won`` and ``lost`` count topics on which
         ``a`` is better, or worse, by more than rounding. ``probability_a_better`` is how likely ``a`` is the better one
-        on these topics, with probabilities of relevance estimated from the judgments; None where nothing is open, and
-        without the lists (``evidence``). ``verdict`` speaks of ``a`` and ``b``; ``words`` names them.
+        on these topics, with probabilities of relevance estimated from the judgments (with ``probability_b_better`` it
+        makes 1 less the probability that both score the same); None where nothing is open, and without the lists
+        (``evidence``). ``verdict`` speaks of ``a`` and ``b``; ``words`` names them.
     settings : dict
         The test, the correction and all else that p-values depend on.
     scores : Scores
@@ -105,7 +106,10 @@ class Comparison:
         a, b = ([self.runs[run] for run in side.tolist()] for side in (self.first, self.second))
         rows: list[dict[str, Any]] = []
         for at, measure in enumerate(map(str, self.measures)):
-            known = self.columns | {"probability_a_better": self.probability_a_better}
+            known = self.columns | {
+                "probability_a_better": self.probability_a_better,
+                "probability_b_better": self.probability_b_better,
+            }
             numbers: list[Any] = [known[name][at] for name in PAIR_NUMBERS]
             numbers[-2:] = [column.astype(int).tolist() for column in numbers[-2:]]
             told = [VERDICTS[code] for code in self.verdicts[at].tolist()]
@@ -204,12 +208,23 @@ class Comparison:
     @cached_property
     def probability_a_better(self) -> Floats:
         """By measure and pair, how likely the first run is the better one; NaN where that is not known."""
-        found = np.full(self.columns["difference"].shape, np.nan)
+        return self._chances[0]
+
+    @cached_property
+    def probability_b_better(self) -> Floats:
+        """The same of the second run; both may score the same, so that this is not 1 less the other."""
+        return self._chances[1]
+
+    @cached_property
+    def _chances(self) -> Floats:
+        found = np.full((2, *self.columns["difference"].shape), np.nan)
         if self.evidence is not None:
-            better = self.evidence.probabilities(self.measures).better
+            known = self.evidence.probabilities(self.measures)
+            place, in_order = pair_places(len(self.runs), self.first, self.second), self.first < self.second
             for at, measure in enumerate(self.measures):
-                if measure in better:
-                    found[at] = self._oriented(better[measure], complement=True)
+                if measure in known.better:
+                    one, other = known.better[measure][place], known.worse[measure][place]
+                    found[:, at] = np.where(in_order, one, other), np.where(in_order, other, one)
         return found
 
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
@@ -278,10 +293,6 @@ class Comparison:
     def means(self) -> Floats:
         """By measure and run."""
         return np.array([row["mean"] for row in self.systems], dtype=np.float64).reshape(len(self.measures), -1)
-
-    def _oriented(self, column: Floats, *, complement: bool) -> Floats:
-        """A column of all pairs of runs, for the pairs of this comparison."""
-        return pairs_among(column, len(self.runs), self.first, self.second, complement=complement)
 
     # ---- tables ----
 

@@ -97,9 +97,9 @@ def judge_next(
     Notes
     -----
     A document's value is what its judgment is expected to move the bound that will settle the question by; without a
-    comparison, what it takes off the bounds of all runs' means. Effects of documents are exact for weighted sums over
-    ranks; for other measures they are means over seeded draws of the other documents, and the order is a good one
-    rather than the best. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
+    comparison, what it takes off the bounds of all runs' means. That is exact for weighted sums over ranks, and
+    values add up. For other measures effects are means over seeded draws of the other documents: values make a good
+    order, but do not add up to what several judgments do. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
 
     Examples
     --------
@@ -138,6 +138,8 @@ def judge_next(
     question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
     plan = question.plan(pairs, budget, level or 1.0, progress=progress)
+    if plan.settled == (False,) and plan.unpooled.isdisjoint(plan.pairs[0]):
+        plan = replace(plan, likely=question.likely())
     if level is not None and pairs is not None:
         plan = replace(plan, needed=question.needed(pairs, level, progress=progress))
     return plan

@@ -50,7 +50,7 @@ class SettlingPlan:
     pairs: tuple[tuple[str, str], ...]
     """Whom it is about; nothing where documents are valued for all runs' scores."""
     better: tuple[float, ...]
-    """For each pair, how likely the first run is the better one."""
+    """For each pair, how likely the first run is the better one, taken as normal."""
     settled: tuple[bool, ...]
     """For each pair, is it settled whatever the unjudged documents turn out to be?"""
     number_unjudged: int
@@ -58,6 +58,8 @@ class SettlingPlan:
     remarks: tuple[str, ...] = ()
     bounds: tuple[tuple[float, float], ...] = ()
     """For each pair, the least and the greatest difference that are left, turned so that more is better."""
+    likely: tuple[float, float] | None = None
+    """Of one pair that is open, how likely each run is the better one, as ``compare`` tells it."""
     unpooled: frozenset[str] = frozenset()
     """Runs of whose first documents too few are judged to estimate how likely anything is."""
 

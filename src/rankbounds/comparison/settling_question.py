@@ -14,6 +14,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.comparison.settling_plan import SETTLED, Needed, SettlingPlan
 from rankbounds.comparison.simulated_judging import SimulatedJudging, chance_of_better, least_count, values_of_judging
+from rankbounds.comparison.unjudged_differences import chances_of_sums, drawn_chances
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import SharedLists, difference_bounds
@@ -21,10 +22,10 @@ from rankbounds.evaluation.score_differences import merit, merit_of_range
 from rankbounds.judging.next_judgments import heaviest
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.probability.completions import CompletedFacts, OpenCollection
-from rankbounds.probability.drawn_scores import DrawnCompletions, drawn_differences
+from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.effects import document_effects, is_plain_sum
 from rankbounds.probability.model_choice import ChosenModels
-from rankbounds.probability.unjudged_documents import joined_run
+from rankbounds.probability.unjudged_documents import find_unjudged, joined_run
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -179,6 +180,22 @@ class Question:
             mean = float(merit(np.array(drawn.mean), self.measure))
             self._standing[pair] = mean, drawn.sd, chance_of_better(mean, drawn.sd)
         return np.array([self._standing[pair] for pair in pairs])
+
+    def likely(self) -> tuple[float, float] | None:
+        """Of two runs, how likely each is the better one, as ``compare`` tells it; None where that would take long."""
+        collection, facts, assumptions = self.collection, self.collection.facts, self.collection.assumptions
+        if isinstance(self.measure, RankWeighted):
+            of_runs = [
+                find_unjudged(run, facts, self.measure, assumptions, rankings_of_run=parts)
+                for run, parts in zip(collection.runs, self.batches, strict=True)
+            ]
+            better, worse = chances_of_sums(of_runs, self._model)
+        else:
+            chances = drawn_chances(self.drawn.again(SAMPLES, self.seed), [(0, 1)])
+            if chances is None:
+                return None
+            better, worse, _ = chances
+        return (float(better[0]), float(worse[0])) if np.isfinite(better[0]) else None
 
     @cached_property
     def _standing(self) -> dict[tuple[int, int], tuple[float, float, float]]:

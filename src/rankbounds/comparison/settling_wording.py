@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankbounds.comparison.settling_plan import SETTLED, Needed, SettlingPlan
+from rankbounds.comparison.wording import told_probability
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.judging.next_judgments import JudgingPlan
 from rankbounds.measures import Measure, parse_measure
@@ -40,7 +41,7 @@ def headline(plan: JudgingPlan | SettlingPlan, measure: str | Measure) -> str:
     if len(plan.pairs) == 1:
         question = f"{plan.pairs[0][0]} against {plan.pairs[0][1]}"
         if plan.settled[0]:
-            ahead, behind, _ = _in_order(plan)
+            ahead, behind = _in_order(plan)
             return f"Settled: {ahead} is better than {behind} by {label}, whatever else is judged."
     else:
         rivals = [other for (_, other), settled in zip(plan.pairs, plan.settled, strict=True) if not settled]
@@ -76,32 +77,36 @@ def _span(low: float, high: float, lies: str = "lies", is_: str = "is") -> str:
     return f"{lies} between {least} and {most}" if least != most else f"{is_} {least} to four digits"
 
 
-def _in_order(plan: SettlingPlan) -> tuple[str, str, float]:
-    """Of the one pair, the run that is ahead, the one behind, and how likely that is."""
-    (one, other), better = plan.pairs[0], plan.better[0]
-    return (one, other, better) if better >= 0.5 else (other, one, 1 - better)
+def _in_order(plan: SettlingPlan) -> tuple[str, str]:
+    """Of the one pair, the run that is ahead, and the one behind."""
+    one, other = plan.pairs[0]
+    return (one, other) if plan.better[0] >= 0.5 else (other, one)
+
+
+def _who_is_better(plan: SettlingPlan, measure: str) -> str:
+    """What is known of one pair."""
+    if plan.settled[0]:
+        ahead, behind = _in_order(plan)
+        return f"whatever they turn out to be, {ahead} is better than {behind} by {measure}"
+    if plan.likely is None:
+        decide = f"they decide which of {' and '.join(plan.pairs[0])} is better by {measure}"
+        apart = [run for run in plan.pairs[0] if run in plan.unpooled]
+        return f"{decide}, and too few documents of {' and '.join(apart)} are judged to say how" if apart else decide
+    low, high = plan.bounds[0]
+    chances = [float(told_probability(*lead)) for lead in zip(plan.likely, (high, -low), strict=True)]
+    (more, ahead), (less, behind) = sorted(zip(chances, plan.pairs[0], strict=True), key=lambda side: -side[0])
+    even = "" if more + less > 0.995 else f", and {behind} with probability {less:.2f}"
+    return f"{ahead} is better than {behind} by {measure} with probability {more:.2f}{even}"
 
 
 def _until(needed: Needed) -> str:
     return "settled" if needed.until == SETTLED else f"decided with probability {needed.until}"
 
 
-def _rounded(probability: float) -> str:
-    """From a normal difference whose mean and sd are drawn: no more than two digits, and never quite certain."""
-    return f"{probability:.2f}" if probability < 0.995 else "above 0.99"
-
-
 def _about_settling(plan: SettlingPlan, measure: str, seed: int) -> list[str]:
     first = f"{plan.number_unjudged:,} unjudged documents"
     if len(plan.pairs) == 1:
-        ahead, behind, probability = _in_order(plan)
-        if plan.settled[0]:
-            first += f"; whatever they turn out to be, {ahead} is better than {behind} by {measure}"
-        elif apart := [run for run in plan.pairs[0] if run in plan.unpooled]:
-            first += f"; they decide which of {' and '.join(plan.pairs[0])} is better by {measure}, and too few "
-            first += f"documents of {' and '.join(apart)} are judged to say how"
-        else:
-            first += f"; {ahead} is better than {behind} by {measure} with probability {_rounded(probability)}"
+        first += f"; {_who_is_better(plan, measure)}"
     elif plan.pairs:
         settled = sum(plan.settled)
         first += f"; as judged, {plan.pairs[0][0]} leads by {measure}. "

@@ -33,7 +33,7 @@ from rankbounds.comparison.significance import (
     rounding,
 )
 from rankbounds.comparison.verdict import over_shared_topics
-from rankbounds.comparison.wording import POWER, measure_words
+from rankbounds.comparison.wording import POWER, compared_words
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, mean_difference, merit, zeroed
@@ -135,7 +135,7 @@ class Slices:
             if several
         ]
         a, b = interaction["a"], interaction["b"]
-        name = measure_words(interaction["measure"], lower_is_better=measure.lower_is_better)
+        name = compared_words(measure)
         told = f"{name} by {interaction['by']}: "
         if parts:
             told += f"{a} {' and '.join(parts)} against {b}"

@@ -174,16 +174,17 @@ def summary(
         means = merit(np.array([_known(row["mean"]) for row in rows]), measure)
         level = levelled(means)
         best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
-        shown = numbers_and_bounds(comparison.scores.mean(), at)
+        ends = (np.array([_known(row[name]) for row in rows]) for name in ("mean", "low", "high"))
+        shown = numbers_and_bounds(*ends)
         raised = _raised(comparison, at, style, {run: place_of[run] for run in kept})
         bars = _bars(rows, measure.total == "sum")
         columns.append(
             [
                 Cell(
-                    shown[run][0][0],
+                    shown[run][0],
                     bool(best[run]),
                     raised[run],
-                    _small(small, rows[run], shown[run][0][1]),
+                    _small(small, rows[run], shown[run][1]),
                     bars[run] if small != "none" else None,
                 )
                 for run in kept

@@ -32,7 +32,7 @@ from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.notebook import Bar, shown
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.distribution import Distribution, distribution_of_sum
+from rankbounds.probability.distribution import EVEN, Distribution, distribution_of_sum
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.estimates import Estimate
 from rankbounds.probability.model_choice import ChosenModels
@@ -55,6 +55,9 @@ PAIRS_AT_ONCE = 200
 """So many pairs are a matrix of documents each; for more, SciPy is loaded, which takes a tenth of a second."""
 MANY_PAIRS = 28
 """Up to so many pairs (of 8 runs), probabilities come from the distribution; beyond, from the normal one."""
+DRAWN_CELLS, FEWEST_DRAWS = 150_000_000, 100
+"""Where nobody says how often, measures that are not weighted sums are drawn so often that about so many cells are gone
+through, less often than ``FEWEST_DRAWS`` not at all."""
 MANY_DRAWN = 1 << 34
 """More cells of completed lists than this are not drawn: it would take hours."""
 LIKELY = 0.8
@@ -321,6 +324,28 @@ def _drawn_pairs(
     ]  # fmt: skip
 
 
+def chances_of_sums(of_runs: list[UnjudgedDocuments], model: Any) -> tuple[Floats, Floats]:
+    """Of weighted sums over ranks: how likely each run of every pair is the better one; NaN where nothing is open."""
+    pairs = len(of_runs) * (len(of_runs) - 1) // 2
+    _, sd, better, worse, *_ = SharedUnjudged(of_runs, model).columns(exact=pairs <= MANY_PAIRS)
+    return np.where(sd > 0, better, np.nan), np.where(sd > 0, worse, np.nan)
+
+
+def drawn_chances(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, int] | None:
+    """Of other measures the same, and how often they were drawn; None where that would take long."""
+    often = min(drawn.samples, int(DRAWN_CELLS / drawn.cells(len(pairs))))
+    if often < FEWEST_DRAWS:
+        return None
+    if often < drawn.samples:
+        drawn = drawn.again(often)
+    likely = [
+        (pair.better, pair.worse) if drawn.collection.is_open(drawn.measure, runs) else (np.nan, np.nan)
+        for pair, runs in zip(drawn_differences(drawn, pairs), pairs, strict=True)
+    ]
+    better, worse = np.array(likely).T
+    return better, worse, often
+
+
 class SharedUnjudged:
     """The unjudged documents of several runs, each document once, with its weight in every run."""
 
@@ -404,6 +429,9 @@ class SharedUnjudged:
             ratio = np.divide(mean, sd, out=np.where(mean > 0, np.inf, -np.inf), where=sd > 0)
             even = (sd == 0) & (mean == 0)
             better, worse = np.where(even, 0.0, ndtr(ratio)), np.where(even, 0.0, ndtr(-ratio))
+        # What is taken as normal reaches beyond bounds; what no judgments can bring about has no probability.
+        better = np.select([low > 0, high <= 0], [1.0, 0.0], better)
+        worse = np.select([high < 0, low >= 0], [1.0, 0.0], worse)
         return mean, sd, better, worse, low, high
 
     def _distances(self) -> tuple[Floats, Floats]:
@@ -463,5 +491,6 @@ class SharedUnjudged:
             return difference.above(0.0), turned.above(0.0)
         from scipy.special import ndtr
 
-        above = min(1.0, float(difference.probability @ ndtr(difference.value / estimation_sd)))
-        return above, 1 - above
+        apart = np.abs(difference.value) > EVEN  # equal scores make no run better, however they were estimated
+        value, probability = difference.value[apart] / estimation_sd, difference.probability[apart]
+        return min(1.0, float(probability @ ndtr(value))), min(1.0, float(probability @ ndtr(-value)))

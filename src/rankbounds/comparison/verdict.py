@@ -425,7 +425,9 @@ def _system_rows(
     rows: list[dict[str, Any]] = []
     for at, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, at]
-        means = levelled(mean.value[:, 0, at])
+        # Counts have a sum over topics, and are compared by their means, as differences and intervals are.
+        share = 1 / scores.value.shape[1] if measure.total == "sum" else 1.0
+        means = levelled(share * mean.value[:, 0, at])
         groups: Sequence[str | None] = [None] * len(scores.runs)
         if tested is not None:
             first, second, separated = tested
@@ -440,8 +442,8 @@ def _system_rows(
             [str(measure)] * len(scores.runs),
             means,
             *mean_interval(matrix, confidence),
-            mean.low[:, 0, at],
-            mean.high[:, 0, at],
+            share * mean.low[:, 0, at],
+            share * mean.high[:, 0, at],
             groups,
             *_place_columns(placed[at] if placed else None, len(scores.runs)),
             mean.judged[:, 0],

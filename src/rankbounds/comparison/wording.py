@@ -21,6 +21,7 @@ from rankbounds.evaluation.score_table import UNJUDGED as UNJUDGED
 
 if TYPE_CHECKING:
     from rankbounds.comparison.settling_plan import SettlingPlan
+    from rankbounds.measures import Measure
 
 POWER = 0.8
 """How often a difference should be found that the words call one that is found."""
@@ -36,6 +37,7 @@ _FOUND = (
     "(t test)"
 )
 _ELSEWHERE = "{reading}; only unknown relevant documents elsewhere"
+_MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until settled says how many it takes.'
 TEMPLATES: dict[str, tuple[str, ...]] = {
     "apart": (
         "no mean difference",
@@ -96,6 +98,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "Could {which} overturn it? None that was retrieved: all of those that count are judged.",
         "Could {which} or ties overturn it? A table of scores does not tell: compare the runs with their judgments.",
         "Could {which} make one? None that is seen: whatever they turn out to be, it stays below 0.0001 either way.",
+        f"Could {{which}} overturn it? No; at the most they level it: w{_SPAN}.",
     ),
     "reading": ("All retrieved documents are judged", "All of the first {depth:.0f} are judged"),
     "elsewhere": (
@@ -116,6 +119,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"Could ties? Yes: o{_OVER_ORDERS}",
         f"O{_OVER_ORDERS}",
         "Could ties make one? None that is seen: over all orders of tied documents it stays below 0.0001 either way.",
+        f"Could ties? No; at the most they level it: o{_OVER_ORDERS}",
     ),
     "lead": (
         "",
@@ -136,8 +140,10 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "judge": (
         "",
         "Which judgments would help most? First of all topic/document {named}: the {documents} that matter most are "
-        'expected to move the bound that settles it by {moved:.4f}; "rankbounds judge-next --compare" lists more, and '
-        "with --until settled says how many it takes.",
+        f"expected to move the bound that settles it by {{moved:.4f}}; {_MORE_TO_JUDGE}",
+        "Which judgments would help most? First of all topic/document {named}, which is expected to move the bound "
+        f"that settles it by {{moved:.4f}}; {_MORE_TO_JUDGE}",
+        f"Which judgments would help most? First of all topic/document {{named}}; {_MORE_TO_JUDGE}",
     ),
 }
 """Sentences and parts of sentences, and for each the ways it can be said."""
@@ -162,8 +168,12 @@ NEGATED = {
 }
 WHOLE = ("won", "lost", "topics_needed", "differing", "can_differ")
 """Numbers that count topics."""
-SWAPPED = {"won": "lost", "lost": "won"}
-COMPLEMENTED = ("probability",)
+SWAPPED = {
+    "won": "lost",
+    "lost": "won",
+    "probability": "probability_of_other",
+    "probability_of_other": "probability",
+}
 """What becomes of a pair's numbers when it is named the other way round."""
 
 
@@ -304,9 +314,10 @@ def choose(
                 ~around_zero,
                 zero & _unseen(low, high),
                 zero,
+                (low >= 0) | (high <= 0),
                 numbers["certain"] == 0,
             ],
-            [7, 9, 0, 1, 2, 3, 10, 5, 6],
+            [7, 9, 0, 1, 2, 3, 10, 5, 11, 6],
             4,
         ),
         "ties": np.select(
@@ -316,8 +327,9 @@ def choose(
                 (ties_low > 0) | (ties_high < 0),
                 zero & _unseen(ties_low, ties_high),
                 zero,
+                (ties_low >= 0) | (ties_high <= 0),
             ],
-            [int(lists_at_hand), 2, 3, 6, 5],
+            [int(lists_at_hand), 2, 3, 6, 5, 7],
             4,
         ),
         "settle": np.select(
@@ -357,6 +369,15 @@ def elsewhere_choices(numbers: Mapping[str, Floats]) -> dict[str, Flags | Ints]:
     return {"reading": (chosen > 0) & ~np.isnan(numbers["depth"]), "elsewhere": chosen}
 
 
+def told_probability(probability: Floats | float, most: Floats | float) -> Floats:
+    """That a run is the better one, whose lead is ``most`` at the most: 0 where that is no lead, NaN: not known.
+
+    Else an estimate is no certainty, however many draws agree: in words nothing is beyond 0.01 and 0.99.
+    """
+    impossible = np.less_equal(most, 0) & ~np.isnan(probability)
+    return np.where(impossible, 0.0, np.clip(probability, 0.01, 0.99))
+
+
 def ties_apart(low_a: Floats, high_a: Floats, low_b: Floats, high_b: Floats) -> tuple[Floats, Floats]:
     """The least and the greatest difference of two means that may lie within these ranges."""
     return _apart(low_a, high_b), _apart(high_a, low_b)
@@ -372,8 +393,7 @@ def turned(numbers: Mapping[str, Any]) -> dict[str, Any]:
     """A pair's numbers, had it been named the other way round."""
     found = dict(numbers)
     found |= {name: 0.0 - numbers[other] for name, other in NEGATED.items() if other in numbers}
-    found |= {name: numbers[other] for name, other in SWAPPED.items()}
-    return found | {name: 1 - numbers[name] for name in COMPLEMENTED if name in numbers}
+    return found | {name: numbers[other] for name, other in SWAPPED.items() if other in numbers}
 
 
 def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: float) -> tuple[int, dict[str, Any]]:
@@ -385,12 +405,15 @@ def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: 
     return (1 if not changes else 3 if more > 0 else 2), {"changes": told, "more": more}
 
 
-def judge_sentence(plan: SettlingPlan | None) -> tuple[int, dict[str, Any]]:
-    """The template for what to judge, and what goes into it."""
+def judge_sentence(plan: SettlingPlan | None, *, adds_up: bool) -> tuple[int, dict[str, Any]]:
+    """The template for what to judge, and what goes into it.
+
+    ``adds_up``: what several judgments do is the sum of what each does, so that it can be told.
+    """
     if plan is None:
         return 0, {}
     named = list(zip(plan.query_ids, plan.doc_ids, strict=True))[:3]
-    return 1, {
+    return (1 if len(plan) > 1 else 2) if adds_up else 3, {
         "documents": len(plan),
         "named": ", ".join(f"{query}/{doc}" for query, doc in named),
         "moved": float(plan.value.sum()),
@@ -414,3 +437,9 @@ def verdict_words(verdict: str, a: str, b: str) -> str:
 def measure_words(label: str, *, lower_is_better: bool) -> str:
     """The measure's name, and which way is up where that is not plain."""
     return f"{label} (lower is better)" if lower_is_better else label
+
+
+def compared_words(measure: Measure) -> str:
+    """The name of a measure that runs are compared by, which is by means over topics, also of counts."""
+    label = f"{measure} (mean over topics)" if measure.total == "sum" else str(measure)
+    return measure_words(label, lower_is_better=measure.lower_is_better)

@@ -292,10 +292,14 @@ class Assumptions:
         """Bounds over judgments for the best, worst or mean order of ties.
 
         Exact for measures that never fall with more relevance: the same order is best (or worst) whatever follows the
-        list. For others the bounds over all orders contain them.
+        list. For others the bounds over all orders contain them; a list without unjudged documents has its value.
         """
         if self._treats_ties_loosely(measure):
-            return measure.joint_bounds(rankings)
+            found = measure.joint_bounds(rankings)
+            if found is None or measure.has_residual or self.open == "collection" or rankings.num_holes.all():
+                return found
+            value, settled = self.value(measure, rankings), rankings.num_holes == 0
+            return np.where(settled, value, found[0]), np.where(settled, value, found[1])
         if self.ties != "expected" and not measure.tail_adds:
             ends = [measure.bounds(self._in_treated_order(measure, rankings, chance)) for chance in (0.0, 1.0)]
             return None if ends[0] is None or ends[1] is None else (ends[0][0], ends[1][1])

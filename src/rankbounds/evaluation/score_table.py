@@ -108,11 +108,10 @@ def _bars(scores: TidyScores) -> dict[int, list[Bar | None]]:
     return drawn
 
 
-def numbers_and_bounds(scores: TidyScores, place: int) -> list[list[tuple[str, str]]]:
-    """A measure's column, by run and topic: the number, and what is open of it (nothing where that is not known)."""
-    counts = scores.measures[place].total == "sum"
-    column = _cells(scores.value[..., place], scores.low[..., place], scores.high[..., place], counts)
-    return [[(value, bounds) for value, _, bounds in (cell.partition(" ") for cell in row)] for row in column]
+def numbers_and_bounds(mean: Floats, low: Floats, high: Floats) -> list[tuple[str, str]]:
+    """A column of means: the number, and what is open of it (nothing where that is not known)."""
+    column = _cells(mean[:, None], low[:, None], high[:, None], counts=False)
+    return [(value, bounds) for value, _, bounds in (row[0].partition(" ") for row in column)]
 
 
 def _best(scores: TidyScores) -> frozenset[tuple[int, int]]:

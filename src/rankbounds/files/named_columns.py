@@ -25,6 +25,8 @@ DOC_NAMES = ("doc_id", "docno", "corpus-id", "corpus_id", "doc-id", "docid", "pi
 RUN_NAMES = ("run", "run_id", "system", "tag")
 """Which run a row is of, in a table of several."""
 RANK_NAMES = ("rank",)
+POSITION_NAMES = ("doc position", "position", "rank")
+"""Where a document stands, in tables that have no scores."""
 SOURCE_NAMES = ("source",)
 """Who or what made a label: people, a language model, clicks."""
 SUBTOPIC_NAMES = ("subtopic", "subtopic_id", "nugget", "nugget_id")
@@ -439,10 +441,14 @@ def found_columns(
         if found is not None and [name.lower() for name in columns].count(found.lower()) > 1:
             raise DataError(source, f'two columns are called "{found}".', "Rename or drop one.")
         if found is None:
+            ranked = find_column(columns, POSITION_NAMES) if names.of_run and known == names.value else None
             raise DataError(
                 source,
                 f"no column for the {what}. Known names are {_listed(known)}; this table has {_listed(columns)}.",
-                "Rename one.",
+                "Rename one."
+                if ranked is None
+                else f'Scores fall from rank to rank: add minus "{ranked}" as {known[0]}, or read a CSV file as quepid '
+                "does (--from quepid), by its ranks.",
             )
         return found
 

@@ -14,12 +14,12 @@ from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError
 from rankbounds.files import delimited
-from rankbounds.files.named_columns import Columns, find_column
+from rankbounds.files.named_columns import POSITION_NAMES, Columns, find_column
 from rankbounds.files.opening import Text
 
 WHAT = "ratings and snapshots exported by Quepid"
 QUERY, DOC = ("query", "query text", "query_text"), ("docid", "doc id", "doc_id")
-RATING, POSITION = ("rating",), ("doc position", "position", "rank")
+RATING = ("rating",)
 
 
 def recognises(text: Text) -> bool:
@@ -27,7 +27,7 @@ def recognises(text: Text) -> bool:
     if delimited.header_separator(text) != ",":
         return False
     names = delimited.header(text)
-    rated = find_column(names, RATING) or find_column(names, POSITION[:1])
+    rated = find_column(names, RATING) or find_column(names, POSITION_NAMES[:1])
     return bool(find_column(names, QUERY) and find_column(names, DOC) and rated)
 
 
@@ -44,7 +44,7 @@ def judgments(text: Text) -> Columns:
 def run(text: Text) -> Columns:
     """The documents of a snapshot by their position."""
     table, query, doc = _table(text)
-    position = _needed(table, POSITION, "position", text)
+    position = _needed(table, POSITION_NAMES, "position", text)
     shown = _filled(table, doc, position)
     if not shown.size:
         raise DataError(text.name, "no document has a position.")

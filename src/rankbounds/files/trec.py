@@ -174,7 +174,7 @@ def run_layout(fields: list[bytes], place: Place | str) -> Layout:
         raise DataError(
             place,
             f"this looks like judgments (four fields: {QRELS_LAYOUT.description}), but a run was expected.",
-            "The judgments come first, then the runs.",
+            "Where a command takes judgments too, they come first, then the runs (check: --qrels).",
         )
     raise DataError(
         place,

@@ -98,8 +98,9 @@ class Compatibility(Measure):
     def joint_bounds(self, rankings: Rankings) -> Bounds:
         judged = rankings.assume(0.0)
         worst, best = (reordered(judged, judged.gain(), best=best) for best in (False, True))
-        unjudged_first = reordered(judged, rankings.assume(1.0).gain(), best=True)
-        return self._low(worst), self._high(best, unjudged_first)
+        # Behind judged documents of the largest gain, whose ranks they cannot have as well, before all others.
+        unjudged = np.where(rankings.holes, rankings.facts.max_gain * (1 - 1e-9), judged.gain())
+        return self._low(worst), self._high(best, reordered(judged, unjudged, best=True))
 
     def _low(self, judged: Rankings) -> Floats:
         pushed = np.maximum(ranks(judged), ideal_places(judged) + judged.num_holes[:, None])

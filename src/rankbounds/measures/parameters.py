@@ -86,7 +86,10 @@ def depth_of(measure: type[Measure], text: str) -> int:
     except UsageError:
         raise
     except ValueError:
-        raise UsageError(f'{measure.name}: the depth behind @ must be a whole number, not "{text}".') from None
+        depth = text.rstrip("'").split("(")[0]
+        more = text[len(depth) :]  # parameters and the mark of condensed lists, which stand before the depth
+        hint = f' Did you mean "{measure.name}{more}@{depth}"?' if more and depth.isdecimal() else ""
+        raise UsageError(f'{measure.name}: the depth behind @ must be a whole number, not "{text}".{hint}') from None
 
 
 def _countable(measure: type[Measure], number: int) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 
 ENUMERATED = 15
 """Up to so many weights, all sums are enumerated."""
@@ -19,6 +19,10 @@ CELLS = 1 << 17
 BLOCK = 64
 REACH = 1 << 13
 TOGETHER = 4
+FRACTIONS = 8
+"""Weights that are multiples of the least of them, or of a half to an eighth of it, are added up without rounding."""
+EVEN = 1e-9
+"""Values that are no further apart count as equal."""
 MISSED = 1e-9
 """The stated error of a grid is exceeded with at most this probability."""
 
@@ -63,7 +67,7 @@ class Distribution:
 
     def above(self, x: float) -> float:
         """The probability of more than x (differences below a billionth do not count as more)."""
-        return float(self.probability[self.value > x + 1e-9].sum())
+        return float(self.probability[self.value > x + EVEN].sum())
 
     def distance_from_normal(self) -> float:
         """The largest difference between this distribution function and the normal one of the same mean and sd."""
@@ -108,15 +112,16 @@ def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
 
     The grid spans all sums, or where that is shorter a window around the mean which Hoeffding's inequality says the
     sum leaves with a probability below 1e-12. Rounding moves the sum by a random amount with mean zero (the shift of
-    the mean is undone), and the same inequality bounds that amount.
+    the mean is undone), and the same inequality bounds that amount. Where all weights are multiples of one, as those of
+    precision are, the grid has its steps: nothing is rounded, and sums that are equal fall together.
     """
     from scipy.fft import rfft
 
     window = 2 * math.sqrt(math.log(2e12) / 2 * float(weight @ weight))
     length = min(float(weight.sum()), window)
-    step = length / (CELLS - 2 * weight.size if 4 * weight.size < CELLS else CELLS / 2)
+    step = _unit(weight) or length / (CELLS - 2 * weight.size if 4 * weight.size < CELLS else CELLS / 2)
     steps = np.rint(weight / step).astype(np.int64)
-    rounding = weight - steps * step
+    rounding = np.where(_same(weight, steps * step), 0.0, weight - steps * step)
     error = min(float(np.abs(rounding).sum()), math.sqrt(math.log(2 / MISSED) / 2 * float(rounding @ rounding)))
     transform = np.ones(CELLS // 2 + 1, dtype=np.complex128)
     order = np.argsort(steps)
@@ -134,6 +139,18 @@ def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
     inside = np.flatnonzero(probability > 1e-18)
     kept = slice(int(inside[0]), int(inside[-1]) + 1)
     return Distribution(value[kept], probability[kept] / probability[kept].sum(), error)
+
+
+def _unit(weight: Floats) -> float | None:
+    """What all weights are multiples of, if their sum has few enough of it for the grid."""
+    units = float(weight.min()) / np.arange(1, FRACTIONS + 1)
+    fits = (weight.sum() / units < CELLS - 1) & _same(weight[:, None], np.rint(weight[:, None] / units) * units).all(0)
+    return float(units[np.argmax(fits)]) if fits.any() else None
+
+
+def _same(one: Floats, other: Floats) -> Flags:
+    """Are these weights equal but for rounding?"""
+    return np.abs(one - other) <= 1e-12 * one
 
 
 def _blocks(steps: Ints) -> list[int]:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from rankbounds.rankings.subtopics import SubtopicFacts
 
 
+MOST_GRADES = 20
+"""On a scale of more whole grades, those that nobody has given are left out of what a document may get."""
+
+
 class TopicFacts:
     """What the judgments alone say of each topic, for one gain rule.
 
@@ -145,8 +149,15 @@ class TopicFacts:
 
     @cached_property
     def levels(self) -> Floats:
-        """The distinct positive gains that documents may have, ascending; the last is ``max_gain``."""
-        gains = np.append(self._collection, (self.nonrelevant_gain, self.max_gain))
+        """The distinct positive gains that documents may have, ascending; the last is ``max_gain``.
+
+        Those of the collection and of the gain table, and those of whole grades below the largest that nobody has
+        given yet: a judgment still to come may.
+        """
+        seen = self._grade if self._grades is None else self._grades
+        top = max(seen.max(initial=0.0), *(grade for grade, _ in self.rule.table), 0.0)
+        whole = self.rule(np.arange(1.0, top + 1 if top <= MOST_GRADES else 1.0))
+        gains = np.concatenate((self._collection, whole, (self.nonrelevant_gain, self.max_gain)))
         rising = np.sort(gains[gains > 0])
         return rising[np.diff(rising, prepend=0.0) > 0]
 

@@ -9,6 +9,9 @@ from typing import Any
 
 from rankbounds.comparison.collections_comparison import CollectionsComparison
 from rankbounds.comparison.rank_intervals import words as rank_words
+from rankbounds.evaluation.run_notes import some
+from rankbounds.evaluation.score_differences import equal
+from rankbounds.measures import Measure
 from rankbounds.tables import as_json
 from rankbounds.version import __version__
 
@@ -86,16 +89,26 @@ def _pair(compared: CollectionsComparison, measure: str, a: str, b: str) -> dict
 
 def _summary(compared: CollectionsComparison) -> list[str]:
     """Who leads by each measure, between which places, and what is known of the first two."""
-    leaders = {str(measure): compared.leaderboard(measure)[0] for measure in compared.measures}
-    told = [
-        f"{row['run']} leads by {label}: {row['mean']:.4f} over {len(compared.collections)} collections"
-        + (f"; its place is {rank_words(row['rank_low'], row['rank_high'])}." if row["rank_low"] is not None else ".")
-        for label, row in leaders.items()
-        if row["mean"] is not None
-    ]
-    if len({row["run"] for row in leaders.values()}) > 1:
+    leaders = {str(measure): _leaders(compared, measure) for measure in compared.measures}
+    told = [_who_leads(compared, label, rows) for label, rows in leaders.items() if rows]
+    names = [{row["run"] for row in rows} for rows in leaders.values() if rows]
+    if names and not set.intersection(*names):
         told.append("The measures disagree on who leads.")
     return [*told, compared.words(), *_lacking(compared.missing)]
+
+
+def _leaders(compared: CollectionsComparison, measure: Measure) -> list[dict[str, Any]]:
+    """The runs of the best mean; several where they are level."""
+    placed = [row for row in compared.leaderboard(measure) if row["mean"] is not None]
+    return [row for row in placed if equal(row["mean"], placed[0]["mean"])]
+
+
+def _who_leads(compared: CollectionsComparison, label: str, rows: Sequence[dict[str, Any]]) -> str:
+    over = f"by {label}: {rows[0]['mean']:.4f} over {len(compared.collections)} collections"
+    if len(rows) > 1:
+        return f"{some([row['run'] for row in rows])} lead together {over}."
+    place = rank_words(rows[0]["rank_low"], rows[0]["rank_high"]) if rows[0]["rank_low"] is not None else ""
+    return f"{rows[0]['run']} leads {over}{'; its place is ' * bool(place)}{place}."
 
 
 def _lacking(missing: Sequence[dict[str, str]]) -> list[str]:

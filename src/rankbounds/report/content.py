@@ -52,7 +52,8 @@ LEADING = 20
 """Of more runs than this, only pairs of the leading ones are looked at closely: what unjudged documents do to all pairs
 of 129 runs takes far longer than to score them."""
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
-"""The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, a probability."""
+"""The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, probabilities."""
+CHANCES = ("probability", "probability_of_other")
 SYSTEM_KEYS = (
     "mean", "ci_low", "ci_high", "low", "high", "rank", "rank_low", "rank_high", "probability_best", "expected_rank",
     "judged_at_10", "topics_led",
@@ -214,7 +215,7 @@ def _of_scores(scores: Scores, compared: Comparison | None, thinning: Thinning, 
         "measures": [
             {
                 "label": str(measure),
-                "digits": 0 if measure.total == "sum" else 4,
+                "digits": 0 if measure.total == "sum" and compared is None else 4,
                 "lower_is_better": measure.lower_is_better,
                 "slider": False,
             }
@@ -316,7 +317,7 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
     both = shown[compared.first] & shown[compared.second]
     first, second = pairs_of(len(scores.runs))
     numbers = compared.word_numbers
-    kinds = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else ["probability"])]
+    kinds = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else CHANCES)]
     if compared.word_choices["elsewhere"].any():
         kinds += ELSEWHERE_COLUMNS
     pairs = {name: packed(numbers[name][:, both]) for name in kinds}
@@ -336,12 +337,8 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
             "sentences": wording.SENTENCES,
             "negated": wording.NEGATED,
             "swapped": wording.SWAPPED,
-            "complemented": wording.COMPLEMENTED,
             "constants": compared.word_constants,
-            "measures": [
-                wording.measure_words(str(measure), lower_is_better=measure.lower_is_better)
-                for measure in scores.measures
-            ],
+            "measures": [wording.compared_words(measure) for measure in scores.measures],
             "method": compared.method(),
             "choices": {name: packed(codes[:, both], "|u1") for name, codes in compared.word_choices.items()},
         },

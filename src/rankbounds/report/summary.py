@@ -24,14 +24,14 @@ MUCH_ALIKE = 0.9
 
 def sentences(scores: Scores, compared: Comparison | None, content: dict[str, Any]) -> list[str]:
     """Who leads and how sure that is, whether measures agree, what unjudged and tied documents could change."""
-    mean = scores.mean()
-    means = mean.value[:, 0, 0]
     measure, runs = scores.measures[0], scores.runs
+    means = scores.mean().value[:, 0, 0] if compared is None else compared.means()[0]
+    label = f"{measure} (mean over topics)" if compared is not None and measure.total == "sum" else str(measure)
     leaders = leading(scores, 0)
     leader, alone = leaders[0], len(leaders) == 1
     ahead = "lowest, which is best" if measure.lower_is_better else "highest"
     told = [
-        f"{counted(leaders, runs)} score{'s' * alone} {ahead}: {measure} {means[leader]:.4f} over "
+        f"{counted(leaders, runs)} score{'s' * alone} {ahead}: {label} {means[leader]:.4f} over "
         f"{len(scores.query_ids)} topics."
     ]
     if compared is not None:
@@ -86,11 +86,18 @@ def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[
     if len(scores.measures) < 2:
         return []
     by_leader: dict[str, list[Measure]] = {}
-    for place, measure in enumerate(scores.measures):
-        by_leader.setdefault(counted(leading(scores, place), scores.runs), []).append(measure)
+    leaders = [leading(scores, place) for place in range(len(scores.measures))]
+    for several, measure in zip(leaders, scores.measures, strict=True):
+        by_leader.setdefault(counted(several, scores.runs), []).append(measure)
     told = []
     if len(by_leader) == 1:
         told.append(f"All {len(scores.measures)} measures name the same leader.")
+    elif everywhere := sorted(set(leaders[0]).intersection(*leaders[1:])):
+        leads = "leads" if len(everywhere) == 1 else "lead"
+        told.append(
+            f"{counted(everywhere, scores.runs)} {leads} by all {len(scores.measures)} measures, by some of them "
+            "together with others."
+        )
     else:
         parts = [f"{leader} by {_listed([str(measure) for measure in named])}" for leader, named in by_leader.items()]
         told.append(f"The measures disagree on who leads: {'; '.join(parts)}.")
@@ -110,8 +117,8 @@ def _unjudged(scores: Scores, leaders: Sequence[int]) -> list[str]:
     measure, runs, leader = scores.measures[0], scores.runs, leaders[0]
     if scores.bounds not in ("unjudged", "both") or not measure.list_only or len(runs) < 2:
         return []
-    mean = scores.mean()
-    low, high = mean.low[:, 0, 0], mean.high[:, 0, 0]
+    mean, topics = scores.mean(), scores.value.shape[1] if measure.total == "sum" else 1
+    low, high = mean.low[:, 0, 0] / topics, mean.high[:, 0, 0] / topics
     least, most = (high, low) if measure.lower_is_better else (low, high)
     could_lead = np.flatnonzero(better(most, least[leader], measure) & (np.arange(len(runs)) != leader)).tolist()
     if not could_lead:

@@ -54,7 +54,6 @@ function pairOf(a, b, measure) {
   const around = { ...row };
   for (const [name, from] of Object.entries(words.negated)) around[name] = less(0, row[from]);
   for (const [name, from] of Object.entries(words.swapped)) around[name] = row[from];
-  for (const name of words.complemented) around[name] = 1 - row[name];
   return around;
 }
 
