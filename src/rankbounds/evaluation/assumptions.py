@@ -213,8 +213,10 @@ class Assumptions:
     def values(self, measures: Sequence[Measure], rankings: Rankings) -> Floats:
         """The measures of each list, column by column."""
         values = np.empty((rankings.length.size, len(measures)))
+        assumed = self.unjudged(rankings)
+        compute = self._treated if self.bounds == "none" else self._with_ties  # bounds may ask for a value again
         for number, measure in enumerate(measures):
-            values[:, number] = self.value(measure, rankings)
+            values[:, number] = compute(measure, rankings if measure.as_retrieved else assumed)
         return values
 
     def assumed(self, measure: Measure, rankings: Rankings) -> Rankings:

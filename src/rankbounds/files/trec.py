@@ -407,9 +407,9 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
     source = Source(text.name, "line", text.before)
     if len(blocks) == 1:
         (block,) = blocks
-        names = names_in_lines(text.buffer, block.topics.start, block.topics.length) or block.topics.to_list()
+        names = names_in_lines(text.buffer, block.topics.start, block.topics.length) or tuple(block.topics.to_list())
         topic, docs = block.topic.astype(np.int32, copy=False), Ids(text.buffer, block.start, block.length)
-        return Pairs(tuple(names), topic, docs, block.keys, source), block.value
+        return Pairs(names, topic, docs, block.keys, source), block.value
     names, numbers = _numbered([block.topics for block in blocks])
     ends = list(itertools.accumulate(block.value.size for block in blocks))
     in_place = all(block.in_place for block in blocks)
@@ -428,10 +428,10 @@ def _joined(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tup
     for _ in in_threads(fill, range(len(blocks)), threads):
         pass
     docs = Ids(text.buffer, table.start, table.length)
-    return Pairs(tuple(names), table.topic, docs, table.keys, source), table.value
+    return Pairs(names, table.topic, docs, table.keys, source), table.value
 
 
-def _numbered(topics: list[Ids]) -> tuple[list[str], list[Ints]]:
+def _numbered(topics: list[Ids]) -> tuple[tuple[str, ...], list[Ints]]:
     """The names of all topics in the order in which they are first met, and the numbers of each block's."""
     cuts = np.cumsum([len(block) for block in topics])[:-1]
     start, length = (np.concatenate([getattr(block, name) for block in topics]) for name in ("start", "length"))
@@ -440,5 +440,5 @@ def _numbered(topics: list[Ids]) -> tuple[list[str], list[Ints]]:
         every = Ids(topics[0].text, start, length)
         numbers: dict[bytes, int] = {}
         number = np.array([numbers.setdefault(name, len(numbers)) for name in every.raw_list()], dtype=np.int32)
-        merged = [name.decode("utf-8", "surrogateescape") for name in numbers], number
+        merged = tuple(name.decode("utf-8", "surrogateescape") for name in numbers), number
     return merged[0], np.split(merged[1], cuts)

@@ -36,9 +36,10 @@ def ranked_rows(
 
 def compared_scores(run: Run, precision: Precision) -> Floats:
     """The scores in the precision in which they are compared; those too large for it are equal."""
+    if precision == "double":
+        return run.score
     with np.errstate(over="ignore"):
-        scores: Floats = run.score.astype(np.float32 if precision == "single" else np.float64, copy=False)
-    return scores
+        return run.score.astype(np.float32)
 
 
 def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None = None) -> tuple[Ints | None, Flags]:

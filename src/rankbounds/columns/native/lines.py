@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from rankbounds.arrays import Bytes, Ints
@@ -26,7 +28,7 @@ def holds_nul(text: Bytes, begin: int, stop: int) -> bool:
     return holds
 
 
-def merged_topics(text: Bytes, start: Ints, length: Ints) -> tuple[list[str], Ints] | None:
+def merged_topics(text: Bytes, start: Ints, length: Ints) -> tuple[tuple[str, ...], Ints] | None:
     """The distinct ids in order of first appearance, and for every one the number of it.
 
     They stand in a text of lines, so that none holds a newline.
@@ -61,14 +63,14 @@ def renumber(topic: Ints, number: Ints) -> None:
         raise IndexError("a topic without a number")
 
 
-def names_in_lines(text: Bytes, start: Ints, length: Ints) -> list[str] | None:
+def names_in_lines(text: Bytes, start: Ints, length: Ints) -> tuple[str, ...] | None:
     """Ids that stand in a text of lines."""
     if native.kernel is None:
         return None
     return _names(text_address(text, int((start + length).max(initial=0))), start, length)
 
 
-def _names(place: int, start: Ints, length: Ints) -> list[str]:
+def _names(place: int, start: Ints, length: Ints) -> tuple[str, ...]:
     count = start.size
     start, length = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(length, np.int32)
     joined = np.empty(int(length.sum()) + count, dtype=np.uint8)
@@ -79,7 +81,13 @@ def _names(place: int, start: Ints, length: Ints) -> list[str]:
         count,
         address_of(joined, np.uint8, joined.size),
     )
-    return joined.tobytes().decode("utf-8", "surrogateescape").split("\n")[:-1]
+    return _split(joined.tobytes())
+
+
+@lru_cache(maxsize=4)
+def _split(lines: bytes) -> tuple[str, ...]:
+    """The texts of lines; runs of one collection mostly have the same topics."""
+    return tuple(lines.decode("utf-8", "surrogateescape").split("\n")[:-1])
 
 
 class Lines:
