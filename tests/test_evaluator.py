@@ -127,6 +127,15 @@ def test_evaluate_takes_dicts_as_it_takes_tables(options):
             np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
 
 
+@pytest.mark.parametrize("document", ["a", "x"], ids=["judged", "strange"])
+def test_every_list_of_a_dict_is_shown_once(document):
+    shown = []
+    run = {query: {f"{document}{number}": float(number) for number in range(30)} for query in ("1", "2")}
+    qrels = {query: {"a3": 1, "a29": 0} for query in ("1", "2", "3")}
+    rb.evaluate(qrels, run, "AP", observe=lambda number, rankings: shown.extend(rankings.topic.tolist()))
+    assert sorted(shown) == [0, 1, 2]
+
+
 def test_facts_go_to_other_processes_without_what_holds_addresses():
     facts = TopicFacts(as_qrels({"1": {"a": 1, "b": 0}, "2": {"c": 1}}))
     assert join_dict({"1": {"a": 1.0}}, facts) is not None or not native.in_use()

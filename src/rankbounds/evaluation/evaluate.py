@@ -283,8 +283,7 @@ def score_runs(
             joined = join_dict(job.given, facts, **joining(measures, assumptions))
             if joined is not None:
                 result = score_joined(joined, job.place, *how, seen)
-                if result.any_judged:
-                    return result
+                return result if result.any_judged else result.noted(job.read(), facts.qrels)
         run = job.read()
         if index is not None:
             index.join()

@@ -46,6 +46,13 @@ class RunResult:
         """Is any document among the first ten of a list judged?"""
         return bool((self.judged > 0).any())
 
+    def noted(self, run: Run, qrels: Qrels) -> RunResult:
+        """With what the run itself says."""
+        strange = "" if self.any_judged else strange_documents(run, qrels)
+        if not run.prepared and not strange:
+            return self
+        return replace(self, notes=replace(self.notes, prepared=run.prepared, strange_documents=strange))
+
 
 def score_run(
     run: Run,
@@ -58,11 +65,7 @@ def score_run(
 ) -> RunResult:
     """Join one run with the judgments and score it."""
     joined = join(run, facts, tie_key=assumptions.ties_key, **joining(measures, assumptions))
-    result = score_joined(joined, run.name, facts, measures, assumptions, threads, cells, observe)
-    strange = "" if result.any_judged else strange_documents(run, facts.qrels)
-    if not run.prepared and not strange:
-        return result
-    return replace(result, notes=replace(result.notes, prepared=run.prepared, strange_documents=strange))
+    return score_joined(joined, run.name, facts, measures, assumptions, threads, cells, observe).noted(run, facts.qrels)
 
 
 def joining(measures: Sequence[Measure], assumptions: Assumptions) -> dict[str, Any]:

@@ -292,7 +292,7 @@ def _of_like_length(length: Ints) -> Iterator[Ints]:
     """The numbers of lists of up to 1, 2, 4, 8, ... documents, about as many at a time as make a batch."""
     if not length.size:
         return
-    shortest, longest = ((int(end) - 1).bit_length() for end in (length.min(), length.max()))
+    shortest, longest = ((max(int(end), 1) - 1).bit_length() for end in (length.min(), length.max()))
     size_class = np.ceil(np.log2(np.maximum(length, 1))) if shortest < longest else length
     for power in range(shortest, longest + 1):
         lists = (size_class == power).nonzero()[0] if shortest < longest else np.arange(length.size)
