@@ -25,9 +25,12 @@ def in_threads(function: Callable[[Given], Result], items: Sequence[Given], thre
     what one has in the processor's cache the next throws out.
     """
     if threads < 2 or len(items) < 2 or (threads := processors(threads)) < 2:
-        yield from map(function, items)
-        return
+        return map(function, items)
+    return _in_pool(function, items, min(threads, len(items)))
+
+
+def _in_pool(function: Callable[[Given], Result], items: Sequence[Given], threads: int) -> Iterator[Result]:
     from concurrent.futures import ThreadPoolExecutor  # late: it brings much along, and the version need not wait
 
-    with ThreadPoolExecutor(min(threads, len(items))) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         yield from pool.map(function, items)

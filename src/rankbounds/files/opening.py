@@ -303,6 +303,8 @@ def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
             done += count
         return done
 
+    if len(target) <= _PIECE_BYTES:
+        return read_piece(0)
     several = threads if hasattr(os, "preadv") else 1
     return sum(in_threads(read_piece, range(0, len(target), _PIECE_BYTES), several))
 

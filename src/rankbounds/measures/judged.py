@@ -41,7 +41,7 @@ class Judged(Measure):
 
     def value(self, rankings: Rankings) -> Floats:
         depth = self.depth(rankings)
-        shown = np.minimum(rankings.length, depth).astype(np.float64)
+        shown = np.minimum(rankings.length, depth)
         return quotient(shown - np.isnan(rankings.grade[..., :depth]).sum(axis=-1), shown)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:

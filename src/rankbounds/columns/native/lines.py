@@ -67,7 +67,7 @@ def names_in_lines(text: Bytes, start: Ints, length: Ints) -> tuple[str, ...] | 
     """Ids that stand in a text of lines."""
     if native.kernel is None:
         return None
-    return _names(text_address(text, int((start + length).max(initial=0))), start, length)
+    return _names(address_of(text, np.uint8, 0), start, length)
 
 
 def _names(place: int, start: Ints, length: Ints) -> tuple[str, ...]:

@@ -58,11 +58,13 @@ typedef struct {
 
 enum { CONTIGUOUS = 1, ALIGNED = 0x100, NOT_SWAPPED = 0x200 };
 
-/* Where an array lies: array, the letter and the size of its kind, and how many entries it must have at least. */
+static PyObject *array_struct; /* the name of what describes an array */
+
+/* Where an array lies: array, the letter of its kind and the size of an entry, and how many entries it has at least. */
 FUNCTION(py_address) {
-    int64_t n[3];
-    if (given < 1 || !numbers_of(arguments + 1, given - 1, 3, n)) return NULL;
-    PyObject *capsule = PyObject_GetAttrString(arguments[0], "__array_struct__");
+    int64_t n[2];
+    if (given < 1 || !numbers_of(arguments + 1, given - 1, 2, n)) return NULL;
+    PyObject *capsule = PyObject_GetAttr(arguments[0], array_struct);
     if (!capsule) return NULL;
     ArrayInterface *array = PyCapsule_GetPointer(capsule, NULL);
     PyObject *address = NULL;
@@ -70,7 +72,7 @@ FUNCTION(py_address) {
         int64_t size = 1;
         for (int axis = 0; axis < array->dimensions; axis++) size *= array->shape[axis];
         int needed = CONTIGUOUS | ALIGNED | NOT_SWAPPED;
-        if (array->kind == (char)n[0] && array->item_size == n[1] && size >= n[2] && (array->flags & needed) == needed)
+        if ((array->kind << 8 | array->item_size) == n[0] && size >= n[1] && (array->flags & needed) == needed)
             address = PyLong_FromVoidPtr(array->data);
         else
             PyErr_SetString(PyExc_TypeError, "an array of another kind or size");
@@ -306,7 +308,7 @@ static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_kernel", "The compiled twin of the columns.", -1, methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__kernel(void) {
-    PyObject *module = PyModule_Create(&definition);
+    PyObject *module = (array_struct = PyUnicode_InternFromString("__array_struct__")) ? PyModule_Create(&definition) : NULL;
     if (module) {
         PyModule_AddIntConstant(module, "CONTRACT", CONTRACT);
         PyModule_AddIntConstant(module, "RANDOM_WORDS", (sizeof(Random) + 7) / 8);
