@@ -177,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report(title, results, more)
         for contender, timings in results.items():
             if workload in targets.LARGE and contender.what == "five measures" and contender.threads == 1:
-                seen = lock.held_share(**given)
+                seen = lock.held_share(**given, rounds=options.rounds)
                 held[workload] = median(timings, "held") if seen is None else seen
             if workload == "one list" and contender.ours:
                 one_list = median(timings, "wall")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -36,16 +37,21 @@ def sampler() -> str | None:
     return shutil.which("py-spy", path=str(Path(sys.executable).parent)) or shutil.which("py-spy")
 
 
-def held_share(qrels: Path, runs: Sequence[Path]) -> float | None:
+def held_share(qrels: Path, runs: Sequence[Path], rounds: int = 5) -> float | None:
     """The share of looks at one thread that found it holding the lock; None where py-spy is not there or may not look.
 
-    The five measures of these runs are evaluated a few times.
+    The five measures of these runs are evaluated a few times; the median over rounds.
     """
     if (program := sampler()) is None:
         return None
     command = [sys.executable, "-c", EVALUATIONS, str(qrels), *map(str, runs)]
-    holding, working = (_seen(program, command, more) for more in (["--gil"], []))
-    return holding / working if holding is not None and working else None
+    shares = []
+    for _ in range(rounds):
+        holding, working = (_seen(program, command, more) for more in (["--gil"], []))
+        if holding is None or not working:
+            return None
+        shares.append(holding / working)
+    return statistics.median(shares)
 
 
 def _seen(program: str, command: Sequence[str], options: Sequence[str]) -> int | None:
