@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from rankbounds.arrays import Bytes, Ints
@@ -81,13 +79,7 @@ def _names(place: int, start: Ints, length: Ints) -> tuple[str, ...]:
         count,
         address_of(joined, np.uint8, joined.size),
     )
-    return _split(joined.tobytes())
-
-
-@lru_cache(maxsize=4)
-def _split(lines: bytes) -> tuple[str, ...]:
-    """The texts of lines; runs of one collection mostly have the same topics."""
-    return tuple(lines.decode("utf-8", "surrogateescape").split("\n")[:-1])
+    return tuple(joined.tobytes().decode("utf-8", "surrogateescape").split("\n")[:-1])
 
 
 class Lines:

@@ -16,7 +16,7 @@ int64_t find_places(const uint8_t *marked, int64_t lists, int64_t width, int64_t
                 list_of[count] = list;
                 rank_of[count] = rank;
                 number_of[count] = count - before;
-                count += marked[rank];
+                count += marked[rank] != 0;
             }
         }
     }
