@@ -55,6 +55,12 @@ def test_the_budget_is_met_exactly(size, seed, data):
     assert (probability[drawn] > 0).all()
 
 
+@pytest.mark.parametrize("unit", [5e-324, 2.2e-311, 1.0, 1e308])
+def test_sizes_may_be_as_small_or_large_as_numbers_are(unit):
+    assert inclusion_probabilities([np.array([unit] * 4)], 1).tolist() == [0.25] * 4
+    assert inclusion_probabilities([np.array([unit, unit, 0.0]), np.ones(3)], 3).tolist() == [1.0] * 3
+
+
 def test_documents_are_drawn_as_often_as_their_probability_says():
     probability = inclusion_probabilities([np.array([5.0, 3.0, 2.0, 1.0, 1.0, 0.5, 0.2, 0.0])], 3)
     rng, count, draws = np.random.default_rng(1), np.zeros(8), 20_000

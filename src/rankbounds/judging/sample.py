@@ -258,7 +258,8 @@ def inclusion_probabilities(sizes: list[Floats], budget: int) -> Floats:
 def _proportional(size: Floats, budget: int) -> Floats:
     """As many of the largest at 1 as needed for the others, in proportion, to be below 1."""
     order = np.argsort(-size, kind="stable")
-    size = np.maximum(size, NEGLIGIBLE * size.max(initial=0.0))  # smaller ones have no proportion that numbers can hold
+    size = np.ldexp(size, -np.frexp(size.max())[1])  # about 1 at the most, so that sums and quotients are numbers
+    size = np.maximum(size, NEGLIGIBLE * size.max())  # smaller ones have no proportion that numbers can hold
     falling = size[order]
     rest = np.cumsum(falling[::-1])[::-1]
     number_certain = int(np.argmax(falling * (budget - np.arange(size.size)) < rest * SURE))
