@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
@@ -151,6 +151,7 @@ def test_moments_and_distribution_are_those_of_all_judgments(several, chances):
     st.lists(st.tuples(st.floats(-1, 1), st.sampled_from([0.0, 0.02, 0.3, 0.5, 1.0])), min_size=1, max_size=13),
     st.floats(-1, 1),
 )
+@example([(-1.0, 0.02)] * 3, 0.0)
 def test_the_grid_is_within_its_stated_error_of_enumeration(parts, base):
     weight, chance = np.array([w for w, _ in parts]), np.array([q for _, q in parts])
     exact = distribution_of_sum(weight, chance, base)

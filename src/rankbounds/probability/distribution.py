@@ -131,11 +131,13 @@ def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
         several = np.stack([_convolved(steps[mine], chance[mine]) for mine in blocks[first : first + TOGETHER]])
         transform *= rfft(several, axis=-1).prod(axis=0)
     probability = np.maximum(np.fft.irfft(transform, CELLS), 0.0)
-    # The grid is a circle: it is cut open opposite the mean.
-    center = float(steps @ chance)
-    first = math.floor(center) - CELLS // 2 if weight.sum() > length else 0
-    probability = np.roll(probability, -(first % CELLS))
-    value = base + float(rounding @ chance) + step * (first + np.arange(CELLS))
+    most = int(steps.sum())
+    if most < CELLS:  # beyond the largest sum there is nothing but what transforms leave of rounding
+        first, probability = 0, probability[: most + 1]
+    else:  # the grid is a circle: it is cut open opposite the mean
+        first = math.floor(float(steps @ chance)) - CELLS // 2
+        probability = np.roll(probability, -(first % CELLS))
+    value = base + float(rounding @ chance) + step * (first + np.arange(probability.size))
     inside = np.flatnonzero(probability > 1e-18)
     kept = slice(int(inside[0]), int(inside[-1]) + 1)
     return Distribution(value[kept], probability[kept] / probability[kept].sum(), error)
