@@ -11,6 +11,7 @@ from rankbounds.collection.inputs import judgments_from
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluator import PreparedScoring
+from rankbounds.interop.trec_eval import at_level, negative_as_unjudged
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.names_elsewhere import FAMILIES, NICKNAMES
@@ -70,11 +71,13 @@ class RelevanceEvaluator:
         given = [measures] if isinstance(measures, str | Measure) else list(measures)
         named = {name: measure for part in given for name, measure in _named(part)}
         self.names = list(named)
-        self.measures = [_at_level(measure, relevance_level) for measure in named.values()]
+        self.measures = [
+            measure if relevance_level == 1 else at_level(measure, relevance_level) for measure in named.values()
+        ]
         if judged_docs_only_flag:
-            self.measures = [measure if measure.as_retrieved else Condensed(measure) for measure in self.measures]
+            self.measures = [Condensed(measure) for measure in self.measures]
         assumptions = Assumptions(ties, bounds="none", topics="shared", score_precision=score_precision)
-        facts = TopicFacts(judgments_from(query_relevance))
+        facts = TopicFacts(negative_as_unjudged(judgments_from(query_relevance)))
         self._topics = set(facts.query_ids)
         self._prepared = PreparedScoring(facts, self.measures, assumptions)
 
@@ -153,7 +156,3 @@ def _named(given: str | Measure) -> list[tuple[str, Measure]]:
         return [(name, parse_measure(name)) for name in names]
     measure = parse_measure(given)
     return [(given if trec_name(measure) == given else str(measure), measure)]
-
-
-def _at_level(measure: Measure, level: float) -> Measure:
-    return measure if level == 1 else measure.at_level(level)
