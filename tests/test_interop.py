@@ -57,6 +57,14 @@ class TestRelevanceEvaluator:
         qrels, run = {"q": {"a": 1, "b": 1, "c": -2}}, {"q": {"c": 4.0, "a": 3.0, "x": 2.0, "b": 1.0}}
         assert rb.RelevanceEvaluator(qrels, [name], **options).evaluate(run) == {"q": {name: value}}
 
+    def test_subtopics_are_kept(self):
+        rows = [("q", "a", "1", 1), ("q", "b", "2", 1), ("q", "c", "2", -2)]
+        columns = zip(("query_id", "doc_id", "subtopic", "relevance"), zip(*rows, strict=True), strict=True)
+        qrels = {name: list(values) for name, values in columns}
+        run = {"q": {"c": 3.0, "a": 2.0, "b": 1.0}}
+        values = rb.RelevanceEvaluator(qrels, ["StRec@2", "StRec@3"]).evaluate(run)
+        assert values == {"q": {"StRec@2": 0.5, "StRec@3": 1.0}}
+
     @pytest.mark.parametrize("level", [1, 2, 3])
     @pytest.mark.parametrize("judged_only", [False, True])
     def test_agrees_with_the_command_trec_eval_in_every_measure(self, level, judged_only):

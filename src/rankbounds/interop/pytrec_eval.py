@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,13 +11,14 @@ from rankbounds.collection.inputs import judgments_from
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluator import PreparedScoring
-from rankbounds.interop.trec_eval import at_level, negative_as_unjudged
+from rankbounds.interop.trec_eval import at_level
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.names_elsewhere import FAMILIES, NICKNAMES
 from rankbounds.measures.trec_names import trec_name
 from rankbounds.rankings.topic_facts import TopicFacts
 
+T = TypeVar("T")
 _NO_NUMBERS = ("runid", "relstring")
 """What trec_eval prints and pytrec_eval gives as 0."""
 supported_nicknames: dict[str, set[str]] = {
@@ -77,7 +78,8 @@ class RelevanceEvaluator:
         if judged_docs_only_flag:
             self.measures = [Condensed(measure) for measure in self.measures]
         assumptions = Assumptions(ties, bounds="none", topics="shared", score_precision=score_precision)
-        facts = TopicFacts(negative_as_unjudged(judgments_from(query_relevance)))
+        judgments = judgments_from(query_relevance)
+        facts = TopicFacts(judgments.only_judged(judgments.grade >= 0))
         self._topics = set(facts.query_ids)
         self._prepared = PreparedScoring(facts, self.measures, assumptions)
 
@@ -105,40 +107,28 @@ compute_aggregated_measure = aggregate
 
 def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
     """The lines of a run in TREC's format as ``{query: {document: score}}``."""
-    nested: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(lines, start=1):
-        query, _, document, _, score, *_ = _fields(line, 6, number)
-        _put(nested, query, document, _as_number(score, number), number)
-    return nested
+    return _parsed(lines, 6, 4, float)
 
 
 def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, int]]:
     """The lines of judgments in TREC's format as ``{query: {document: grade}}``."""
-    nested: dict[str, dict[str, int]] = {}
+    return _parsed(lines, 4, 3, lambda text: int(float(text)))
+
+
+def _parsed(lines: Iterable[str], count: int, column: int, number_in: Callable[[str], T]) -> dict[str, dict[str, T]]:
+    nested: dict[str, dict[str, T]] = {}
     for number, line in enumerate(lines, start=1):
-        query, _, document, grade = _fields(line, 4, number)
-        _put(nested, query, document, int(_as_number(grade, number)), number)
+        fields = line.split()
+        if len(fields) != count:
+            raise DataError(f"line {number}", f"{len(fields)} fields, but {count} belong there.")
+        query, _, document = fields[:3]
+        if document in nested.setdefault(query, {}):
+            raise DataError(f"line {number}", f'document "{document}" stands twice for query "{query}".')
+        try:
+            nested[query][document] = number_in(fields[column])
+        except (ValueError, OverflowError):
+            raise DataError(f"line {number}", f'"{fields[column]}" is not a number.') from None
     return nested
-
-
-def _fields(line: str, count: int, number: int) -> list[str]:
-    parts = line.split()
-    if len(parts) != count:
-        raise DataError(f"line {number}", f"{len(parts)} fields, but {count} belong there.")
-    return parts
-
-
-def _as_number(text: str, number: int) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise DataError(f"line {number}", f'"{text}" is not a number.') from None
-
-
-def _put(nested: dict[str, dict[str, Any]], query: str, document: str, value: float, number: int) -> None:
-    if document in nested.setdefault(query, {}):
-        raise DataError(f"line {number}", f'document "{document}" stands twice for query "{query}".')
-    nested[query][document] = value
 
 
 def _named(given: str | Measure) -> list[tuple[str, Measure]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule, gain_rule
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.run_notes import some
@@ -49,6 +49,7 @@ LENGTH_OF_RELSTRING, PERSISTENCE = 10, 0.9
 NONRELEVANT = 0.5
 """What grade 0 becomes. An unjudged document counts as one of grade 0, but in trec_eval it gains nothing where a table
 gives grade 0 something: the two must differ."""
+LINEAR = GainRule(((NONRELEVANT, 0.0),))
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,8 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
     """Score the run for the names asked for, each with its parameters."""
     entries = [entry for base in PRINTED if base in asked for entry in _entries(base, asked[base], options)]
     judgments = _as_trec_eval_reads(qrels)
-    linear = _gains("", "")
-    facts_by_rule = {rule: TopicFacts(judgments, rule) for rule in {linear, *(entry.gains for entry in entries)}}
-    facts = facts_by_rule[linear]
+    facts_by_rule = {rule: TopicFacts(judgments, rule) for rule in {LINEAR, *(entry.gains for entry in entries)}}
+    facts = facts_by_rule[LINEAR]
     joined = join(run, facts, topics="shared")
     lacking = set(joined.missing)
     missing = [number for number, name in enumerate(facts.query_ids) if name in lacking]
@@ -183,14 +183,14 @@ def _asked(measures: Sequence[str]) -> dict[str, str]:
 
 def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
     """The lines of one of trec_eval's names."""
-    linear, name = _gains(base, ""), _name(base, parameters)
+    level, name = float(options.level_for_rel), _name(base, parameters)
     if base in ("runid", "relstring"):
         return
     if base in FAMILIES:
         for value in _values(base, parameters):
             measure = parse_measure(f"{base}_{value}")
             label = f"{base}_{measure.cutoff}" if measure.cutoff else f"{base}_{float(value):.2f}"
-            yield Entry(base, label, _at_level(measure, options), linear, measure.total)
+            yield Entry(base, label, at_level(measure, level).value, LINEAR, measure.total)
     elif base in ("rbp", "rbp_resid"):
         pairs = parameters.split(",") if parameters else []
         p = next((_number(pair[2:], base) for pair in pairs if pair.startswith("p=")), PERSISTENCE)
@@ -201,17 +201,16 @@ def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
         points = tuple(_number(part, base) for part in parameters.split(",")) if parameters else POINTS
         if list(points) != sorted(points):
             raise UsageError(f'"{base}.{parameters}": write points of recall in rising order.')
-        yield Entry(base, name, _mean_of_points(points, options.level_for_rel), linear, "mean")
+        yield Entry(base, name, _mean_of_points(points, level), LINEAR, "mean")
     elif base == "utility":
-        yield Entry(base, name, _at_level(_utility(parameters, options), options), linear, "mean")
+        yield Entry(base, name, at_level(_utility(parameters, options), level).value, LINEAR, "mean")
     elif base == "set_F":
-        weight = _number(parameters or 1.0, base)
-        yield Entry(base, name, _weighted_mean(weight, options.level_for_rel), linear, "mean")
+        yield Entry(base, name, _weighted_mean(_number(parameters or 1.0, base), level), LINEAR, "mean")
     elif parameters and base not in TAKES_GAINS:
         raise UsageError(f'"{base}.{parameters}": {base} takes no parameters.')
     else:
         measure = parse_measure(base)
-        yield Entry(base, name, _at_level(measure, options), _gains(base, parameters), measure.total)
+        yield Entry(base, name, at_level(measure, level).value, _gains(base, parameters), measure.total)
 
 
 def _name(base: str, parameters: str) -> str:
@@ -270,24 +269,20 @@ def at_level(measure: Measure, level: float) -> Measure:
     return _RnDCG(level) if isinstance(measure, RnDCG) else measure.at_level(level)
 
 
-def _at_level(measure: Measure, options: Options) -> Column:
-    return at_level(measure, float(options.level_for_rel)).value
-
-
-def _mean_of_points(points: tuple[float, ...], level: int) -> Column:
+def _mean_of_points(points: tuple[float, ...], level: float) -> Column:
     def mean(rankings: Rankings) -> Floats:
         # From the highest recall down, as trec_eval adds.
-        return np.cumsum(interpolated(rankings, float(level), points)[::-1], axis=0)[-1] / len(points)
+        return np.cumsum(interpolated(rankings, level, points)[::-1], axis=0)[-1] / len(points)
 
     return mean
 
 
-def _weighted_mean(weight: float, level: int) -> Column:
+def _weighted_mean(weight: float, level: float) -> Column:
     """F as trec_eval computes it, from precision and recall: its values round as they do there."""
 
     def mean(rankings: Rankings) -> Floats:
-        number = rankings.relevant(float(level)).sum(axis=-1)
-        precision, recall = quotient(number, rankings.length), quotient(number, rankings.num_relevant(float(level)))
+        number = rankings.relevant(level).sum(axis=-1)
+        precision, recall = quotient(number, rankings.length), quotient(number, rankings.num_relevant(level))
         return quotient((weight + 1) * precision * recall, weight * precision + recall)
 
     return mean
@@ -306,14 +301,9 @@ def _residual(p: float) -> Column:
 
 
 def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
-    """Whole grades, none of them 0."""
+    """Whole grades, none of them 0, and every negative one for a document that was pooled and not judged."""
     grade = np.trunc(qrels.grade)
-    return negative_as_unjudged(Qrels(qrels.pairs, np.where(grade == 0, NONRELEVANT, grade)))
-
-
-def negative_as_unjudged(qrels: Qrels) -> Qrels:
-    """Every negative grade stands for a document that was pooled and not judged, not -1 alone."""
-    return Qrels(qrels.pairs, np.where(qrels.grade < 0, float(POOLED_NOT_JUDGED), qrels.grade))
+    return Qrels(qrels.pairs, np.where(grade == 0, NONRELEVANT, grade)).only_judged(grade >= 0)
 
 
 def _lists(batches: Iterator[Rankings], facts: TopicFacts, missing: list[int], options: Options) -> Iterator[Rankings]:
