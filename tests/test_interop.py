@@ -9,8 +9,11 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.cli import main
+from rankbounds.collection.inputs import judgments_from
+from rankbounds.collection.run import as_run
 from rankbounds.errors import DataError, UsageError
 from rankbounds.interop import pytrec_eval as ours
+from rankbounds.interop import trec_eval
 from rankbounds.interop.pytrec_eval import aggregate
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
@@ -36,12 +39,52 @@ class TestRelevanceEvaluator:
             qrels, run = collection(seed)
             run["unjudged"] = {"d1": 1.0}
             del run["q3"]
-            names = [name for name in NAMES if not (options.get("judged_docs_only_flag") and name == "num_ret")]
-            theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names), **options).evaluate(run)
-            ours = rb.RelevanceEvaluator(qrels, names, **options).evaluate(run)
+            theirs = pytrec_eval.RelevanceEvaluator(qrels, set(NAMES), **options).evaluate(run)
+            ours = rb.RelevanceEvaluator(qrels, NAMES, **options).evaluate(run)
             assert ours.keys() == theirs.keys()
             for query, values in theirs.items():
                 assert ours[query] == pytest.approx(values, abs=1e-12), query
+
+    @pytest.mark.parametrize(
+        ("options", "name", "value"),
+        [
+            ({"judged_docs_only_flag": True}, "num_ret", 2.0),
+            ({"relevance_level": 2}, "Rndcg", 0.0),
+            ({}, "num_nonrel_judged_ret", 0.0),
+        ],
+    )
+    def test_values_that_hold_with_options_and_negative_grades(self, options, name, value):
+        qrels, run = {"q": {"a": 1, "b": 1, "c": -2}}, {"q": {"c": 4.0, "a": 3.0, "x": 2.0, "b": 1.0}}
+        assert rb.RelevanceEvaluator(qrels, [name], **options).evaluate(run) == {"q": {name: value}}
+
+    def test_subtopics_are_kept(self):
+        rows = [("q", "a", "1", 1), ("q", "b", "2", 1), ("q", "c", "2", -2)]
+        columns = zip(("query_id", "doc_id", "subtopic", "relevance"), zip(*rows, strict=True), strict=True)
+        qrels = {name: list(values) for name, values in columns}
+        run = {"q": {"c": 3.0, "a": 2.0, "b": 1.0}}
+        values = rb.RelevanceEvaluator(qrels, ["StRec@2", "StRec@3"]).evaluate(run)
+        assert values == {"q": {"StRec@2": 0.5, "StRec@3": 1.0}}
+
+    @pytest.mark.parametrize("level", [1, 2, 3])
+    @pytest.mark.parametrize("judged_only", [False, True])
+    def test_agrees_with_the_command_trec_eval_in_every_measure(self, level, judged_only):
+        compared = 0
+        for seed in range(12):
+            draw = random.Random(seed)
+            documents = [f"d{number}" for number in range(draw.randint(3, 14))]
+            grades = draw.choice([(0, 1), (0, 1, 2, 3), (-1, 0, 1, 2), (-2, -1, 0, 3)])
+            qrels = {str(q): {d: draw.choice(grades) for d in draw.sample(documents, 3)} for q in range(4)}
+            run = {str(q): {d: float(draw.randrange(5)) for d in draw.sample(documents, 3)} for q in range(4)}
+            evaluator = rb.RelevanceEvaluator(qrels, ["all_trec"], level, judged_only)
+            found = evaluator.evaluate(run)
+            options = trec_eval.Options(level_for_rel=level, judged_docs_only=judged_only)
+            asked = dict.fromkeys(ours.supported_nicknames["all_trec"], "")
+            command = trec_eval.evaluation(judgments_from(qrels), as_run(run), asked, options)
+            for topic, values in zip(command.topics, command.value.tolist(), strict=True):
+                printed = {entry.name: value for entry, value in zip(command.entries, values, strict=True)}
+                assert found[topic] == pytest.approx(printed, abs=1e-12), (seed, topic)
+                compared += len(printed)
+        assert compared > 4000
 
     def test_compares_scores_in_single_precision_as_pytrec_eval(self):
         qrels, run = {"1": {"a": 1, "b": 0}}, {"1": {"a": 1.0 + 1e-12, "b": 1.0}}

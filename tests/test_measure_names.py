@@ -171,6 +171,7 @@ EVERYBODYS = {
     "mrr": "RR",
     "map@100": "AP@100",
     "map@100-l2": "AP(rel=2)@100",
+    "ndcg@10-l1": "nDCG@10",
     "r-precision": "RPrec",
     "ndcg_burges@10": "nDCG(gain=exp)@10",
     "rbp.95": "RBP(p=0.95)",
@@ -280,6 +281,11 @@ def test_a_measure_can_be_given_its_depth_later():
         ("prefs_simp", "it compares pairs of preferences"),
         ("Hole@10", "Unjudged@10"),
         ("Accuracy@5", "Success@k"),
+        ("Compat", "Compatibility(p=0.95) adds up to depth 1000"),
+        ("Compat(p=0.8,normalize=False)", "Compatibility(p=0.95) adds up to depth 1000"),
+        ("rbp.95-l2", "p must be a number"),
+        ("ndcg@10-l2", "nDCG@10 takes grades as gains and has no level"),
+        ("dcg_burges-l3", "Grades below 3 count as 0 in ranx"),
         ("ndcg.1=3,2=9", '--gain "1=3,2=9"'),
         ("nDCG(gains={0:0,1:5})@10", "--gain"),
         ("utility.1,2", "4 numbers"),
@@ -377,7 +383,7 @@ def test_measures_of_ir_measures_are_measures():
 
 @pytest.mark.parametrize("kind", REGISTRY.values(), ids=lambda kind: kind.name)
 def test_every_name_leads_to_its_measure(kind):
-    for name in (kind.name, *kind.aliases):
+    for name in (kind.name, kind.__name__, *kind.aliases):
         label = f"{name}@3" if kind.needs_cutoff else name
         for written in (label, label.swapcase() if kind.name != "RBP" else label):
             assert type(parse_measure(written)) is kind

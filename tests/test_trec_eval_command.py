@@ -145,6 +145,49 @@ def test_other_formats(files, printed):
     assert json.loads(out) == [{"measure": "map", "query_id": "all", "value": "0.4167"}]
 
 
+UNJUDGED = (
+    "1 0 a 0\n1 0 b 1\n1 0 c 2\n1 0 d 0\n1 0 e -1\n2 0 a 1\n2 0 b 0\n",
+    "".join(f"1 Q0 {document} 1 {9 - rank} t\n" for rank, document in enumerate("xabyec"))
+    + "2 Q0 b 1 2 t\n2 Q0 a 2 1 t\n",
+)
+"""Judgments and a run that holds documents not pooled (x, y) and pooled but not judged (e)."""
+
+
+@pytest.mark.parametrize(
+    ("measure", "values"),
+    [
+        ("ndcg.0=1,1=2", "0.5589 0.8597 0.7093"),
+        ("ndcg.0=2,1=1", "0.5273 1.0000 0.7636"),
+        ("dcg.0=1,1=2", "2.3433 2.2619 2.3026"),
+        ("dcg.0=2,1=1", "2.4743 2.6309 2.5526"),
+        ("ideal_dcg.0=1,1=2", "4.1925 2.6309 3.4117"),
+        ("ideal_dcg.0=2,1=1", "4.6925 2.6309 3.6617"),
+        ("ndcg_rel.0=1,1=2", "0.4362 0.6799 0.5580"),
+        ("ndcg_rel.0=2,1=1", "0.4637 1.0000 0.7319"),
+        ("Rndcg.0=1,1=2", "0.3805 0.6799 0.5302"),
+        ("Rndcg.0=2,1=1", "0.4387 1.0000 0.7194"),
+        ("G.0=1,1=2", "0.3820 0.8770 0.6295"),
+        ("G.0=2,1=1", "0.3149 1.0000 0.6575"),
+    ],
+)
+def test_unjudged_documents_gain_nothing_where_grade_0_gains_something(tmp_path, printed, measure, values):
+    """Values are trec_eval 10's."""
+    for name, text in zip(("qrels", "run"), UNJUDGED, strict=True):
+        (tmp_path / name).write_text(text)
+    code, out = printed("-q", "-m", measure, tmp_path / "qrels", tmp_path / "run")
+    assert code == 0
+    assert [line.split("\t")[2] for line in out.splitlines()] == values.split()
+
+
+def test_residuals_are_added_in_trec_evals_order(tmp_path, printed):
+    """Half way between two printed numbers it is the order of additions that rounds: trec_eval 10 prints 0.9136."""
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n2 0 d 1\n")
+    (tmp_path / "run").write_text(
+        "1 Q0 x 1 1 t\n" + "".join(f"2 Q0 {document} 1 {9 - rank} t\n" for rank, document in enumerate("axyd"))
+    )
+    assert printed("-m", "rbp_resid", tmp_path / "qrels", tmp_path / "run")[1].split() == ["rbp_resid", "all", "0.9136"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -156,6 +199,9 @@ def test_other_formats(files, printed):
         (["-m", "P.0"], "from 1 on"),
         (["-m", "map.5"], "takes no parameters"),
         (["-m", "ndcg.5"], "gains are given as in"),
+        (["-m", "ndcg.-1=2"], "for grades from 0 on"),
+        (["-m", "ndcg.S=2"], "for grades from 0 on"),
+        (["-m", "11pt_avg.0.5,0.2"], "rising order"),
         (["-m", "utility.1,2"], "four numbers"),
         (["-m", "utility.1,0,0,1"], "-N"),
         (["-l", "0"], "must be 1 or more"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,12 +11,14 @@ from rankbounds.collection.inputs import judgments_from
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluator import PreparedScoring
+from rankbounds.interop.trec_eval import at_level
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.names_elsewhere import FAMILIES, NICKNAMES
 from rankbounds.measures.trec_names import trec_name
 from rankbounds.rankings.topic_facts import TopicFacts
 
+T = TypeVar("T")
 _NO_NUMBERS = ("runid", "relstring")
 """What trec_eval prints and pytrec_eval gives as 0."""
 supported_nicknames: dict[str, set[str]] = {
@@ -70,11 +72,14 @@ class RelevanceEvaluator:
         given = [measures] if isinstance(measures, str | Measure) else list(measures)
         named = {name: measure for part in given for name, measure in _named(part)}
         self.names = list(named)
-        self.measures = [_at_level(measure, relevance_level) for measure in named.values()]
+        self.measures = [
+            measure if relevance_level == 1 else at_level(measure, relevance_level) for measure in named.values()
+        ]
         if judged_docs_only_flag:
-            self.measures = [measure if measure.as_retrieved else Condensed(measure) for measure in self.measures]
+            self.measures = [Condensed(measure) for measure in self.measures]
         assumptions = Assumptions(ties, bounds="none", topics="shared", score_precision=score_precision)
-        facts = TopicFacts(judgments_from(query_relevance))
+        judgments = judgments_from(query_relevance)
+        facts = TopicFacts(judgments.only_judged(judgments.grade >= 0))
         self._topics = set(facts.query_ids)
         self._prepared = PreparedScoring(facts, self.measures, assumptions)
 
@@ -102,40 +107,28 @@ compute_aggregated_measure = aggregate
 
 def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
     """The lines of a run in TREC's format as ``{query: {document: score}}``."""
-    nested: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(lines, start=1):
-        query, _, document, _, score, *_ = _fields(line, 6, number)
-        _put(nested, query, document, _as_number(score, number), number)
-    return nested
+    return _parsed(lines, 6, 4, float)
 
 
 def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, int]]:
     """The lines of judgments in TREC's format as ``{query: {document: grade}}``."""
-    nested: dict[str, dict[str, int]] = {}
+    return _parsed(lines, 4, 3, lambda text: int(float(text)))
+
+
+def _parsed(lines: Iterable[str], count: int, column: int, number_in: Callable[[str], T]) -> dict[str, dict[str, T]]:
+    nested: dict[str, dict[str, T]] = {}
     for number, line in enumerate(lines, start=1):
-        query, _, document, grade = _fields(line, 4, number)
-        _put(nested, query, document, int(_as_number(grade, number)), number)
+        fields = line.split()
+        if len(fields) != count:
+            raise DataError(f"line {number}", f"{len(fields)} fields, but {count} belong there.")
+        query, _, document = fields[:3]
+        if document in nested.setdefault(query, {}):
+            raise DataError(f"line {number}", f'document "{document}" stands twice for query "{query}".')
+        try:
+            nested[query][document] = number_in(fields[column])
+        except (ValueError, OverflowError):
+            raise DataError(f"line {number}", f'"{fields[column]}" is not a number.') from None
     return nested
-
-
-def _fields(line: str, count: int, number: int) -> list[str]:
-    parts = line.split()
-    if len(parts) != count:
-        raise DataError(f"line {number}", f"{len(parts)} fields, but {count} belong there.")
-    return parts
-
-
-def _as_number(text: str, number: int) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise DataError(f"line {number}", f'"{text}" is not a number.') from None
-
-
-def _put(nested: dict[str, dict[str, Any]], query: str, document: str, value: float, number: int) -> None:
-    if document in nested.setdefault(query, {}):
-        raise DataError(f"line {number}", f'document "{document}" stands twice for query "{query}".')
-    nested[query][document] = value
 
 
 def _named(given: str | Measure) -> list[tuple[str, Measure]]:
@@ -153,7 +146,3 @@ def _named(given: str | Measure) -> list[tuple[str, Measure]]:
         return [(name, parse_measure(name)) for name in names]
     measure = parse_measure(given)
     return [(given if trec_name(measure) == given else str(measure), measure)]
-
-
-def _at_level(measure: Measure, level: float) -> Measure:
-    return measure if level == 1 else measure.at_level(level)

@@ -6,6 +6,7 @@ options set for all measures, what a topic counts that the run lacks, and lines 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import nan
@@ -14,7 +15,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule, gain_rule
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.run_notes import some
@@ -45,6 +46,10 @@ TAKES_GAINS = ("ndcg", "dcg", "ideal_dcg", "ndcg_rel", "Rndcg", "G", "rbp")
 """Measures whose parameters are the gains of grades: ``ndcg.1=3,2=9``."""
 POINTS = tuple(tenth / 10 for tenth in range(11))
 LENGTH_OF_RELSTRING, PERSISTENCE = 10, 0.9
+NONRELEVANT = 0.5
+"""What grade 0 becomes. An unjudged document counts as one of grade 0, but in trec_eval it gains nothing where a table
+gives grade 0 something: the two must differ."""
+LINEAR = GainRule(((NONRELEVANT, 0.0),))
 
 
 @dataclass(frozen=True)
@@ -91,9 +96,8 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
     """Score the run for the names asked for, each with its parameters."""
     entries = [entry for base in PRINTED if base in asked for entry in _entries(base, asked[base], options)]
     judgments = _as_trec_eval_reads(qrels)
-    facts = TopicFacts(judgments)
-    rules = {entry.gains for entry in entries if entry.gains.table}
-    facts_by_rule = {GainRule(): facts} | {rule: TopicFacts(judgments, rule) for rule in rules}
+    facts_by_rule = {rule: TopicFacts(judgments, rule) for rule in {LINEAR, *(entry.gains for entry in entries)}}
+    facts = facts_by_rule[LINEAR]
     joined = join(run, facts, topics="shared")
     lacking = set(joined.missing)
     missing = [number for number, name in enumerate(facts.query_ids) if name in lacking]
@@ -179,33 +183,34 @@ def _asked(measures: Sequence[str]) -> dict[str, str]:
 
 def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
     """The lines of one of trec_eval's names."""
-    linear, name = GainRule(), _name(base, parameters)
+    level, name = float(options.level_for_rel), _name(base, parameters)
     if base in ("runid", "relstring"):
         return
     if base in FAMILIES:
         for value in _values(base, parameters):
             measure = parse_measure(f"{base}_{value}")
             label = f"{base}_{measure.cutoff}" if measure.cutoff else f"{base}_{float(value):.2f}"
-            yield Entry(base, label, _at_level(measure, options), linear, measure.total)
+            yield Entry(base, label, at_level(measure, level).value, LINEAR, measure.total)
     elif base in ("rbp", "rbp_resid"):
         pairs = parameters.split(",") if parameters else []
         p = next((_number(pair[2:], base) for pair in pairs if pair.startswith("p=")), PERSISTENCE)
         rbp = RBP(p=p, graded=True, by_topic=True)
         gains = _gains(base, ",".join(pair for pair in pairs if not pair.startswith("p=")))
-        yield Entry(base, name, rbp.value if base == "rbp" else _residual(rbp), gains, "mean")
+        yield Entry(base, name, rbp.value if base == "rbp" else _residual(p), gains, "mean")
     elif base == "11pt_avg":
         points = tuple(_number(part, base) for part in parameters.split(",")) if parameters else POINTS
-        yield Entry(base, name, _mean_of_points(points, options.level_for_rel), linear, "mean")
+        if list(points) != sorted(points):
+            raise UsageError(f'"{base}.{parameters}": write points of recall in rising order.')
+        yield Entry(base, name, _mean_of_points(points, level), LINEAR, "mean")
     elif base == "utility":
-        yield Entry(base, name, _at_level(_utility(parameters, options), options), linear, "mean")
+        yield Entry(base, name, at_level(_utility(parameters, options), level).value, LINEAR, "mean")
     elif base == "set_F":
-        weight = _number(parameters or 1.0, base)
-        yield Entry(base, name, _weighted_mean(weight, options.level_for_rel), linear, "mean")
+        yield Entry(base, name, _weighted_mean(_number(parameters or 1.0, base), level), LINEAR, "mean")
     elif parameters and base not in TAKES_GAINS:
         raise UsageError(f'"{base}.{parameters}": {base} takes no parameters.')
     else:
         measure = parse_measure(base)
-        yield Entry(base, name, _at_level(measure, options), _gains(base, parameters), measure.total)
+        yield Entry(base, name, at_level(measure, level).value, _gains(base, parameters), measure.total)
 
 
 def _name(base: str, parameters: str) -> str:
@@ -232,9 +237,10 @@ def _number(text: str | float, base: str) -> float:
 
 
 def _gains(base: str, pairs: str) -> GainRule:
-    if pairs and "=" not in pairs:
-        raise UsageError(f'"{base}.{pairs}": gains are given as in {base}.1=3,2=9.')
-    return gain_rule(pairs or None)
+    if pairs and not all(re.match(r"\d+=", pair) for pair in pairs.split(",")):
+        raise UsageError(f'"{base}.{pairs}": gains are given as in {base}.1=3,2=9, for grades from 0 on.')
+    gains = {0.0: 0.0, **dict(gain_rule(pairs or None).table)}
+    return GainRule(tuple((grade or NONRELEVANT, gain) for grade, gain in gains.items()))
 
 
 def _utility(parameters: str, options: Options) -> Measure:
@@ -249,46 +255,55 @@ def _utility(parameters: str, options: Options) -> Measure:
     return Utility(hit, noise, miss, rest, options.number_docs_in_coll)
 
 
-def _at_level(measure: Measure, options: Options) -> Column:
-    level = float(options.level_for_rel)
-    if isinstance(measure, RnDCG):  # grades are gains there, but a topic without a relevant document has 0
-        return lambda rankings: np.where(rankings.num_relevant(level) > 0, measure.value(rankings), 0.0)
-    return measure.at_level(level).value
+class _RnDCG(RnDCG):
+    """Grades are gains, but a topic without a relevant document scores 0."""
+
+    rel: float = 1.0
+
+    def value(self, rankings: Rankings) -> Floats:
+        return np.where(rankings.num_relevant(self.rel) > 0, super().value(rankings), 0.0)
 
 
-def _mean_of_points(points: tuple[float, ...], level: int) -> Column:
+def at_level(measure: Measure, level: float) -> Measure:
+    """The measure with this as the lowest grade that counts as relevant, as trec_eval's option -l has it."""
+    return _RnDCG(level) if isinstance(measure, RnDCG) else measure.at_level(level)
+
+
+def _mean_of_points(points: tuple[float, ...], level: float) -> Column:
     def mean(rankings: Rankings) -> Floats:
         # From the highest recall down, as trec_eval adds.
-        return np.cumsum(interpolated(rankings, float(level), points)[::-1], axis=0)[-1] / len(points)
+        return np.cumsum(interpolated(rankings, level, points)[::-1], axis=0)[-1] / len(points)
 
     return mean
 
 
-def _weighted_mean(weight: float, level: int) -> Column:
+def _weighted_mean(weight: float, level: float) -> Column:
     """F as trec_eval computes it, from precision and recall: its values round as they do there."""
 
     def mean(rankings: Rankings) -> Floats:
-        number = rankings.relevant(float(level)).sum(axis=-1)
-        precision, recall = quotient(number, rankings.length), quotient(number, rankings.num_relevant(float(level)))
+        number = rankings.relevant(level).sum(axis=-1)
+        precision, recall = quotient(number, rankings.length), quotient(number, rankings.num_relevant(level))
         return quotient((weight + 1) * precision * recall, weight * precision + recall)
 
     return mean
 
 
-def _residual(rbp: RBP) -> Column:
+def _residual(p: float) -> Column:
     """What unjudged documents and those beyond the list could add; 0 where every document of the list is judged."""
 
     def residual(rankings: Rankings) -> Floats:
-        unjudged = rankings.holes @ rbp.weights(rankings.width)
-        return np.where(rankings.num_holes > 0, unjudged + rbp.tail(rankings.length), 0.0)
+        # Multiplied and added from rank to rank, as trec_eval does.
+        weights = np.cumprod(np.append(1.0, np.full(rankings.width, p)))
+        unjudged = np.cumsum(np.where(rankings.holes, weights[:-1], 0.0), axis=-1)[:, -1]
+        return np.where(rankings.num_holes > 0, weights[rankings.length] + (1 - p) * unjudged, 0.0)
 
     return residual
 
 
 def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
-    """Whole grades, and every negative one for a document that was pooled and not judged."""
+    """Whole grades, none of them 0, and every negative one for a document that was pooled and not judged."""
     grade = np.trunc(qrels.grade)
-    return Qrels(qrels.pairs, np.where(qrels.grade < 0, float(POOLED_NOT_JUDGED), grade))
+    return Qrels(qrels.pairs, np.where(grade == 0, NONRELEVANT, grade)).only_judged(grade >= 0)
 
 
 def _lists(batches: Iterator[Rankings], facts: TopicFacts, missing: list[int], options: Options) -> Iterator[Rankings]:
@@ -333,7 +348,7 @@ def _relstring(rankings: Rankings, row: int, length: int) -> str:
     """The grades of the first documents, a character each: - for one not pooled, . for one pooled and not judged."""
     shown = slice(0, max(0, min(length, int(rankings.length[row]))))
     characters = [
-        ("." if pooled else "-") if hole else (">" if grade > 9 else f"{grade:.0f}")
+        ("." if pooled else "-") if hole else (">" if grade > 9 else str(int(grade)))
         for hole, pooled, grade in zip(
             rankings.holes[row, shown].tolist(),
             rankings.pooled_holes[row, shown].tolist(),

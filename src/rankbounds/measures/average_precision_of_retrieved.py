@@ -41,6 +41,7 @@ class APRetrieved(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "AP*"
+    aliases: ClassVar[tuple[str, ...]] = ("APRetrieved",)
     examples: ClassVar[tuple[str, ...]] = ("AP*", "AP*@3")
     sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
     list_only: ClassVar[bool] = True

@@ -61,7 +61,6 @@ class Compatibility(Measure):
     p: float = 0.95
 
     name: ClassVar[str] = "Compatibility"
-    aliases: ClassVar[tuple[str, ...]] = ("Compat",)
     examples: ClassVar[tuple[str, ...]] = ("Compatibility(p=0.95)", "Compatibility(p=0.6)")
     sources: ClassVar[tuple[str, ...]] = ("clarke2021assessing",)
     always_shown: ClassVar[tuple[str, ...]] = ("p",)

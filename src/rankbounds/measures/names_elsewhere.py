@@ -20,7 +20,6 @@ NAMES: dict[str, dict[str, str]] = {
         "\u03b1_DCG": "alpha_DCG",
         "\u03b1_nDCG": "alpha_nDCG",
         "StRecall": "StRec",
-        "Compat": "Compatibility",
     },
     "ranx": {
         "hit_rate": "Success",
@@ -141,6 +140,8 @@ ABSENT: dict[str, str] = {
     **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), _CWL),
     "Accuracy": "is Success@k where top-k accuracy is meant, as in BEIR; the chance that a relevant document stands "
     "above another, which ir_measures calls so, is not here",
+    "Compat": "adds up to the end of the list or of the ideal ranking, whichever is longer; Compatibility(p=0.95) "
+    "adds up to depth 1000, as its authors do",
     "Hole": "counts documents that no topic's judgments know; Unjudged@10 counts those not judged for the topic",
 }
 """Names for which there is nothing here, and what to know about them."""

@@ -173,7 +173,7 @@ UTILITY = ("hit", "noise", "miss", "rest")
 def _from_label(text: str) -> Measure:
     """A measure from a label, in which the name may be another tool's."""
     if level := _LEVEL.fullmatch(text):
-        return _from_label(level["label"]).at_level(float(level["level"]))
+        return _at_level(_from_label(level["label"]), int(level["level"]))
     if (at := _AT.fullmatch(text)) and not is_name(text):
         return _from_label(f"{at['name']}@{at['depth']}")
     match = _GRAMMAR.fullmatch(text)
@@ -207,6 +207,16 @@ def _from_label(text: str) -> Measure:
 
         return Condensed(measure)
     return measure
+
+
+def _at_level(measure: Measure, level: int) -> Measure:
+    """The measure at ranx' level."""
+    if level > 1 and "rel" not in measure.parameters:
+        raise UsageError(
+            f"{measure} takes grades as gains and has no level. Grades below {level} count as 0 in ranx: give them "
+            "no gain (for -l2: --gain 1=0, or gain= in Python)."
+        )
+    return measure.at_level(level)
 
 
 def _elsewhere(name: str, given: dict[str, str]) -> tuple[str, dict[str, Any]]:
