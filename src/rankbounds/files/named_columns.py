@@ -364,8 +364,9 @@ def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Col
     values: Any
     ids, values = ids_and_numbers(of_query, counts) or (None, None)
     if ids is None:
-        of_query = list(map(dict, of_query))
-        counts, values = list(map(len, of_query)), plain_numbers(of_query)
+        of_query = list(map(dict, of_query))  # another thread may change them
+        counts = np.fromiter(map(len, of_query), np.int64, len(of_query))
+        values = plain_numbers(of_query)
     if values is None:
         values = [value for inner in of_query for value in inner.values()]
     if ids is None:
