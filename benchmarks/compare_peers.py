@@ -11,10 +11,8 @@ round that is not counted makes bytecode. Printed are ratios, rankbounds / peer,
 machines: the median over rounds of what each round says, of wall time and of processor time.
 
 What is installed takes part (pytrec_eval-terrier, ir_measures, ranx, rbp_eval); trec_eval and rbp_eval in C where they
-are on PATH or named. Where the compiled kernel is at work, the table also has the share of one thread's time outside of
-it, once all modules are loaded: at the most so much holds the interpreter's lock, which no more threads make shorter.
-NumPy lets go of the lock in its longer array calls. Where py-spy is installed, it looks how much of the time the lock
-is really held, and that is what the targets are held against.
+are on PATH or named. Where py-spy is installed, it looks how much of one thread's time holds the interpreter's lock,
+which no more threads make shorter.
 """
 
 from __future__ import annotations
@@ -88,13 +86,12 @@ def report(title: str, results: dict[Contender, list[Timing | None]], found: lis
     for ours, timings in results.items():
         if not ours.ours:
             continue
-        held = median(timings, "held") if ours.threads == 1 else None
-        row = [ours.what, str(ours.threads or "-"), number(median(timings, "peak"), ".0f"), number(held, ".0%")]
+        row = [ours.what, str(ours.threads or "-"), number(median(timings, "peak"), ".0f")]
         for peer in peers:
             ratio = by_key.get((ours.what, ours.threads, peer.name))
             row.append(f"{number(ratio.wall)} / {number(ratio.processor)}" if ratio else "failed")
         rows.append(row)
-    header = ["rankbounds", "threads", "peak MB", "holds the lock", *(f"{peer.name}: {peer.what}" for peer in peers)]
+    header = ["rankbounds", "threads", "peak MB", *(f"{peer.name}: {peer.what}" for peer in peers)]
     table(header, rows)
     if peaks := [f"{peer.name} {number(median(results[peer], 'peak'), '.0f')}" for peer in peers if peer.command]:
         print(f"\nPeak MB of the peers: {', '.join(peaks)}.")
@@ -175,10 +172,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             results = timed([one for one in contenders if one.name not in options.skip], **given)
         found += (more := ratios(workload, results))
         report(title, results, more)
+        if workload in targets.LARGE:
+            held[workload] = lock.held_share(**given, rounds=options.rounds)
         for contender, timings in results.items():
-            if workload in targets.LARGE and contender.what == "five measures" and contender.threads == 1:
-                seen = lock.held_share(**given, rounds=options.rounds)
-                held[workload] = median(timings, "held") if seen is None else seen
             if workload == "one list" and contender.ours:
                 one_list = median(timings, "wall")
     report_targets(found, held, one_list)

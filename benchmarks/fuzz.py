@@ -27,6 +27,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,8 @@ def case_of(seed: int, number: int, chosen: list[str], spark: Any = None) -> tup
     rng = random.Random(f"{seed}/{number}")
     name = rng.choices(chosen, [PROPERTIES[one][1] for one in chosen])[0]
     make = PROPERTIES[name][0]
-    return name, make(rng, spark) if name == "engines" and spark is not None else make(rng)
+    case = make(rng, spark) if name == "engines" and spark is not None else make(rng)
+    return name, replace(case, batch_cells=rng.choice((1, 4, 16, case.batch_cells)))
 
 
 def work(asked: argparse.Namespace, first: int, end: float, say: int, folder: Path) -> None:

@@ -14,7 +14,7 @@ sys.path.insert(0, str(BENCHMARKS))
 import compare_peers  # noqa: E402
 from peers import lock, record, targets  # noqa: E402
 from peers.contenders import Contender, Programs  # noqa: E402
-from peers.timing import Ratio, Timing, held_share, in_turns, ratios  # noqa: E402
+from peers.timing import Ratio, Timing, in_turns, ratios  # noqa: E402
 
 OTHERS = ("ir_measures", "ranx", "trec_eval, C", "rbp_eval, C", "rbp_eval, Python")
 
@@ -55,10 +55,10 @@ def test_a_small_run_and_what_has_grown_since(tmp_path, capsys):
         "RBP at two p, residuals",
         "five measures, scores written",
     ]
-    assert header[4].startswith("pytrec_eval: ")
+    assert header[3].startswith("pytrec_eval: ")
     for row in rows:
         assert float(row[2]) > 10  # megabytes of a process that has NumPy
-        assert all(float(part) > 0 for part in row[4].split(" / "))
+        assert all(float(part) > 0 for part in row[3].split(" / "))
     assert one_list[0] == "prepared"
     met = {row[0]: row[4] for row in found["Must reach"][1:]}
     assert len(met) == len(targets.TARGETS) + 1 + len(targets.LARGE) + len(targets.MOST_GROWTH)
@@ -132,12 +132,6 @@ def test_looks_at_the_evaluations_are_counted():
     stacks += "<module> (<string>:12);evaluations (<string>:8);evaluate (<string>:5);rank (a.py:3) 5\n"
     stacks += "<module> (<string>:12);evaluations (<string>:8) 2\n"
     assert lock.seen_within(stacks) == 7
-
-
-def test_the_share_that_holds_the_lock():
-    assert held_share('{"spent": 2.0, "outside": 1.5}') == 0.25
-    assert held_share('{"spent": 2.0, "outside": null}') is None
-    assert held_share("rankbounds 1.0") is None
 
 
 def test_programs_in_c_are_named_or_on_the_path(tmp_path, monkeypatch):

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import pickle
 import random
+import sys
+import threading
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -14,6 +18,8 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.collection.qrels import as_qrels
+from rankbounds.collection.repeated_runs import RepeatedRuns
+from rankbounds.collection.run import as_run
 from rankbounds.columns import native
 from rankbounds.evaluation import evaluator as module
 from rankbounds.rankings.join import join_dict
@@ -48,6 +54,15 @@ OPTIONS = [
     {"open": "collection", "most_relevant": 40},
 ]
 GRADES = [0, 0, 1, 1, 2, 3, -2, 0.5, 1.0]
+
+
+@pytest.fixture(params=["kernel", "NumPy"])
+def way(request):
+    """By the compiled kernel and by NumPy alone."""
+    if request.param == "kernel" and native.built is None:
+        pytest.skip("no compiler built the kernel")
+    with native.switched(request.param):
+        yield
 
 
 def collection(seed, pooled=False):
@@ -241,6 +256,141 @@ def test_documents_that_come_again_are_not_mixed_up_with_others():
         assert evaluator.score(first[0])
         with pytest.raises(rb.DataError, match="not a finite number"):
             evaluator.score(broken)
+
+
+@pytest.mark.usefixtures("way")
+def test_documents_that_come_again_may_be_cut_at_another_place():
+    """The same documents in the same order, of which one went from the end of a list to the beginning of the next."""
+    qrels = {"t1": {"a": 1, "b": 0, "c": 1, "d": 0}, "t2": {"a": 0, "b": 0, "c": 0, "d": 1}}
+    first = {"t1": {"a": 3.0, "b": 2.0, "c": 5.0}, "t2": {"d": 1.0}}
+    second = {"t1": {"a": 3.0, "b": 2.0}, "t2": {"c": 5.0, "d": 1.0}}
+    values = {"first": [1.0, 1.0], "second": [0.5, 0.5]}
+    runs = {"A": first, "B": dict(first), "C": second, "D": dict(second), "E": first}
+    found = rb.evaluate(qrels, runs, "AP").value[:, :, 0].tolist()
+    assert found == [values[name] for name in ("first", "first", "second", "second", "first")]
+    evaluator = rb.Evaluator(qrels, "AP")
+    for name in ("first", "first", "first", "second", "second", "second", "first", "second"):
+        scored = evaluator.score({"first": first, "second": second}[name])
+        assert [inner["AP"] for inner in scored.values()] == values[name]
+
+
+class ChangesAround:
+    """The kernel, with something that happens just before or after it ranks dicts, as another thread may do it."""
+
+    def __init__(self, change, when):
+        self.change, self.when, self.calls = change, when, 0
+
+    def __getattr__(self, name):
+        return getattr(native.built, name)
+
+    def rank_dicts(self, *arguments):
+        self.calls += 1
+        if self.when == "before":
+            self.change()
+        made = native.built.rank_dicts(*arguments)
+        if self.when == "after":
+            self.change()
+        return made
+
+
+def take_its_place(inner, document, other):
+    inner.pop(document, None)
+    inner[other] = 0.5
+
+
+CHANGES = {
+    "one is added": lambda run: run["1"].update(z=9.0),
+    "one is taken": lambda run: run["2"].pop("c", None),
+    "one goes to another list": lambda run: run["1"].update(c=9.0) or run["2"].pop("c", None),
+    "another takes its place": lambda run: take_its_place(run["2"], "c", "y"),
+}
+
+
+@pytest.mark.skipif(native.built is None, reason="no compiler built the kernel")
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_dict_that_changes_during_a_call_spoils_no_later_one(monkeypatch, change, when):
+    qrels = {"1": {"a": 1, "b": 0, "c": 0}, "2": {"c": 1, "d": 0, "e": 1}}
+
+    def run(*scores):
+        names = iter(scores)
+        return {"1": {"a": next(names), "b": next(names)}, "2": {"c": next(names), "d": next(names), "e": next(names)}}
+
+    for turns in range(4):  # new documents, documents seen once, documents that were looked up
+        evaluator, changed = rb.Evaluator(qrels, MEASURES), run(1.0, 2.0, 3.0, 4.0, 5.0)
+        for _ in range(turns):
+            evaluator.score(run(2.0, 1.0, 1.0, 2.0, 3.0))
+        around = ChangesAround(lambda changed=changed: CHANGES[change](changed), when)
+        with native.switched("kernel"), monkeypatch.context() as patched:
+            patched.setattr(native, "kernel", around)
+            during = evaluator.score(changed)
+        assert around.calls
+        assert during.keys() == {"1", "2"}
+        for later in (changed, run(1.0, 2.0, 3.0, 4.0, 5.0), changed, changed, run(5.0, 4.0, 3.0, 2.0, 1.0)):
+            assert evaluator.score(later) == rb.Evaluator(qrels, MEASURES).score(later)
+
+
+def test_a_run_that_changes_while_it_is_read_is_not_remembered_as_another():
+    given, times = {"1": {"a": 1.0, "b": 2.0}, "2": {"c": 1.0}}, []
+
+    def read(taken):
+        run = as_run(taken)
+        times.append(run)
+        if len(times) == 2:  # when documents have come twice, they are remembered
+            given["1"]["x"] = given["1"].pop("a")
+        return run
+
+    runs, before = RepeatedRuns(read), {query: dict(inner) for query, inner in given.items()}
+    assert [runs.run(given)[0].to_dict() for _ in range(2)] == [before, before]
+    assert given == {"1": {"b": 2.0, "x": 1.0}, "2": {"c": 1.0}}
+    assert runs.run(given)[0].to_dict() == given
+    assert len(times) == 3
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize(("queries", "length"), [(1, 60), (3, 600)])
+def test_eight_threads_share_an_evaluator_and_dicts_that_change(queries, length):
+    """Every list is scored as it is at some moment, and lists that do not change always as what they are."""
+    qrels = {str(topic): {"more": 1, **{f"d{number}": number % 2 for number in range(20)}} for topic in range(queries)}
+    still, moving = ({topic: {f"d{n}": float(n * 7 % length) for n in range(length)} for topic in qrels} for _ in "ab")
+    evaluator, alone = rb.Evaluator(qrels, ["AP", "num_ret"]), rb.Evaluator(qrels, ["AP", "num_ret"])
+    states = [{}, {"more": 1e3}, {"more": 1e3, "most": 1e4}, {"most": 1e4}]
+    possible = [alone.score({"0": {**still["0"], **more}})["0"] for more in states]
+    expected, stop, problems = alone.score(still), threading.Event(), []
+
+    def change():
+        for document in itertools.cycle(["more", "most"]):  # one change a turn: between turns, another thread may go on
+            for inner in moving.values():
+                if inner.pop(document, None) is None:
+                    inner[document] = states[2][document]
+            if stop.is_set():
+                return
+
+    def score():
+        while not stop.is_set():
+            try:
+                if evaluator.score(still) != expected:
+                    problems.append("another value of a run that does not change")
+                scored = evaluator.score(moving)
+                if scored.keys() != qrels.keys() or any(values not in possible for values in scored.values()):
+                    problems.append(f"a value of no moment: {scored}")
+            except Exception as error:
+                problems.append(repr(error))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=work) for work in (change, *[score] * 7)]
+        for thread in threads:
+            thread.start()
+        time.sleep(1)
+        stop.set()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not problems, problems[:3]
+    assert evaluator.score(still) == expected
 
 
 def test_threads_may_share_an_evaluator():

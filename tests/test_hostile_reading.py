@@ -108,6 +108,88 @@ class TestPipes:
             pass
 
 
+class TestFilesThatChange:
+    """Something happens to a file between two looks at it, as a program that still writes it has it."""
+
+    LINE = "1 Q0 d{} 1 {} tag\n"
+
+    @pytest.fixture(params=["one piece", "pieces"])
+    def run(self, request, tmp_path, monkeypatch):
+        if request.param == "pieces":
+            monkeypatch.setattr(opening, "_PIECE_BYTES", 1000)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+        path = tmp_path / "run"
+        path.write_text("".join(map(self.LINE.format, range(1000), range(1000))))
+        os.utime(path, (1, 1))
+        return path
+
+    def change(self, path, how):
+        if how == "cut":
+            os.truncate(path, 500)
+        elif how == "cut in its last piece":
+            os.truncate(path, path.stat().st_size - 5)
+        elif how == "grown":
+            with path.open("a") as file:
+                file.write(self.LINE.format("more", 1))
+        elif how == "written again":
+            path.write_bytes(path.read_bytes().replace(b" Q0 d", b" Q0 e"))
+
+    @pytest.mark.parametrize("threads", [1, 2])
+    @pytest.mark.parametrize("how", ["cut", "cut in its last piece", "grown", "written again"])
+    @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
+    def test_a_file_that_changes_is_refused(self, run, monkeypatch, how, threads, packed):
+        if packed:
+            run.write_bytes(gzip.compress(run.read_bytes(), 0))
+            os.utime(run, (1, 1))
+        place, name = (opening.compression, "decompressed") if packed else (opening, "_read_at")
+        look, looks = getattr(place, name), []
+
+        def changed(*arguments):
+            looks.append(arguments)
+            if len(looks) == (2 if opening._PIECE_BYTES == 1000 and not packed else 1):
+                self.change(run, how)
+            return look(*arguments)
+
+        monkeypatch.setattr(place, name, changed)
+        with pytest.raises(DataError, match=r"run: this file changed while it was read\. Read it again"):
+            opening.read_text(str(run), threads)
+
+    def test_what_the_memory_held_before_is_never_read(self, run, monkeypatch):
+        """Even where the system tells no change: a piece that ends early leaves a hole before the next one."""
+        if opening._PIECE_BYTES > 1000:
+            pytest.skip("a file of one piece has no hole")
+        look = opening._read_at
+
+        def short(file, target, begin):
+            return 0 if begin == 2400 else look(file, target[:400] if begin == 2000 else target, begin)
+
+        monkeypatch.setattr(opening, "_read_at", short)
+        with pytest.raises(DataError, match="changed while it was read"):
+            opening.read_text(str(run), 2)
+
+    def test_a_stream_of_a_file_that_changes_is_refused(self, run):
+        def read():
+            with opening.stream(str(run)) as file:
+                file.read(100)
+                self.change(run, "grown")
+
+        with pytest.raises(DataError, match="changed while it was read"):
+            read()
+
+    def test_a_file_that_is_replaced_is_read_as_it_was(self, run, monkeypatch, tmp_path):
+        """Whoever writes another file and gives it the name harms no reader."""
+        look, content = opening._read_at, run.read_text()
+
+        def replaced(*arguments):
+            (tmp_path / "other").write_text("other\n")
+            os.replace(tmp_path / "other", run)
+            monkeypatch.setattr(opening, "_read_at", look)
+            return look(*arguments)
+
+        monkeypatch.setattr(opening, "_read_at", replaced)
+        assert opening.read_text(str(run)).tobytes().decode() == content
+
+
 class TestEmptyLists:
     RUN: ClassVar = {"1": {"d1": 1.0}, "2": {}}
 

@@ -6,9 +6,11 @@ import functools
 import itertools
 import operator
 import os
+import shutil
 import subprocess
 import sys
-import threading
+import sysconfig
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,7 +35,6 @@ from rankbounds.comparison.significance import Resampling, pairs_of
 from rankbounds.files.opening import text_of
 from rankbounds.rankings.join import in_batches, join
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import in_threads
 
 needs_kernel = pytest.mark.skipif(native.built is None, reason="no compiler built the kernel")
 
@@ -264,12 +265,25 @@ def test_a_judgment_whose_key_another_has_is_found():
     assert rows.tolist() == here.tolist() == [0, 1]
 
 
-def test_the_time_outside_the_lock_is_counted(tmp_path):
+def test_what_is_read_again_leaves_nothing_behind(tmp_path):
+    """No module keeps a note of every call: who reads files for weeks would see its memory grow."""
+
+    def held():
+        modules = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "rankbounds"}
+        return {
+            f"{name}.{key}": len(value)
+            for name, module in modules.items()
+            for key, value in vars(module).items()
+            if isinstance(value, list | dict | set) and not key.startswith("__")
+        }
+
     path = tmp_path / "run"
-    path.write_text("".join(f"q Q0 d{row} 1 {row} t\n" for row in range(20_000)))
-    before = native.seconds_outside_the_lock()
-    rb.read_run(path)
-    assert (native.seconds_outside_the_lock() > before) == native.in_use()
+    path.write_text("".join(f"q Q0 d{row} 1 {row} t\n" for row in range(100)))
+    rb.evaluate({"q": {"d1": 1}}, path)
+    before = held()
+    for _ in range(3):
+        rb.evaluate({"q": {"d1": 1}}, path)
+    assert held() == before
 
 
 @needs_kernel
@@ -305,7 +319,7 @@ numbers_in_dicts = st.floats() | st.integers() | st.booleans() | st.none() | st.
 def test_dicts_are_read_as_python_reads_them_or_handed_back(dicts):
     documents = [document for inner in dicts for document in inner]
     numbers = [number for inner in dicts for number in inner.values()]
-    read = ids_and_numbers(dicts, len(documents))
+    read = ids_and_numbers(dicts, np.array(list(map(len, dicts)), dtype=np.int64))
     plain = all(type(number) in (int, float) and abs(number) < 1e308 for number in numbers)
     if plain and not any("\n" in name or any("\ud800" <= mark <= "\udfff" for mark in name) for name in documents):
         assert read is not None
@@ -334,13 +348,39 @@ def test_dicts_that_are_odd_are_handed_back():
         {"a": float("inf")},
     ]
     odd += [{"a": 10**400}, {"a": True}, {"a": np.float32(1)}, {"\ud800": 1}, {"a\n": 1}, Dict(a=1), ["a"], None]
-    assert all(ids_and_numbers([{"x": 1.0}, inner], 2) is None for inner in odd)
-    assert ids_and_numbers([{"a": 1}], 2) is None
-    assert ids_and_numbers([{"a": 1, "b": 1}], 1) is None
-    with pytest.raises(TypeError, match="a list of dicts"):
-        native.kernel.read_dicts({}, 0, 64, 0, 0)
+    assert all(ids_and_numbers([{"x": 1.0}, inner], np.array([1, 1])) is None for inner in odd)
+    # As if another thread had changed them since somebody looked at their lengths.
+    for lengths in ([2, 1], [1, 2], [1, 1], [3, 0], [0, 3], [-1, 4]):
+        assert ids_and_numbers([{"a": 1, "b": 1}, {"a": 1}], np.array(lengths)) is None or lengths == [2, 1]
     with native.switched("NumPy"):
-        assert ids_and_numbers([{"a": 1}], 1) is None
+        assert ids_and_numbers([{"a": 1}], np.array([1])) is None
+
+
+@needs_kernel
+def test_what_the_kernel_is_not_given_is_an_error_of_type():
+    calls = [name for name in dir(native.built) if callable(getattr(native.built, name)) and not name.startswith("_")]
+    assert {"address", "shuffled_means", "rank_dicts"} <= set(calls)
+    for name in calls:
+        for arguments in ((), ([],)):
+            with pytest.raises(TypeError, match=r"\d+ arguments expected, not \d"):
+                getattr(native.built, name)(*arguments)
+    for name, message, objects, numbers in (
+        ("read_dicts", "a list of dicts", 1, 6),
+        ("rank_dicts", "a list of dicts", 3, 18),
+        ("dict_of_rows", "two lists of names", 2, 1),
+    ):
+        with pytest.raises(TypeError, match=message):
+            getattr(native.built, name)(*[{}] * objects, *range(numbers))
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no compiler is here")
+def test_the_kernel_is_not_built_for_a_python_without_the_lock():
+    sources = Path(native.__file__).parent
+    command = ["gcc", "-E", "-I", sysconfig.get_paths()["include"], str(sources / "dicts.c"), "-o", os.devnull]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    refused = subprocess.run([*command, "-DPy_GIL_DISABLED"], capture_output=True, text=True, check=False)
+    assert refused.returncode
+    assert "under the interpreter's lock" in refused.stderr
 
 
 @reads_dicts
@@ -469,8 +509,6 @@ def test_dicts_that_cannot_be_ranked_are_handed_back():
     assert ranked({"x": 1.0}, order="rank") is None
     with pytest.raises(IndexError, match="topics"):
         ranked({"a": 1}, {"a": 1}, {"a": 1})
-    with pytest.raises(TypeError, match="a list of dicts"):
-        native.kernel.rank_dicts({}, [], *range(17))
     with native.switched("NumPy"):
         assert ranked({"x": 1.0}) is None
     longest = held_of(TopicFacts(as_qrels({"1": {str(number): number % 3 for number in range(5000)}})))
@@ -496,9 +534,6 @@ def test_rows_of_numbers_as_dicts(which):
         assert dict_of_rows([], ["RR"], np.empty((0, 1))) == {}
         with pytest.raises(IndexError, match="names"):
             dict_of_rows(["1"], ["AP", "RR"], table)
-    if which == "kernel":
-        with pytest.raises(TypeError, match="two lists of names"):
-            native.built.dict_of_rows((), [], 0)
 
 
 @needs_kernel
@@ -521,11 +556,3 @@ def test_an_id_that_goes_on_with_zeros_comes_behind():
                 evaluator = rb.Evaluator(qrels, "RR")
                 assert evaluator.score(run)["q"] == evaluator.score({"q": run["q"]})["q"] == {"RR": 0.5}
                 assert rb.evaluate(qrels, run, "RR", ties="docid").value[0, 0, 0] == 1.0
-
-
-def test_no_more_threads_work_than_there_are_processors(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
-    for threads in (1, 2, 64):
-        seen = set(in_threads(lambda _: threading.get_ident(), range(200), threads))
-        assert len(seen) <= 2
-        assert list(in_threads(abs, [-3, 1, -2], threads)) == [3, 1, 2]

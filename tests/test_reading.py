@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import itertools
 import lzma
 import pickle
 import sys
@@ -21,7 +22,7 @@ from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, OutOfMemoryError, Place
 from rankbounds.files import trec
-from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, told_once
+from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, Problems, told_once
 from rankbounds.rankings.order import _order_within_groups
 
 pytestmark = pytest.mark.usefixtures("both_ways")
@@ -435,3 +436,21 @@ class TestErrorsCarryStructure:
             REPEATED: LeftOut(1, Place(str(path), 8)),
         }
         assert told_once([warning, warning])[0].left_out[REPEATED] == LeftOut(2, Place(str(path), 8))
+
+    @pytest.mark.parametrize("order", list(itertools.permutations([40, 7, 300])))
+    def test_the_first_of_several_parts_is_the_one_of_the_lowest_line(self, order):
+        """Threads take parts in any order."""
+        whole = Problems(lenient=True)
+        for line in order:
+            part = Problems(lenient=True)
+            part.add("lines left out", 2, DataError(Place("run", line + 1), "no line."))
+            part.add("lines left out", 1, DataError(Place("run", line), "no line."))
+            whole.take(part)
+        assert whole.left_out == {"lines left out": LeftOut(9, Place("run", 7))}
+        with pytest.warns(LeftOutWarning, match=r"9 lines left out \(first: run:7\)"):
+            whole.warn("run")
+        strict = Problems(lenient=False)
+        for line in order:
+            strict.add("lines left out", 1, DataError(Place("run", line), f"line {line}."))
+        with pytest.raises(DataError, match="line 7"):
+            Problems(lenient=False).take(strict)

@@ -19,6 +19,7 @@ import numpy as np
 
 import rankbounds as rb
 from rankbounds.cli import main
+from rankbounds.rankings import join
 
 LONGEST_MESSAGE = 1000
 SECONDS = 5.0
@@ -49,6 +50,8 @@ class Case:
     seconds: float = SECONDS
     patient: bool = False
     """Was something asked for that may well take long? Then it is stopped and that is no fault."""
+    batch_cells: int = join.BATCH_CELLS
+    """How many cells a batch of rankings may have: few of them make short lists long ones."""
 
 
 def run(case: Case, folder: Path) -> str:
@@ -58,6 +61,7 @@ def run(case: Case, folder: Path) -> str:
     for name, content in case.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
+    usual, join.BATCH_CELLS = join.BATCH_CELLS, case.batch_cells
     try:
         with time_limit(case.seconds):
             return case.check(folder)
@@ -66,6 +70,8 @@ def run(case: Case, folder: Path) -> str:
             return "stopped"
         limits = f"{case.seconds:g} s of work or {WAITING * case.seconds:g} s of waiting"
         raise ViolationError(f"took longer than {limits}") from None
+    finally:
+        join.BATCH_CELLS = usual
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What must hold of ids that were chosen to be slow."""
+"""What must hold of ids that were chosen to be slow, and of very many."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from random import Random
 
 import rankbounds as rb
 from fuzzing.case import Case, ViolationError, answer
-from fuzzing.collection import (
-    MEASURES,
-)
+from fuzzing.collection import MEASURES
+from rankbounds.rankings import join
 
 
 def hostile(rng: Random) -> Case:
-    """Ids made to share their hashes, and one very long id, cost what others of as many bytes cost."""
+    """Ids made to share their hashes, one very long id, and a very long list cost what others of as many bytes cost."""
     kind, make = rng.choice(list(HOSTILE_IDS.items()))
     ids = make(rng)
     width = max(8, sum(map(len, ids)) // len(ids))
@@ -108,9 +107,14 @@ def _one_long(rng: Random) -> list[bytes]:
     return [b"x" * rng.choice((100_000, 1_000_000)), *(b"d%d" % number for number in range(20_000))]
 
 
+def _one_long_list(rng: Random) -> list[bytes]:
+    return [b"d%d" % number for number in range(join.BATCH_CELLS + rng.randint(-1, 9))]
+
+
 HOSTILE_IDS: dict[str, Callable[[Random], list[bytes]]] = {
     "ids that share their low bits": _sharing_low_bits,
     "ids that share their hash": _sharing_all_bits,
     "ids that share their hash under any key": _colliding_under_any_key,
     "one long id": _one_long,
+    "more ids than a batch has cells": _one_long_list,
 }

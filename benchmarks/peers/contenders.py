@@ -21,22 +21,12 @@ ASKED = {
 """What is asked of rankbounds: measures and bounds."""
 
 EVALUATE = """
-import json, sys, time, warnings
+import sys, warnings
 warnings.simplefilter("ignore")
 import rankbounds
-from rankbounds.columns.native import in_use, seconds_outside_the_lock
-rankbounds.evaluate({{"q": {{"d": 1}}}}, {{"q": {{"d": 1.0, "e": 1.0}}}}, {measures!r}, bounds={bounds!r})  # loads all
-before = seconds_outside_the_lock()
-began = time.perf_counter()
 scores = rankbounds.evaluate(sys.argv[1], sys.argv[2:], {measures!r}, bounds={bounds!r}, threads={threads})
 {use}
-spent = time.perf_counter() - began
-outside = seconds_outside_the_lock() - before if in_use() else None
-print(json.dumps({{"spent": spent, "outside": outside}}))
 """
-"""Prints the seconds of the call, and those that the compiled kernel and the system's reading spent in it without the
-interpreter's lock. Modules are loaded before: that takes the same time whatever is evaluated, and is in the times of
-the process but not in this share."""
 
 PYTREC_EVAL = """
 import csv, sys, pytrec_eval

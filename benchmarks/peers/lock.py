@@ -1,7 +1,4 @@
-"""How much of a call's time holds the interpreter's lock, as seen from outside: py-spy looks at it many times a second.
-
-It sees what the time outside of the kernel only bounds: NumPy lets go of the lock in its longer array calls.
-"""
+"""How much of a call's time holds the interpreter's lock, as seen from outside: py-spy looks many times a second."""
 
 from __future__ import annotations
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from threading import Thread
 from typing import TypeVar
 
 Given = TypeVar("Given")
@@ -30,7 +32,41 @@ def in_threads(function: Callable[[Given], Result], items: Sequence[Given], thre
 
 
 def _in_pool(function: Callable[[Given], Result], items: Sequence[Given], threads: int) -> Iterator[Result]:
-    from concurrent.futures import ThreadPoolExecutor  # late: it brings much along, and the version need not wait
+    from concurrent.futures import Future  # late: it brings much along, and the version need not wait
 
-    with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(function, items)
+    promised: deque[Future[Result]] = deque(Future() for _ in items)
+    waiting = deque(zip(promised, items, strict=True))
+
+    def work() -> None:
+        while waiting:
+            try:
+                future, item = waiting.popleft()
+            except IndexError:  # another thread took the last
+                return
+            try:
+                future.set_result(function(item))
+            except BaseException as error:
+                future.set_exception(error)
+
+    workers: list[Thread] = []
+    try:
+        while len(workers) < threads and (worker := started(work)):
+            workers.append(worker)
+        if not workers:
+            yield from map(function, items)
+        while workers and promised:
+            yield promised.popleft().result()
+    finally:
+        waiting.clear()
+        for worker in workers:
+            worker.join()
+
+
+def started(work: Callable[[], object]) -> Thread | None:
+    """A thread that does this; None where no thread can be started, as in a browser's Python."""
+    thread = Thread(target=work)
+    try:
+        thread.start()
+    except RuntimeError:
+        return None
+    return thread

@@ -27,6 +27,8 @@ class RepeatedRuns:
         of_query = list(given.values()) if isinstance(given, Mapping) else []
         if not of_query or set(map(type, of_query)) != {dict}:
             return self._read(given), False
+        given = {query: inner.copy() for query, inner in dict(given).items()}  # another thread may change them
+        of_query = list(given.values())
         seen, topics = self._seen, list(given)
         alike = 0
         if topics == seen.topics:

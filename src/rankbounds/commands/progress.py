@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from rankbounds.commands.messages import is_quiet, screen_width
 from rankbounds.terminal import beginning
+from rankbounds.threads import started
 
 PATIENCE, PAUSE = 1.0, 0.25
 """Seconds before the line appears, and until it is drawn again."""
@@ -97,15 +98,15 @@ def shown() -> Iterator[None]:
             line.draw()
             pause = PAUSE
 
-    drawing = threading.Thread(target=draw, daemon=True)
     _line = line
-    drawing.start()
+    drawing = started(draw)
     try:
         yield
     finally:
         _line = None
         ended.set()
-        drawing.join()
+        if drawing is not None:
+            drawing.join()
         with line.cleared():
             pass
 

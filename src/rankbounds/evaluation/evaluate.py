@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -23,7 +22,7 @@ from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.join import join_dict
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.threads import in_threads
+from rankbounds.threads import in_threads, started
 
 if TYPE_CHECKING:
     from rankbounds.evaluation.engines.spark.scores import SparkScores
@@ -272,8 +271,7 @@ def score_runs(
     # Every run is looked up in one index. Another thread builds it while the first runs are being read.
     index = None
     if threads > 1 and any(job.path is not None for job in jobs):
-        index = Thread(target=lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
-        index.start()
+        index = started(lambda: facts.qrels.pairs.index.native if in_use() else facts.qrels.pairs.index)
 
     def score(numbered: tuple[int, RunToRead]) -> RunResult:
         number, job = numbered

@@ -68,6 +68,9 @@ class Evaluator:
     the same code. A list of one query that has the grades of an earlier one in the same order has its values, so these
     are not computed again.
 
+    Threads may share an Evaluator. If a dict is changed by another thread during a call, each of its queries is scored
+    as it is at one moment of the call.
+
     Examples
     --------
     >>> import rankbounds as rb
@@ -211,11 +214,13 @@ class PreparedScoring:
 
     def by_name(self, run: Any, names: list[str]) -> dict[str, dict[str, float]]:
         """``{query: {measure: value}}`` for the queries that the run and the judgments share."""
-        if self.short_lists is not None and type(run) is dict and len(run) == 1:
-            ((query, documents),) = run.items()
-            values = self.short_lists.values(query, documents)
-            if values is not None:
-                return {query: dict(zip(names, values, strict=True))}
+        if type(run) is dict:
+            run = run.copy()  # another thread may change it
+            if len(run) == 1 and self.short_lists is not None:
+                ((query, documents),) = run.items()
+                values = self.short_lists.values(query, documents)
+                if values is not None:
+                    return {query: dict(zip(names, values, strict=True))}
         queries, topic, batches = self._in_dicts(run) or self._in_table(run)
         by_topic = np.full((len(self.facts.query_ids), len(self.measures)), np.nan)
         for rankings in batches:
@@ -285,6 +290,7 @@ class ShortLists:
         """The measures of what one query retrieved, ``{document: score}``; None: to be left to the other way."""
         if type(query) is not str or query not in self._number or type(documents) is not dict:
             return None
+        documents = documents.copy()  # another thread may change it
         if not 0 < len(documents) <= SHORT or set(map(type, documents)) != {str} or "" in documents:
             return None
         try:

@@ -350,6 +350,7 @@ def _row(row: Any, names: ColumnNames) -> tuple[Any, Any, Any]:
 
 def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Columns:
     where = Source(source)
+    given = dict(given)  # as it is now: another thread may change it
     topics = list(given)
     if not _are_ids(topics):
         topics = Ids.checked(topics, "a query id", where.place).to_list()
@@ -358,10 +359,14 @@ def _of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str) -> Col
     of_query = list(given.values())
     if set(map(type, of_query)) != {dict}:
         of_query = [_with_values(query, inner, names, source) for query, inner in given.items()]
-    counts = list(map(len, of_query))
+    counts = np.fromiter(map(len, of_query), np.int64, len(of_query))
     ids: Ids | None
     values: Any
-    ids, values = ids_and_numbers(of_query, sum(counts)) or (None, plain_numbers(of_query))
+    ids, values = ids_and_numbers(of_query, counts) or (None, None)
+    if ids is None:
+        of_query = list(map(dict, of_query))  # another thread may change them
+        counts = np.fromiter(map(len, of_query), np.int64, len(of_query))
+        values = plain_numbers(of_query)
     if values is None:
         values = [value for inner in of_query for value in inner.values()]
     if ids is None:

@@ -16,7 +16,6 @@ import numpy as np
 
 from rankbounds.arrays import Bytes
 from rankbounds.columns.ids import PADDING, padded
-from rankbounds.columns.native import counted
 from rankbounds.columns.native.lines import holds_nul
 from rankbounds.errors import DataError, OutOfMemoryError, UsageError
 from rankbounds.files import compression
@@ -253,9 +252,11 @@ def stream(path: str) -> Iterator[IO[bytes]]:
     if is_pipe(path):
         raise UsageError(f"{path}: a pipe cannot be read in pieces: write it to a file first, or use --engine local.")
     try:
-        with open(path, "rb") as file:
-            kind = compression.compression_of(file.read(6))
-        with compression.opened(path, kind) as opened:
+        with (
+            open(path, "rb") as file,
+            _unchanged(path, file.fileno()),
+            compression.opened(path, compression.compression_of(file.read(6))) as opened,
+        ):
             yield opened
     except Exception as error:
         if isinstance(error, OSError) and error.errno:
@@ -277,8 +278,7 @@ def _unreadable(name: str, error: Exception) -> DataError:
 
 def _read_file(path: str, name: str, threads: int, magic: bytes | None = None) -> tuple[Bytes, int] | None:
     """All of a file, opened once; None where it begins with ``magic``."""
-    with open(path, "rb", buffering=0) as file:
-        size = os.fstat(file.fileno()).st_size
+    with open(path, "rb", buffering=0) as file, _unchanged(name, file.fileno()) as size:
         head = file.read(6)
         if magic is not None and head.startswith(magic):
             return None
@@ -291,6 +291,25 @@ def _read_file(path: str, name: str, threads: int, magic: bytes | None = None) -
     _note_checksum(path, buffer[PADDING : PADDING + size])
     buffer[PADDING + size :] = 0
     return buffer, size
+
+
+@contextlib.contextmanager
+def _unchanged(name: str, file: int) -> Iterator[int]:
+    """The size of an opened file; an error where it, or the time of the last change, is another one afterwards."""
+    before, problem = os.fstat(file), None
+    try:
+        yield before.st_size
+    except Exception as error:  # half of a file looks damaged too
+        problem = error
+    after = os.fstat(file)
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise _changed(name)
+    if problem is not None:
+        raise problem
+
+
+def _changed(name: str) -> DataError:
+    return DataError(name, "this file changed while it was read.", "Read it again when it is complete.")
 
 
 def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
@@ -306,13 +325,16 @@ def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
     if len(target) <= _PIECE_BYTES:
         return read_piece(0)
     several = threads if hasattr(os, "preadv") else 1
-    return sum(in_threads(read_piece, range(0, len(target), _PIECE_BYTES), several))
+    *whole, last = in_threads(read_piece, range(0, len(target), _PIECE_BYTES), several)
+    if any(size < _PIECE_BYTES for size in whole):  # behind it would stand what the memory held before
+        raise _changed(file.name)
+    return len(whole) * _PIECE_BYTES + last
 
 
 def _read_at(file: io.FileIO, target: memoryview, begin: int) -> int:
     """Read from this place on. Where the system can, without moving the place that threads share."""
     if hasattr(os, "preadv"):
-        return counted(os.preadv, file.fileno(), [target], begin)
+        return os.preadv(file.fileno(), [target], begin)
     file.seek(begin)
     return file.readinto(target) or 0
 

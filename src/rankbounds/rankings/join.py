@@ -101,7 +101,10 @@ def join_dict(
     keep_judgments: bool = False,
 ) -> Joined | None:
     """As ``join``, of ``{query: {document: score}}``, where it is; None: it has to be read as a table."""
-    if not in_use() or type(given) is not dict or set(map(type, given)) != {str}:
+    if not in_use() or type(given) is not dict:
+        return None
+    given = given.copy()  # another thread may change it
+    if set(map(type, given)) != {str}:
         return None
     topic = np.array([facts.topic_number.get(query, -1) for query in given])
     shared = _Shared.of(list(given), topic, facts)
@@ -296,7 +299,7 @@ def _of_like_length(length: Ints) -> Iterator[Ints]:
     size_class = np.ceil(np.log2(np.maximum(length, 1))) if shortest < longest else length
     for power in range(shortest, longest + 1):
         lists = (size_class == power).nonzero()[0] if shortest < longest else np.arange(length.size)
-        batches = max(1, round((lists.size << power) / BATCH_CELLS))
+        batches = min(lists.size, round((lists.size << power) / BATCH_CELLS))  # a list longer than a batch is one alone
         if lists.size:
             yield from np.array_split(lists, batches) if batches > 1 else (lists,)
 

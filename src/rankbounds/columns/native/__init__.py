@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 
 from rankbounds.threads import processors
 
 TYPE_CHECKING = False  # the version is told without waiting for the module typing
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any, Literal
 
 SWITCH = "RANKBOUNDS_NATIVE"
-CONTRACT = 1
+CONTRACT = 2
 """What is agreed with the kernel (``kernel.h``): one that was built from other sources counts for none."""
 
 
@@ -66,22 +65,3 @@ def switched(to: Literal["kernel", "NumPy"]) -> Iterator[None]:
         yield
     finally:
         kernel = before
-
-
-_reading: list[float] = []
-
-
-def counted(read: Callable[..., int], *arguments: Any) -> int:
-    """What the system does with a file while other threads may go on: its time is counted with the kernel's."""
-    begun = time.perf_counter()
-    size = read(*arguments)
-    _reading.append(time.perf_counter() - begun)
-    return size
-
-
-def seconds_outside_the_lock() -> float:
-    """How long the kernel worked so far and files were read, in all threads together, while others could go on.
-
-    NumPy's array calls let go of the lock too, while they compute; they are not counted here.
-    """
-    return 0.0 if kernel is None else float(kernel.seconds_outside_the_lock()) + sum(_reading)

@@ -10,10 +10,15 @@
 #include "dicts.h"
 #include "kernel.h"
 
+#if defined(Py_GIL_DISABLED)
+#error "What stands in a dict is read under the interpreter's lock. Without one rankbounds works on NumPy."
+#endif
+
 #define AHEAD 12
 
-/* What stands in dicts, one behind the other; 0 where it is not so much, or not in dicts. */
-static int entries_of(PyObject *dicts, int64_t count, PyObject **keys, PyObject **values) {
+/* What stands in dicts, one behind the other; 0 where one is no dict, or has not the length that was seen: another
+   thread may have changed it since. */
+static int entries_of(PyObject *dicts, const int64_t *length, int64_t count, PyObject **keys, PyObject **values) {
     int64_t rows = 0;
     Py_ssize_t number = PyList_Size(dicts);
     for (Py_ssize_t i = 0; i < number; i++) {
@@ -21,10 +26,8 @@ static int entries_of(PyObject *dicts, int64_t count, PyObject **keys, PyObject 
         Py_ssize_t place = 0;
         if (i + 1 < number) soon(PyList_GetItem(dicts, i + 1));
         if (inner == NULL || !PyDict_CheckExact(inner)) return 0;
-        while (PyDict_Next(inner, &place, &key, &entry)) {
-            if (rows == count) return 0;
-            keys[rows] = key, values[rows++] = entry;
-        }
+        if (PyDict_Size(inner) != length[i] || length[i] > count - rows) return 0;
+        while (PyDict_Next(inner, &place, &key, &entry)) keys[rows] = key, values[rows++] = entry;
     }
     return rows == count;
 }
@@ -49,12 +52,13 @@ static inline double number_of(PyObject *value) {
 
 /* The ids as bytes, a line each, with padding around them; None where anything is odd, NULL with an exception. The hashes
    are those that Python has for them. */
-PyObject *read_dicts(PyObject *dicts, int64_t count, int64_t padding, int64_t *length, double *value, int64_t *hash) {
+PyObject *read_dicts(PyObject *dicts, const int64_t *lengths, int64_t count, int64_t padding, int64_t *length,
+                     double *value, int64_t *hash) {
     PyObject **keys = PyMem_Malloc((size_t)(2 * count + 1) * sizeof *keys), *lines = NULL;
     if (keys == NULL) return PyErr_NoMemory();
     PyObject **values = keys + count;
     int64_t size = 0;
-    if (!entries_of(dicts, count, keys, values)) goto odd;
+    if (!entries_of(dicts, lengths, count, keys, values)) goto odd;
     for (int64_t row = 0; row < count; row++) {
         Py_ssize_t bytes;
         if (row + AHEAD < count) soon(keys[row + AHEAD]), soon(values[row + AHEAD]);
@@ -203,15 +207,13 @@ static int same_objects(PyObject *const *keys, int64_t count, PyObject *list) {
 
 /* Dicts of documents and scores as ranked lists of grades, of those dicts that have a judged topic: how many lists there
    are; HANDED_BACK where anything is odd, HANDED_BACK - 1 with an exception. */
-int64_t rank_dicts(PyObject *dicts, int64_t count, const int64_t *topics, const HeldJudgments *held, Order order,
-                   int single, Seen *seen, RankedRows *out) {
+int64_t rank_dicts(PyObject *dicts, int64_t count, const int64_t *topics, const int64_t *lengths,
+                   const HeldJudgments *held, Order order, int single, Seen *seen, RankedRows *out) {
     int64_t lists = HANDED_BACK, longest = 0, first = 0, done = 0;
     Py_ssize_t number = PyList_Size(dicts);
     for (Py_ssize_t i = 0; i < number; i++) {
-        PyObject *inner = PyList_GetItem(dicts, i);
-        Py_ssize_t size = inner != NULL && PyDict_CheckExact(inner) ? PyDict_Size(inner) : 0;
-        if (size == 0) return HANDED_BACK;
-        if (size > longest) longest = size;
+        if (lengths[i] <= 0) return HANDED_BACK;
+        if (lengths[i] > longest) longest = lengths[i];
     }
     PyObject **keys = PyMem_Malloc((size_t)(2 * count + 1) * sizeof *keys);
     Document *documents = PyMem_Malloc((size_t)(longest + 1) * sizeof *documents);
@@ -225,10 +227,10 @@ int64_t rank_dicts(PyObject *dicts, int64_t count, const int64_t *topics, const 
     PyObject **values = keys + count;
     Place *scratch = places + longest;
     int64_t made = 0;
-    if (!entries_of(dicts, count, keys, values)) goto done;
+    if (!entries_of(dicts, lengths, count, keys, values)) goto done;
     const int again = *seen->again = same_objects(keys, count, seen->documents);
     for (Py_ssize_t i = 0; i < number; i++) {
-        int64_t length = PyDict_Size(PyList_GetItem(dicts, i)), topic = topics[i];
+        int64_t length = lengths[i], topic = topics[i];
         const int32_t *stretch = topic < 0 || again ? NULL : held->row + held->begin[topic];
         int rises = 0, ties = 0;
         for (int64_t rank = 0; rank < length; rank++) {
@@ -278,6 +280,11 @@ int64_t rank_dicts(PyObject *dicts, int64_t count, const int64_t *topics, const 
         done += length;
     }
     lists = made;
+    /* Kept is what was looked up just now: whoever read the dicts again might find others in them. */
+    for (int64_t row = 0; !again && seen->to_find && row < count; row++) {
+        Py_INCREF(keys[row]);
+        PyList_SetItem(seen->to_keep, row, keys[row]);
+    }
 done:
     if (lists == HANDED_BACK) PyErr_Clear();
     PyMem_Free(keys);

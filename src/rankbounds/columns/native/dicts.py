@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +14,15 @@ from rankbounds.columns.native.addresses import address_of
 from rankbounds.columns.native.lists import ORDERS, RankedLists
 
 
-def ids_and_numbers(of_query: list[dict[Any, Any]], count: int) -> tuple[Ids, Floats] | None:
-    """The ``count`` keys of dicts, which are text, and their values, finite numbers; None: to be left to Python."""
+def ids_and_numbers(of_query: list[dict[Any, Any]], lengths: Ints) -> tuple[Ids, Floats] | None:
+    """The keys of dicts of these lengths, which are text, and their values, finite numbers; None: left to Python."""
     if native.kernel is None:
         return None
+    count = int(lengths.sum())
     (length, hashes), numbers = np.empty((2, count), dtype=np.int64), np.empty(count)
     lines = native.kernel.read_dicts(
         of_query,
+        address_of(lengths, np.int64, len(of_query)),
         count,
         PADDING,
         address_of(length, np.int64, count),
@@ -37,12 +38,13 @@ def ids_and_numbers(of_query: list[dict[Any, Any]], count: int) -> tuple[Ids, Fl
 class Seen(NamedTuple):
     """Documents that came twice: one query's behind the other's, with their judgments."""
 
-    topic: Ints
+    lists: Ints
+    """The topics of the queries, and how many documents each has: the same documents may be cut elsewhere."""
     documents: list[str]
     judgment: Ints
 
 
-NOTHING_SEEN = Seen(np.empty(0, dtype=np.int64), [], np.empty(0, dtype=np.int32))
+NOTHING_SEEN = Seen(np.empty((2, 0), dtype=np.int64), [], np.empty(0, dtype=np.int32))
 
 
 class HeldDocuments:
@@ -81,22 +83,28 @@ class HeldDocuments:
             return None
         if native.kernel is None:
             return None
-        topic = np.ascontiguousarray(topic, np.int64)
         if topic.size != len(of_query) or topic.max(initial=-1) >= self.topics:
             raise IndexError("topics that nobody judged")
-        count = sum(map(len, of_query))
+        lengths = list(map(len, of_query))
+        count = sum(lengths)
+        cut = np.empty((2, topic.size), dtype=np.int64)
+        cut[0], cut[1] = topic, lengths
         lists = RankedLists(count, keep_rows=False, keep_judgments=keep_judgments)
         (begun, seen), begins = self._last, list(of_query[0])
         alike = begins == begun
-        if not np.array_equal(topic, seen.topic):
+        if not np.array_equal(cut, seen.lists):
             seen = NOTHING_SEEN
+        # What is kept is what the kernel looks up: it fills both, or neither where another thread changed a dict.
         found = np.empty(count if alike and not seen.documents else 0, dtype=np.int32)
+        documents: list[Any] = [None] * found.size
         again = np.zeros(1, dtype=np.int64)
         made = native.kernel.rank_dicts(
             of_query,
             seen.documents,
+            documents,
             count,
-            address_of(topic, np.int64, topic.size),
+            address_of(cut[0], np.int64, topic.size),
+            address_of(cut[1], np.int64, topic.size),
             *self.places,
             ORDERS[order],
             int(single),
@@ -112,7 +120,7 @@ class HeldDocuments:
         if made < 0:
             return None
         if found.size:
-            seen = Seen(topic, list(itertools.chain.from_iterable(of_query)), found)
+            seen = Seen(cut, documents, found)
         self._last = begins, seen if again[0] or found.size else NOTHING_SEEN
         lists.length, lists.topic = lists.length[:made], lists.topic[:made]
         return lists

@@ -44,7 +44,7 @@ static __inline int leading_zeros(uint64_t word) {
 enum { HANDED_BACK = -1 };
 
 /* Raised whenever a function takes or gives something else than before: Python uses no kernel of another contract. */
-enum { CONTRACT = 1 };
+enum { CONTRACT = 2 };
 
 /* A text always has so many bytes of padding behind it (ids.PADDING): a word may be read across its end. */
 enum { PADDING = 64 };

@@ -2,47 +2,31 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <time.h>
 
 #include "dicts.h"
 #include "kernel.h"
 
-static double seconds_outside; /* changed under the interpreter's lock alone */
-
-static double seconds_now(void) {
-    struct timespec now = {0, 0};
-#if defined(CLOCK_MONOTONIC)
-    clock_gettime(CLOCK_MONOTONIC, &now);
-#else
-    timespec_get(&now, TIME_UTC);
-#endif
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-#define OUTSIDE_THE_LOCK(work)                                \
-    {                                                         \
-        double spent;                                         \
-        Py_BEGIN_ALLOW_THREADS;                               \
-        spent = seconds_now();                                \
-        work;                                                 \
-        spent = seconds_now() - spent;                        \
-        Py_END_ALLOW_THREADS;                                 \
-        seconds_outside += spent;                             \
+#define OUTSIDE_THE_LOCK(work)  \
+    {                           \
+        Py_BEGIN_ALLOW_THREADS; \
+        work;                   \
+        Py_END_ALLOW_THREADS;   \
     }
 
-/* So many whole numbers as a function has arguments; 0 and an exception where there are not. */
-static int numbers_of(PyObject *const *arguments, Py_ssize_t given, int expected, int64_t *numbers) {
-    if (given != expected) {
-        PyErr_Format(PyExc_TypeError, "%d arguments expected, not %zd", expected, given);
+/* So many whole numbers as a function takes behind its objects; 0 and an exception where there are not. */
+static int numbers_behind(int objects, PyObject *const *arguments, Py_ssize_t given, int expected, int64_t *numbers) {
+    if (given != objects + expected) {
+        PyErr_Format(PyExc_TypeError, "%d arguments expected, not %zd", objects + expected, given);
         return 0;
     }
     for (int i = 0; i < expected; i++) {
-        numbers[i] = PyLong_AsLongLong(arguments[i]);
+        numbers[i] = PyLong_AsLongLong(arguments[objects + i]);
         if (numbers[i] == -1 && PyErr_Occurred()) return 0;
     }
     return 1;
 }
 
+#define numbers_of(arguments, given, expected, numbers) numbers_behind(0, arguments, given, expected, numbers)
 #define ADDRESS(number) ((void *)(intptr_t)(number))
 #define FUNCTION(name) static PyObject *name(PyObject *Py_UNUSED(self), PyObject *const *arguments, Py_ssize_t given)
 
@@ -63,7 +47,7 @@ static PyObject *array_struct; /* the name of what describes an array */
 /* Where an array lies: array, the letter of its kind and the size of an entry, and how many entries it has at least. */
 FUNCTION(py_address) {
     int64_t n[2];
-    if (given < 1 || !numbers_of(arguments + 1, given - 1, 2, n)) return NULL;
+    if (!numbers_behind(1, arguments, given, 2, n)) return NULL;
     PyObject *capsule = PyObject_GetAttr(arguments[0], array_struct);
     if (!capsule) return NULL;
     ArrayInterface *array = PyCapsule_GetPointer(capsule, NULL);
@@ -227,7 +211,7 @@ FUNCTION(py_weighted_sums) {
 /* The capsule of a generator of NumPy, memory for what was drawn from it (zeros: nothing yet), and the rest. */
 FUNCTION(py_shuffled_means) {
     int64_t n[9];
-    if (given < 1 || !numbers_of(arguments + 1, given - 1, 9, n)) return NULL;
+    if (!numbers_behind(1, arguments, given, 9, n)) return NULL;
     Random *random = ADDRESS(n[0]);
     if (!random->from) random->used = DRAWN_AT_ONCE;
     random->from = PyCapsule_GetPointer(arguments[0], "BitGenerator");
@@ -238,41 +222,38 @@ FUNCTION(py_shuffled_means) {
 }
 
 FUNCTION(py_read_dicts) {
-    int64_t n[5];
-    if (given != 6 || !PyList_Check(arguments[0])) {
-        PyErr_SetString(PyExc_TypeError, "a list of dicts and 5 numbers expected");
+    int64_t n[6];
+    if (!numbers_behind(1, arguments, given, 6, n)) return NULL;
+    if (!PyList_Check(arguments[0])) {
+        PyErr_SetString(PyExc_TypeError, "a list of dicts expected");
         return NULL;
     }
-    if (!numbers_of(arguments + 1, given - 1, 5, n)) return NULL;
-    return read_dicts(arguments[0], n[0], n[1], ADDRESS(n[2]), ADDRESS(n[3]), ADDRESS(n[4]));
+    return read_dicts(arguments[0], ADDRESS(n[0]), n[1], n[2], ADDRESS(n[3]), ADDRESS(n[4]), ADDRESS(n[5]));
 }
 
 FUNCTION(py_rank_dicts) {
-    int64_t n[17];
-    if (given != 19 || !PyList_Check(arguments[0]) || !PyList_Check(arguments[1])) {
-        PyErr_SetString(PyExc_TypeError, "a list of dicts, one of documents and 17 numbers expected");
+    int64_t n[18];
+    if (!numbers_behind(3, arguments, given, 18, n)) return NULL;
+    if (!PyList_Check(arguments[0]) || !PyList_Check(arguments[1]) || !PyList_Check(arguments[2])) {
+        PyErr_SetString(PyExc_TypeError, "a list of dicts and two of documents expected");
         return NULL;
     }
-    if (!numbers_of(arguments + 2, given - 2, 17, n)) return NULL;
-    Seen seen = {arguments[1], ADDRESS(n[14]), ADDRESS(n[15]), ADDRESS(n[16])};
-    HeldJudgments held = {ADDRESS(n[2]), ADDRESS(n[3]), ADDRESS(n[4]), ADDRESS(n[5]), ADDRESS(n[6])};
-    RankedRows out = {ADDRESS(n[9]), ADDRESS(n[10]), NULL, ADDRESS(n[11]), ADDRESS(n[12]), ADDRESS(n[13])};
-    int64_t lists = rank_dicts(arguments[0], n[0], ADDRESS(n[1]), &held, (Order)n[7], (int)n[8], &seen, &out);
+    Seen seen = {arguments[1], arguments[2], ADDRESS(n[15]), ADDRESS(n[16]), ADDRESS(n[17])};
+    HeldJudgments held = {ADDRESS(n[3]), ADDRESS(n[4]), ADDRESS(n[5]), ADDRESS(n[6]), ADDRESS(n[7])};
+    RankedRows out = {ADDRESS(n[10]), ADDRESS(n[11]), NULL, ADDRESS(n[12]), ADDRESS(n[13]), ADDRESS(n[14])};
+    int64_t lists = rank_dicts(arguments[0], n[0], ADDRESS(n[1]), ADDRESS(n[2]), &held, (Order)n[8], (int)n[9], &seen,
+                               &out);
     return lists < HANDED_BACK ? NULL : PyLong_FromLongLong(lists);
 }
 
 FUNCTION(py_dict_of_rows) {
     int64_t n[1];
-    if (given != 3 || !PyList_Check(arguments[0]) || !PyList_Check(arguments[1])) {
-        PyErr_SetString(PyExc_TypeError, "two lists of names and a number expected");
+    if (!numbers_behind(2, arguments, given, 1, n)) return NULL;
+    if (!PyList_Check(arguments[0]) || !PyList_Check(arguments[1])) {
+        PyErr_SetString(PyExc_TypeError, "two lists of names expected");
         return NULL;
     }
-    if (!numbers_of(arguments + 2, given - 2, 1, n)) return NULL;
     return dict_of_rows(arguments[0], arguments[1], ADDRESS(n[0]));
-}
-
-static PyObject *py_seconds_outside(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(nothing)) {
-    return PyFloat_FromDouble(seconds_outside);
 }
 
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, NULL}
@@ -300,7 +281,6 @@ static PyMethodDef methods[] = {
     METHOD(read_dicts),
     METHOD(rank_dicts),
     METHOD(dict_of_rows),
-    {"seconds_outside_the_lock", py_seconds_outside, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
