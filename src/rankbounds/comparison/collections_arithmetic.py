@@ -54,7 +54,7 @@ def compared_by_all(
             second,
             settings,
         )
-        rows["pairs"] += table.pair_rows(counts, resampling)
+        rows["pairs"] += table.pair_rows(counts)
         rows["differences"] += table.difference_rows()
         rows["systems"] += table.system_rows(counts)
         rows["cells"] += _cell_rows(scored, place, settings["confidence"])
@@ -112,12 +112,12 @@ class _Compared:
         self.variances = stratified.variances_of_means(self.parts)
         self.separated: Flags = np.zeros(first.size, dtype=bool)
 
-    def pair_rows(self, counts: Sequence[Floats], resampling: Resampling) -> list[dict[str, Any]]:
+    def pair_rows(self, counts: Sequence[Floats]) -> list[dict[str, Any]]:
         confidence = self.settings["confidence"]
         difference, low, high = stratified.interval(self.means, self.variances, self.share, self.topics, confidence)
         sizes = [np.nan_to_num(np.abs(part)).mean(axis=-1) for part in self.parts]
         difference = zeroed(difference, (self.share * np.stack(sizes, axis=-1)).sum(axis=-1))
-        p_value = stratified.randomization_p_values(self.parts, self.share, resampling)
+        p_value = stratified.t_p_values(self.means, self.variances, self.share, self.topics)
         p_adjusted = p_value
         if self.first.size > 1:
             p_adjusted = np.maximum(p_value, stratified.family_wise_p_values(self.parts, self.share, counts))
