@@ -700,6 +700,34 @@ def test_collections_that_differ_from_each_other_do_not_hide_a_difference(tmp_pa
     assert "Chance in the topics does not explain it: a is better here" in found.words()
 
 
+def test_no_interval_reaches_beyond_what_a_measure_can_be():
+    """Three collections of two topics each: t times the error is several times what P@2 can be."""
+    documents = {"r": 1, "s": 1, "n": 0}
+    qrels = {"1": documents, "2": documents}
+    right, wrong, half = ["r", "s"], ["n", "m"], ["r", "m"]
+    runs = {
+        "web": {"a": {"1": right, "2": wrong}, "b": {"1": wrong, "2": half}},
+        "news": {"a": {"1": right, "2": right}, "b": {"1": half, "2": wrong}},
+        "mail": {"a": {"1": half, "2": wrong}, "b": {"1": right, "2": wrong}},
+    }
+    found = rb.compare_collections({name: (qrels, of) for name, of in runs.items()}, "P@2", resamples=50)
+    row = found.pairs[0]
+    assert (row["new_low"], row["new_high"]) == (-1.0, 1.0)
+    for low, high in (("ci_low", "ci_high"), ("summary_low", "summary_high")):
+        assert -1 <= row[low] <= row[high] <= 1
+    assert all(-1 <= part["ci_low"] <= part["ci_high"] <= 1 for part in found.differences)
+    assert all(0 <= part["ci_low"] <= part["ci_high"] <= 1 for part in (*found.cells, *found.systems))
+
+
+def test_another_tools_percentages_are_not_cut_at_1(tmp_path):
+    path = tmp_path / "AP.csv"
+    path.write_text("topic,a,b\n1,25,20\n2,40,42\n3,31,22\n")
+    scores = rb.read_scores(path)
+    row = rb.compare_collections({"web": scores, "news": scores}, resamples=50).pairs[0]
+    assert row["ci_low"] < -1
+    assert row["ci_high"] > 5
+
+
 def test_equal_differences_have_no_interval_of_no_width():
     qrels = {str(query): {"r": 1} for query in range(3)}
     good, poor = {query: ["r"] for query in qrels}, {query: ["n", "r"] for query in qrels}
@@ -709,6 +737,7 @@ def test_equal_differences_have_no_interval_of_no_width():
     assert (row["difference"], row["ci_low"], row["ci_high"], row["p_value"]) == (0.5, None, None, 0.25)
     assert row["verdict"] == "no difference shown"
     assert "without an interval (within each collection all topics differ by the same)" in found.words()
+    assert len(rb.plots.collections_forest(found).get_yticklabels()) == 3
     alike = (qrels, {"good": good, "poor": good})
     same = rb.compare_collections({"web": alike, "news": alike}, "RR")
     assert same.words() == "RR: good and poor have the same scores on all topics of 2 collections."

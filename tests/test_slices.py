@@ -290,3 +290,28 @@ def test_a_file_without_labels_is_told(command, tmp_path, table, text):
     code, out, err = command("compare", "--scores", table, "--by", tmp_path / "labels")
     assert (code, out) == (3, "")
     assert str(tmp_path / "labels") in err
+
+
+def test_nothing_reaches_beyond_what_a_difference_can_be():
+    qrels = {str(topic): {"r": 1} for topic in range(4)}
+    first, second = ["r"], ["n"]
+    runs = {"a": {topic: first if topic in "02" else second for topic in qrels}}
+    runs["b"] = {topic: second if topic in "02" else first for topic in qrels}
+    found = rb.slices(rb.evaluate(qrels, runs, "P@1"), {"half": {topic: topic in "01" for topic in qrels}})
+    assert [(row["ci_low"], row["ci_high"], row["detectable"]) for row in found.rows] == [(-1.0, 1.0, None)] * 2
+
+
+def test_slices_of_one_topic_are_in_no_family():
+    """Two slices that are tested, and three of a single topic, which are not: the level is shared by the two alone."""
+    values = np.random.default_rng(0).uniform(size=(2, 13))
+    parts = {f"t{at}": "first" if at < 5 else "second" for at in range(10)}
+    labels = parts | {f"t{at}": f"alone{at}" for at in (10, 11, 12)}
+    scores, of_ten = scores_of(values), scores_of(values[:, :10])
+    found = rb.slices(scores, {"part": labels}, correction="bonferroni")
+    assert found.settings["family"] == 2
+    assert found.settings["level"] == pytest.approx(0.025)
+    assert "corrected over all 2 tests of a measure" in found.method()
+    alone = rb.slices(of_ten, {"part": parts}, correction="bonferroni")
+    tested = [row for row in found.rows if row["topics"] > 1]
+    assert [row["detectable"] for row in tested] == [row["detectable"] for row in alone.rows]
+    assert [row["p_adjusted"] for row in tested] == [min(1.0, 2 * row["p_value"]) for row in tested]

@@ -36,7 +36,7 @@ from rankbounds.comparison.verdict import over_shared_topics
 from rankbounds.comparison.wording import POWER, compared_words
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.run_notes import some
-from rankbounds.evaluation.score_differences import differences, mean_difference, merit, zeroed
+from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit, zeroed
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.query_labels import labels_of
 from rankbounds.measures import Measure
@@ -409,15 +409,16 @@ class _Cut:
         apart, count = self.apart[:, topics], self.first.size
         values = self.scores.value[:, topics, self.place]
         unknown = np.full(count, np.nan)
-        ends, p, detectable = (unknown, unknown), unknown, unknown
+        ends, p, detectable = np.stack([unknown, unknown]), unknown, unknown
         if topics.size > 1:
             gains = merit(apart, self.measure)
             p = p_values(gains, self.test, resampling=self.resampling, measure=self.measure)
-            ends = mean_interval(apart, self.confidence)
+            limits = limits_of_differences(self.measure, values)
+            ends = np.clip(mean_interval(apart, self.confidence), *limits)
             deviation = deviation_of(apart)
-            # Where all differences are the same, nothing is known of how they vary.
+            # Where all differences are the same, nothing is known of how they vary; beyond the limits there are none.
             wanted = minimum_detectable_effect(1.0, topics.size, self.level, POWER) * deviation
-            detectable = np.where((deviation > 0) & np.isfinite(wanted), wanted, np.nan)
+            detectable = np.where((deviation > 0) & (wanted <= limits[1]) & np.isfinite(wanted), wanted, np.nan)
         means = values.mean(axis=-1)
         a, b, measures = self.names
         counts = [np.count_nonzero(merit(apart, self.measure) * side > 0, axis=-1).tolist() for side in (1, -1)]

@@ -41,6 +41,7 @@ class APRetrieved(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "AP*"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("AP*", "AP*@3")
     sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
     list_only: ClassVar[bool] = True
