@@ -11,6 +11,7 @@ import argparse
 import html
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice
@@ -24,6 +25,7 @@ from rankbounds.commands.reading import (
     add_score_tables,
     check_inputs,
     collection_from,
+    preparation_from,
     read_runs,
     score_tables_from,
     trusted_from,
@@ -37,6 +39,7 @@ from rankbounds.commands.scoring import (
     tabled_from,
 )
 from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.evaluation.origins import origin_of
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
 from rankbounds.measures import Measure, parse_measures
@@ -170,12 +173,18 @@ def run(options: argparse.Namespace) -> int:
         trusted = trusted_from(options, compared)
         evidence = evidence_from(options, trusted)
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
+        if options.save or options.baseline:
+            made_with = origin_of(evidence.qrels, evidence.assumptions, preparation_from(options))
+            scores = replace(scores, origin=made_with)
     if options.save:
         scores.save(options.save)
         wrote(options.save)
     candidates = scores.runs
     if options.baseline:
-        scores = joined(Scores.load(options.baseline), scores)
+        saved = Scores.load(options.baseline)
+        if saved.origin is None or scores.origin is None:
+            say("warning: whether the saved scores were made with the same judgments and options is not known.")
+        scores = joined(saved, scores)
         candidates = scores.runs[-len(candidates) :]
     doing("testing differences")
     comparison = None
@@ -320,8 +329,6 @@ def evidence_from(options: argparse.Namespace, trusted: TrustedFirst | None = No
 
 def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequence[Measure]) -> list[str]:
     """For each measure, how much of the scores rests on labels that are not trusted."""
-    from dataclasses import replace
-
     from rankbounds.comparison import Evidence
     from rankbounds.rankings.unjudged import UnjudgedRule
 
