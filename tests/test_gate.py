@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
 
+import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,6 +119,27 @@ class TestAnswers:
         comparison = rb.compare(rb.evaluate(qrels, runs, "ESL(n=1)"), test="sign")
         outcome = rb.gate(comparison, "ESL(n=1) worse", margin=5).outcomes[0]
         assert (outcome.answer, outcome.difference) == ("fail", float("inf"))
+
+    @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+    def test_tests_of_ranks_are_not_offered_for_a_margin_of_the_mean(self, test):
+        comparison = Evidence.read(QRELS, [RERANKED, DENSE]).compare("RR", test=test)
+        with pytest.raises(rb.UsageError, match=f"about the mean, and the {test} test is not"):
+            rb.gate(comparison, "RR worse", margin=0.1)
+        assert rb.gate(comparison, "RR worse").outcomes[0].p_fail > 0
+
+    def test_it_is_told_where_few_topics_carry_the_mean(self):
+        def told(changes):
+            topics = [str(topic) for topic in range(len(changes))]
+            frame = polars.DataFrame(
+                {"topic": topics, "old": [0.5] * len(topics), "new": [0.5 + one for one in changes]}
+            )
+            return rb.gate(rb.read_scores(frame), "score worse", margin=0.3).outcomes[0].why
+
+        level = "of rare large changes on other topics the test knows little, so that its level may not hold."
+        assert f"Only 2 of 24 topics changed: {level}" in told([0.0] * 22 + [0.1, -0.1])
+        assert f"1 of 20 topics holds half of all that changed: {level}" in told([0.01, -0.01] * 9 + [0.01, -0.4])
+        assert f"2 of 24 topics hold half of all that changed: {level}" in told([0.01, -0.01] * 11 + [0.4, -0.4])
+        assert "may not hold" not in told([0.1, -0.1, 0.2, -0.2] * 6)
 
     @pytest.mark.parametrize("test", TESTS)
     def test_p_values_are_those_of_compare(self, test):
