@@ -192,16 +192,30 @@ class TestStratified:
             half = stats.t.ppf(0.975, degrees) * math.sqrt(sum(squared))
             assert [float(column[row]) for column in got] == pytest.approx([expected, expected - half, expected + half])
 
-    def test_randomization_flips_topics_by_their_share(self):
-        """All sign flips of few topics, by a plain loop."""
-        parts = [np.array([[0.3, -0.1, 0.2]]), np.array([[0.4, 0.1, 0.0, -0.3, 0.5]])]
-        got = stratified.randomization_p_values(parts, np.array([[0.5, 0.5]]), Resampling(10))
-        weighted = [*(parts[0][0] / 6), *(parts[1][0] / 10)]
-        sums = []
-        for flips in range(2**8):
-            sums.append(abs(sum(-v if flips >> at & 1 else v for at, v in enumerate(weighted))))
-        expected = np.mean([size >= abs(sum(weighted)) - 1e-12 for size in sums])
-        assert got.tolist() == pytest.approx([expected])
+    def test_p_is_that_of_the_interval(self):
+        """The level at which the interval just reaches 0, whatever the collections' own differences are."""
+        generator = np.random.default_rng(5)
+        parts = [generator.normal(shift, 0.3, (200, size)) for shift, size in ((0.4, 5), (-0.3, 30), (0.0, 12))]
+        topics, share = np.array([5, 30, 12]), np.full((200, 3), 1 / 3)
+        means, variances = (
+            np.stack([part.mean(axis=-1) for part in parts], axis=-1),
+            stratified.variances_of_means(parts),
+        )
+        p = stratified.t_p_values(means, variances, share, topics)
+        assert 0.05 < np.mean(p < 0.05) < 0.95
+        for level in (0.5, 0.9, 0.95, 0.999):
+            _, low, high = stratified.interval(means, variances, share, topics, level)
+            assert ((p < 1 - level) == ((low > 0) | (high < 0))).all()
+        for row in range(5):
+            _, low, high = stratified.interval(means, variances, share, topics, 1 - p[row])
+            assert min(abs(low[row]), abs(high[row])) == pytest.approx(0, abs=1e-9)
+
+    def test_topics_that_all_differ_by_the_same_show_no_error(self):
+        topics, share = np.array([3, 8]), np.full((4, 2), 0.5)
+        means = np.array([[0.5, 0.5], [0.0, 0.5], [0.5, -0.5], [0.0, 0.0]])
+        _, low, high = stratified.interval(means, np.zeros((4, 2)), share, topics, 0.95)
+        assert np.isnan([low, high]).all()
+        assert stratified.t_p_values(means, np.zeros((4, 2)), share, topics).tolist() == [0.25, 0.5**7, 1.0, 1.0]
 
     def test_topics_are_drawn_within_their_collection(self):
         counts = stratified.topic_counts(np.array([3, 7]), 10, Resampling(50))
@@ -665,6 +679,68 @@ def test_only_topics_that_all_runs_of_a_collection_have_count():
         assert compared(some).pairs[0]["topics"] == 8
     with pytest.raises(rb.DataError, match=r'^The collection "other": No topic'):
         compared(none)
+
+
+def test_collections_that_differ_from_each_other_do_not_hide_a_difference(tmp_path):
+    """Differences of +.45, -.30 and 0 that hardly vary within a collection: interval and p take them as fixed."""
+    generator = np.random.default_rng(2)
+    scored = {}
+    for name, apart in (("web", 0.45), ("news", -0.30), ("mail", 0.0)):
+        base = generator.uniform(0.3, 0.4, 30)
+        values = {"a": base + apart + generator.normal(0, 0.08, 30), "b": base}
+        scored[name] = {run: {"AP": dict(zip(map(str, range(30)), row, strict=True))} for run, row in values.items()}
+    paths = {name: tmp_path / f"{name}.json" for name in scored}
+    for name, path in paths.items():
+        path.write_text(json.dumps(scored[name]))
+    found = rb.compare_collections({name: rb.read_scores(path) for name, path in paths.items()})
+    row = found.pairs[0]
+    assert row["ci_low"] > 0.02
+    assert row["p_value"] < 0.001
+    assert row["verdict"] == "a better"
+    assert "Chance in the topics does not explain it: a is better here" in found.words()
+
+
+def test_no_interval_reaches_beyond_what_a_measure_can_be():
+    """Three collections of two topics each: t times the error is several times what P@2 can be."""
+    documents = {"r": 1, "s": 1, "n": 0}
+    qrels = {"1": documents, "2": documents}
+    right, wrong, half = ["r", "s"], ["n", "m"], ["r", "m"]
+    runs = {
+        "web": {"a": {"1": right, "2": wrong}, "b": {"1": wrong, "2": half}},
+        "news": {"a": {"1": right, "2": right}, "b": {"1": half, "2": wrong}},
+        "mail": {"a": {"1": half, "2": wrong}, "b": {"1": right, "2": wrong}},
+    }
+    found = rb.compare_collections({name: (qrels, of) for name, of in runs.items()}, "P@2", resamples=50)
+    row = found.pairs[0]
+    assert (row["new_low"], row["new_high"]) == (-1.0, 1.0)
+    for low, high in (("ci_low", "ci_high"), ("summary_low", "summary_high")):
+        assert -1 <= row[low] <= row[high] <= 1
+    assert all(-1 <= part["ci_low"] <= part["ci_high"] <= 1 for part in found.differences)
+    assert all(0 <= part["ci_low"] <= part["ci_high"] <= 1 for part in (*found.cells, *found.systems))
+
+
+def test_another_tools_percentages_are_not_cut_at_1(tmp_path):
+    path = tmp_path / "AP.csv"
+    path.write_text("topic,a,b\n1,25,20\n2,40,42\n3,31,22\n")
+    scores = rb.read_scores(path)
+    row = rb.compare_collections({"web": scores, "news": scores}, resamples=50).pairs[0]
+    assert row["ci_low"] < -1
+    assert row["ci_high"] > 5
+
+
+def test_equal_differences_have_no_interval_of_no_width():
+    qrels = {str(query): {"r": 1} for query in range(3)}
+    good, poor = {query: ["r"] for query in qrels}, {query: ["n", "r"] for query in qrels}
+    collection = (qrels, {"good": good, "poor": poor})
+    found = rb.compare_collections({"web": collection, "news": collection}, "RR")
+    row = found.pairs[0]
+    assert (row["difference"], row["ci_low"], row["ci_high"], row["p_value"]) == (0.5, None, None, 0.25)
+    assert row["verdict"] == "no difference shown"
+    assert "without an interval (within each collection all topics differ by the same)" in found.words()
+    assert len(rb.plots.collections_forest(found).get_yticklabels()) == 3
+    alike = (qrels, {"good": good, "poor": good})
+    same = rb.compare_collections({"web": alike, "news": alike}, "RR")
+    assert same.words() == "RR: good and poor have the same scores on all topics of 2 collections."
 
 
 def test_two_runs_without_a_collection_in_common_are_told_either_way_round():

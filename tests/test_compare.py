@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -550,6 +551,29 @@ class TestCommands:
         code, _, err = self.call(capsys, "compare", qrels, bad, "--baseline", saved, "-m", "RR")
         assert code == 3
         assert "lack RR" in err
+
+    def test_a_baseline_of_other_judgments_or_options_is_refused_with_what_changed(self, files, capsys, tmp_path):
+        qrels, good, bad = files
+        saved = tmp_path / "baseline.json"
+        assert self.call(capsys, "compare", qrels, good, "-m", "nDCG@5", "--save", saved)[0] == 0
+        lines = Path(qrels).read_text().splitlines()
+        asked = ["--baseline", saved, "-m", "nDCG@5"]
+        (tmp_path / "turned").write_text("\n".join(reversed(lines)) + "\n")
+        assert self.call(capsys, "compare", tmp_path / "turned", bad, *asked)[0] == 0, "the order does not matter"
+        query, _, document, grade = lines[0].split()
+        lines[0] = f"{query} 0 {document} {int(grade) + 1}"
+        (tmp_path / "more").write_text("\n".join(lines) + "\n")
+        code, out, err = self.call(capsys, "compare", tmp_path / "more", bad, *asked)
+        assert (code, out) == (3, "")
+        assert f"the judgments of 1 of 8 topics changed ({query})" in err
+        code, _, err = self.call(capsys, "compare", qrels, bad, *asked, "--ties", "best", "--gain", "1=3", "--depth", 5)
+        assert code == 3
+        for told in ("--ties was trec and is best", "--gain was linear and is 1=3", "--depth was not given and is 5"):
+            assert told in err
+        rb.evaluate(qrels, good, "nDCG@5").save(saved)
+        code, _, err = self.call(capsys, "compare", qrels, bad, *asked)
+        assert code == 0
+        assert "whether the saved scores were made with the same judgments and options is not known" in err
 
     def test_other_commands(self, files, capsys):
         code, out, _ = self.call(capsys, "discriminative-power", *files, "-m", "AP", "--format", "json")

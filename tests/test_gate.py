@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
 
+import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,6 +119,27 @@ class TestAnswers:
         comparison = rb.compare(rb.evaluate(qrels, runs, "ESL(n=1)"), test="sign")
         outcome = rb.gate(comparison, "ESL(n=1) worse", margin=5).outcomes[0]
         assert (outcome.answer, outcome.difference) == ("fail", float("inf"))
+
+    @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+    def test_tests_of_ranks_are_not_offered_for_a_margin_of_the_mean(self, test):
+        comparison = Evidence.read(QRELS, [RERANKED, DENSE]).compare("RR", test=test)
+        with pytest.raises(rb.UsageError, match=f"about the mean, and the {test} test is not"):
+            rb.gate(comparison, "RR worse", margin=0.1)
+        assert rb.gate(comparison, "RR worse").outcomes[0].p_fail > 0
+
+    def test_it_is_told_where_few_topics_carry_the_mean(self):
+        def told(changes):
+            topics = [str(topic) for topic in range(len(changes))]
+            frame = polars.DataFrame(
+                {"topic": topics, "old": [0.5] * len(topics), "new": [0.5 + one for one in changes]}
+            )
+            return rb.gate(rb.read_scores(frame), "score worse", margin=0.3).outcomes[0].why
+
+        level = "of rare large changes on other topics the test knows little, so that its level may not hold."
+        assert f"Only 2 of 24 topics changed: {level}" in told([0.0] * 22 + [0.1, -0.1])
+        assert f"1 of 20 topics holds half of all that changed: {level}" in told([0.01, -0.01] * 9 + [0.01, -0.4])
+        assert f"2 of 24 topics hold half of all that changed: {level}" in told([0.01, -0.01] * 11 + [0.4, -0.4])
+        assert "may not hold" not in told([0.1, -0.1, 0.2, -0.2] * 6)
 
     @pytest.mark.parametrize("test", TESTS)
     def test_p_values_are_those_of_compare(self, test):
@@ -356,6 +378,28 @@ class TestSavedScores:
             ("dense", "bm25", "pass"),
             ("dense", None, "pass"),
         ]
+
+    def test_several_baselines_are_each_compared_with_the_other_runs(self, command):
+        asked = ["compare", QRELS, BM25, RERANKED, DENSE, "--fail-if", "AP worse", "--fail-if", "AP < 0.1"]
+        named = ["--baseline-run", "bm25", "--baseline-run", "reranked"]
+        code, out, err = command(*asked, *named, "--format", "json")
+        found = json.loads(out)["baselines"]
+        assert list(found) == ["bm25", "reranked"]
+        for baseline, run in (("bm25", BM25), ("reranked", RERANKED)):
+            alone = json.loads(command("compare", QRELS, run, DENSE, *asked[5:], "--format", "json")[1])
+            assert [row["run"] for row in found[baseline]["gate"]["conditions"]] == ["dense", "dense"]
+            assert found[baseline]["gate"]["conditions"][0]["p_fail"] == alone["gate"]["conditions"][0]["p_fail"]
+            assert {row["b"] for row in found[baseline]["pairs"]} == {baseline}
+            assert {row["a"] for row in found[baseline]["pairs"]} == {"dense"}
+        assert err.count("gate ") == 3, "the value has no baseline and is told once"
+        assert code == max(found[name]["gate"]["exit_code"] for name in found)
+        _, out, _ = command(*asked, *named)
+        assert (
+            out.index("Against bm25:") < out.index("Against reranked:") < out.index("not corrected for the number of")
+        )
+        cases = ElementTree.fromstring(command(*asked, *named, "--format", "junit")[1]).iter("testcase")
+        assert [case.get("classname") for case in cases] == ["dense against bm25", "dense", "dense against reranked"]
+        assert command(*asked, *named, "--baseline-run", "bm52")[0] == 2
 
     def test_a_single_run_without_a_question_is_no_comparison(self, command):
         code, out, err = command("compare", QRELS, BM25)

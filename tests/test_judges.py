@@ -184,7 +184,8 @@ def test_scores_are_those_of_evaluate_and_bias_their_difference(measure):
         assert row["by_labels"] == pytest.approx(other.mean())
         assert row["bias"] == pytest.approx((other - trusted).mean())
         half = stats.t.ppf(0.975, len(trusted) - 1) * (other - trusted).std(ddof=1) / len(trusted) ** 0.5
-        assert (row["ci_low"], row["ci_high"]) == (pytest.approx(row["bias"] - half), pytest.approx(row["bias"] + half))
+        ends = (pytest.approx(row["bias"] - half), pytest.approx(row["bias"] + half)) if half else (None, None)
+        assert (row["ci_low"], row["ci_high"]) == ends
 
 
 def test_a_favourite_is_found_and_only_it():
@@ -322,6 +323,49 @@ def test_winners_that_change_are_named():
     assert "To say which of two runs is better: no" in found.words()
 
 
+def test_the_opposite_of_people_is_not_trusted():
+    """Two runs, of which the one gains what the other loses: the bias is 0 on average, and nothing else is right."""
+    people = {str(topic): {"a": 1, "b": 0} for topic in range(12)}
+    contrary = {topic: {"a": 0, "b": 1} for topic in people}
+    runs = {"good": {topic: ["a", "b"] for topic in people}, "poor": {topic: ["b", "a"] for topic in people}}
+    found = rb.judges(people, {"contrary": contrary}, runs, "P@1")
+    assert (found.agreement[0]["kappa"], found.orderings[0]["tau"], found.orderings[0]["mean_bias"]) == (-1, -1, 0)
+    told = found.words()
+    assert "nothing speaks against them" not in told
+    assert "For the scores themselves: no, that its labels agree with trusted by more than chance is not shown" in told
+    # Labels that agree well enough, by which clear differences turn around all the same.
+    others = {f"d{number}": number % 2 for number in range(40)}
+    mostly = {topic: {**people[topic], **others} for topic in people}
+    turning = {
+        topic: {**mostly[topic], "a": int(int(topic) % 4 == 0), "b": int(int(topic) % 4 > 0)} for topic in people
+    }
+    told = rb.judges(mostly, {"turning": turning}, runs, "P@1").words()
+    assert "For the scores themselves: no, by P@1 they turn clear differences around" in told
+
+
+def test_with_two_runs_both_coefficients_are_one_number():
+    people = {str(topic): {"a": 1, "b": 0, "c": 0} for topic in range(2)}
+    labels = {"0": {"a": 1, "b": 0, "c": 0}, "1": {"a": 0, "b": 0, "c": 1}}
+    runs = {"one": {"0": ["a"], "1": ["a"]}, "two": {"0": ["b"], "1": ["b"]}}
+    row = rb.judges(people, {"model": labels}, runs, "P@1").orderings[0]
+    coefficients = [[row[name + end] for end in ("", "_low", "_high")] for name in ("tau", "tau_ap")]
+    assert coefficients == [[1.0, -1.0, 1.0]] * 2
+    alike = rb.judges(people, {"model": people}, runs, "P@1").orderings[0]
+    assert [alike[name] for name in ("tau", "tau_low", "tau_ap", "tau_ap_low")] == [1.0, None, 1.0, None]
+    level = rb.judges(people, {"model": {topic: dict.fromkeys("abc", 1) for topic in people}}, runs, "P@1").orderings[0]
+    assert (level["tau"], level["tau_ap"]) == (None, None)
+
+
+def test_no_bias_is_greater_than_a_measure_can_be():
+    people = {str(topic): {"a": 1, "b": 0} for topic in range(2)}
+    labels = {"0": {"a": 1, "b": 1}, "1": {"a": 0, "b": 0, "z": 1}}
+    runs = {"one": {topic: ["a", "b"] for topic in people}, "two": {topic: ["b", "c"] for topic in people}}
+    found = rb.judges(people, {"model": labels}, runs, "P@2")
+    assert {row["ci_low"] for row in found.systems} == {-1.0}
+    assert {row["ci_high"] for row in found.systems} == {1.0}
+    assert (found.orderings[0]["mean_bias_low"], found.orderings[0]["mean_bias_high"]) == (-1.0, 1.0)
+
+
 # ---- laws ----
 
 
@@ -333,9 +377,8 @@ def test_the_same_labels_agree_in_everything():
     assert (row["shift"], row["missing"], row["extra"]) == (0, 0, 0)
     assert {(s["bias"], s["flag"]) for s in found.systems} == {(0.0, None)}
     for ordering in found.orderings:
-        assert [ordering[name] for name in ("tau", "tau_ap", "tau_top10", "slope", "tau_low")] == pytest.approx(
-            [1.0] * 5
-        )
+        assert [ordering[name] for name in ("tau", "tau_ap", "tau_top10", "slope")] == pytest.approx([1.0] * 4)
+        assert [ordering[name] for name in ("tau_low", "tau_high", "slope_low", "mean_bias_low")] == [None] * 4
     assert all(o["lost"] == o["reversed"] == o["only_by_labels"] == 0 for o in found.orderings)
 
 

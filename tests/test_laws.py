@@ -517,3 +517,12 @@ def test_equal_counts_are_equal_to_the_last_bit_wherever_documents_stand(grades,
     for ties in ("trec", "expected"):
         first, second = (scored(run, map(parse_measure, measures), ties=ties) for run in runs)
         assert [one[0] for one in first.values()] == [one[0] for one in second.values()]
+
+
+@LAW
+@given(varied())
+def test_values_and_bounds_lie_within_the_range_that_a_measure_states(example):
+    for measure, numbers in scored(example).items():
+        least, most = measure.value_range
+        known = [number for number in numbers if not math.isnan(number)]
+        assert all(least - 1e-9 <= number <= most + 1e-9 for number in known), (measure, known)

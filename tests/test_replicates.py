@@ -390,3 +390,12 @@ def test_topics_that_not_all_labellings_have_are_told():
         found = rb.replicates(sets, runs, "AP")
     assert any("1 topics are left out" in str(warning.message) for warning in told)
     assert found.settings["topics"] == 7
+
+
+def test_no_floor_is_greater_than_a_difference_can_be():
+    qrels = {str(topic): {"a": 1} for topic in range(4)}
+    runs = {
+        "x#1": {topic: ["a"] for topic in qrels},
+        "x#2": {topic: ["b"] if topic == "0" else ["a"] for topic in qrels},
+    }
+    assert rb.replicates(qrels, runs, "P@1").floors[0]["floor"] == 1.0

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import rankbounds as rb
+from rankbounds.errors import DataError
 from rankbounds.measures.reported import Reported, ReportedEffort
 
 QUERIES = [f"q{number}" for number in range(12)]
@@ -320,7 +324,7 @@ def test_real_runs_by_way_of_trec_eval_tables(unpacked, command, tmp_path):
     "content",
     [
         b"", b"\n\n", b"[]", b"{}", b"[1, 2]", b'{"a": {}}', b'{"a": {"b": [1]}}', b'{"a": {"b": {"c": {"d": 1}}}}',
-        b'{"a": {"b": true}}', b"\xff\xfe\x00", b'{"format": "rankbounds scores 9"}', b"PAR1xxxx", b"qid\n1\n",
+        b'{"a": {"b": "yes"}}', b"\xff\xfe\x00", b'{"format": "rankbounds scores 9"}', b"PAR1xxxx", b"qid\n1\n",
         b"qid,measure\n1,AP\n", b'"a,b\n1,2\n', b'{"a": {"b": 1}, "c": 3}', b'{"a": 1, "b": {"c": 2}}',
         b'[{"query_id": {"x": 1}, "AP": [1]}]', b"just words\n", b'{"AP": 1, "q": "x"}',
     ],
@@ -340,3 +344,71 @@ def test_runs_that_share_nothing_are_told_apart(tmp_path, other, told):
     (tmp_path / "two.eval").write_text(other)
     with pytest.raises(rb.DataError, match=told):
         rb.compare(rb.read_scores(sorted(tmp_path.glob("*.eval"))))
+
+
+IR_MEASURES = "1\tAP\t0.2500\n1\tP@5\t0.4000\n2\tAP\t0.7500\n2\tP@5\t0.2000\n"
+
+
+@pytest.mark.parametrize("means", ["", "all\tAP\t0.5000\nall\tP@5\t0.3000\n"], ids=["-q -n", "-q"])
+def test_ir_measures_prints_the_topic_before_the_measure(tmp_path, means):
+    path = tmp_path / "bm25.tsv"
+    path.write_text(IR_MEASURES + means)
+    assert rb.read_scores(path).to_dict() == {"bm25": {"AP": {"1": 0.25, "2": 0.75}, "P@5": {"1": 0.4, "2": 0.2}}}
+
+
+def test_names_that_nobody_knows_stand_where_the_means_say(tmp_path):
+    for text in ("1\tspeed\t2\n2\tspeed\t4\nall\tspeed\t3\n", "speed\t1\t2\nspeed\t2\t4\nspeed\tall\t3\n"):
+        (tmp_path / "bm25.txt").write_text(text)
+        assert rb.read_scores(tmp_path / "bm25.txt").to_dict() == {"bm25": {"speed": {"1": 2.0, "2": 4.0}}}
+
+
+def test_ir_measures_itself_is_read(tmp_path):
+    pytest.importorskip("ir_measures")
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {int(d in 'ac')}\n" for q in (1, 2, 3) for d in "abcd"))
+    ranked = [(query, rank, document) for query in (1, 2, 3) for rank, document in enumerate("bacd")]
+    (tmp_path / "run").write_text("".join(f"{query} Q0 {doc} {rank} {9 - rank} x\n" for query, rank, doc in ranked))
+    asked = [sys.executable, "-m", "ir_measures", "qrels", "run", "AP", "nDCG@10", "-q", "-p", "-1"]
+    out = subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    (tmp_path / "theirs.tsv").write_text(out)
+    ours = rb.evaluate(tmp_path / "qrels", tmp_path / "run", ["AP", "nDCG@10"])
+    theirs = rb.read_scores(tmp_path / "theirs.tsv")
+    assert theirs.query_ids == ours.query_ids
+    assert theirs[ours.measures].value == pytest.approx(ours.value)
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])
+def test_frames_of_single_queries_are_read_and_compared(scores, package):
+    """PyTerrier's frame of an experiment with perquery=True, and the same with a column for each measure."""
+    rows = [(row["run"], row["query_id"], row["measure"], row["value"]) for row in scores.rows()]
+    columns = dict(zip(("name", "qid", "measure", "value"), map(list, zip(*rows, strict=True)), strict=True))
+    wide = {"name": [], "qid": []} | {str(measure): [] for measure in scores.measures}
+    for run, topic in itertools.product(scores.runs, scores.query_ids):
+        one = scores.run(run).topic(topic)
+        for name, value in zip(wide, (run, topic, *one.value.ravel().tolist()), strict=True):
+            wide[name].append(value)
+    module = pytest.importorskip(package)
+    frame = module.table if package == "pyarrow" else module.DataFrame
+    for table in (frame(columns), frame(wide)):
+        assert rb.read_scores(table).to_dict() == scores.to_dict()
+        assert rb.compare(table).pairs[0]["difference"] == rb.compare(scores).pairs[0]["difference"]
+    with pytest.raises(DataError, match="no column holds topics"):
+        rb.read_scores(frame({"name": ["a"], "measure": ["AP"], "value": [1.0]}))
+
+
+def test_success_and_failure_are_scores(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    expected = {"a": {"Success@5": {"1": 1.0, "2": 0.0}}}
+    frame = pandas.DataFrame({"name": ["a", "a"], "qid": [1, 2], "measure": ["Success@5"] * 2, "value": [True, False]})
+    assert rb.read_scores(frame).to_dict() == expected
+    (tmp_path / "a.json").write_text('{"1": {"Success@5": true}, "2": {"Success@5": false}}')
+    (tmp_path / "a.csv").write_text("qid,Success@5\n1,True\n2,False\n")
+    for name in ("a.json", "a.csv"):
+        assert rb.read_scores(tmp_path / name).to_dict() == expected
+
+
+def test_other_judgments_and_tables_of_scores_do_not_go_together(command, tmp_path, scores):
+    path = tmp_path / "t.csv"
+    path.write_text(scores.render("csv", per_topic=True))
+    code, out, err = command("agreement", "--against", path, "--scores", path)
+    assert (code, out) == (2, "")
+    assert "--against is for judgments and runs" in err

@@ -256,6 +256,7 @@ class TestObjects:
             "parts": None,
             "open": "collection",
             "most_relevant": 5,
+            "origin": {"judgments": {"1": "0"}, "settings": {}},
         }
         assert changed.keys() == scores.__dataclass_fields__.keys()
         for name, value in changed.items():
@@ -332,26 +333,6 @@ class TestSaving:
         assert repr(loaded) == repr(scores)
         assert loaded.to_polars().equals(scores.to_polars())
 
-    def test_files_of_the_first_format(self, scores, tmp_path):
-        first = {
-            "format": "rankbounds scores 1",
-            "runs": scores.runs,
-            "query_ids": scores.query_ids,
-            "measures": [str(measure) for measure in scores.measures],
-            "bounds": "unjudged",
-            "topics": "judged",
-        }
-        for name in ("value", "low", "high", "judged"):
-            array = getattr(scores, name)
-            first[name] = np.where(np.isnan(array), None, array.astype(object)).tolist()
-        (tmp_path / "scores.json").write_text(json.dumps(first))
-        loaded = Scores.load(tmp_path / "scores.json")
-        for name in ("value", "low", "high", "judged"):
-            np.testing.assert_array_equal(getattr(loaded, name), getattr(scores, name))
-        assert loaded.measures == scores.measures
-        assert rb.Q() in loaded.outer, "nothing says that it is exact"
-        assert rb.RBP(p=0.8) not in loaded.outer, "these always are"
-
     @pytest.mark.parametrize(
         "change",
         [
@@ -362,6 +343,7 @@ class TestSaving:
             {"measures": [{"label": "NoSuchMeasure", "exactly": {}}]},
             {"measures": [{"label": "AP", "exactly": {"p": 3}}]},
             {"outer": None},
+            {"origin": {"judgments": 3}},
         ],
     )
     def test_what_was_not_saved_here(self, scores, tmp_path, change):

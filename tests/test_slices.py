@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import rankbounds as rb
 from rankbounds.comparison.significance import Resampling
@@ -68,7 +69,44 @@ def test_the_interaction_against_all_deals_of_labels():
             for chosen in itertools.combinations(range(8), 3)
         ]
         exact = sum(value >= observed - 1e-9 for value in deals) / len(deals)
-        assert level == pytest.approx(exact, abs=0.02)
+        welch = stats.ttest_ind(row[:3], row[3:], equal_var=False).pvalue
+        assert level == pytest.approx(max(exact, welch), abs=0.02)
+
+
+@pytest.mark.parametrize("sizes", [(2, 9), (3, 4, 8), (2, 2, 5, 6)])
+def test_no_interaction_has_a_smaller_p_than_welch_gives_it(sizes):
+    """Labels that are shuffled take slices to vary alike; statsmodels' test does not."""
+    oneway = pytest.importorskip("statsmodels.stats.oneway")
+    chance = np.random.default_rng(6)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    apart = chance.normal(size=(30, group.size)) * np.where(group == 0, 5.0, 1.0)
+    _, p = interaction_test(apart, group, Resampling(200, 1))
+    theirs = [
+        oneway.anova_oneway([row[group == at] for at in range(len(sizes))], use_var="unequal", welch_correction=True)
+        for row in apart
+    ]
+    levels = np.array([found.pvalue for found in theirs])
+    assert (p >= levels - 1e-9).all()
+    assert np.count_nonzero(np.isclose(p, levels)) > 10
+
+
+def test_a_small_slice_that_varies_more_raises_few_false_alarms():
+    chance = np.random.default_rng(8)
+    group = np.repeat([0, 1], [3, 30])
+    apart = chance.normal(size=(400, 33)) * np.where(group == 0, 5.0, 1.0)
+    _, p = interaction_test(apart, group, Resampling(200, 1))
+    assert np.mean(p < 0.05) < 0.09  # 5%; labels shuffled alone give 25%
+
+
+def test_few_topics_in_a_slice_are_told_where_a_dependence_is_found():
+    values = np.zeros((2, 24))
+    values[0] = np.where(np.arange(24) < 4, 1.0, -1.0) + np.random.default_rng(0).normal(0, 0.1, 24)
+    found = rb.slices(scores_of(values), {"kind": {f"t{at}": "few" if at < 4 else "many" for at in range(24)}}, **FEW)
+    assert found.interactions[0]["smallest"] == 4
+    assert "The smallest slice has 4 topics, and with fewer than 10 chance alone says so more often" in found.words()
+    values[0] = np.where(np.arange(24) < 12, 1.0, -1.0) + values[0] / 10
+    halves = {f"t{at}": "first" if at < 12 else "second" for at in range(24)}
+    assert "smallest slice" not in rb.slices(scores_of(values), {"kind": halves}, **FEW).words()
 
 
 def test_every_slice_is_the_comparison_of_its_topics():
@@ -290,3 +328,28 @@ def test_a_file_without_labels_is_told(command, tmp_path, table, text):
     code, out, err = command("compare", "--scores", table, "--by", tmp_path / "labels")
     assert (code, out) == (3, "")
     assert str(tmp_path / "labels") in err
+
+
+def test_nothing_reaches_beyond_what_a_difference_can_be():
+    qrels = {str(topic): {"r": 1} for topic in range(4)}
+    first, second = ["r"], ["n"]
+    runs = {"a": {topic: first if topic in "02" else second for topic in qrels}}
+    runs["b"] = {topic: second if topic in "02" else first for topic in qrels}
+    found = rb.slices(rb.evaluate(qrels, runs, "P@1"), {"half": {topic: topic in "01" for topic in qrels}})
+    assert [(row["ci_low"], row["ci_high"], row["detectable"]) for row in found.rows] == [(-1.0, 1.0, None)] * 2
+
+
+def test_slices_of_one_topic_are_in_no_family():
+    """Two slices that are tested, and three of a single topic, which are not: the level is shared by the two alone."""
+    values = np.random.default_rng(0).uniform(size=(2, 13))
+    parts = {f"t{at}": "first" if at < 5 else "second" for at in range(10)}
+    labels = parts | {f"t{at}": f"alone{at}" for at in (10, 11, 12)}
+    scores, of_ten = scores_of(values), scores_of(values[:, :10])
+    found = rb.slices(scores, {"part": labels}, correction="bonferroni")
+    assert found.settings["family"] == 2
+    assert found.settings["level"] == pytest.approx(0.025)
+    assert "corrected over all 2 tests of a measure" in found.method()
+    alone = rb.slices(of_ten, {"part": parts}, correction="bonferroni")
+    tested = [row for row in found.rows if row["topics"] > 1]
+    assert [row["detectable"] for row in tested] == [row["detectable"] for row in alone.rows]
+    assert [row["p_adjusted"] for row in tested] == [min(1.0, 2 * row["p_value"]) for row in tested]

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     check_share("RBO's persistence p", options.p)
     if options.measures and len(set(options.measures)) < 2 and not options.against:
         raise UsageError("Agreement needs at least two measures, or other judgments (--against).")
-    runs = read_runs(options) if options.against else None
+    runs = read_runs(options) if options.against and not options.scores else None
     scores = evaluate_from(options, runs=runs)
     against = evaluate_from(options, qrels=options.against, runs=runs) if options.against else None
     rows = agreement(scores, options.p, against)

@@ -11,6 +11,7 @@ import argparse
 import html
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice
@@ -24,6 +25,7 @@ from rankbounds.commands.reading import (
     add_score_tables,
     check_inputs,
     collection_from,
+    preparation_from,
     read_runs,
     score_tables_from,
     trusted_from,
@@ -37,6 +39,7 @@ from rankbounds.commands.scoring import (
     tabled_from,
 )
 from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.evaluation.origins import origin_of
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
 from rankbounds.measures import Measure, parse_measures
@@ -50,6 +53,8 @@ if TYPE_CHECKING:
     from rankbounds.comparison.gate import Gate
     from rankbounds.comparison.slices import Slices
     from rankbounds.probability.trusted_labels import TrustedFirst
+
+    Part = tuple[Comparison | None, Scores, Gate | None, Slices | None]
 
 FORMATS = ("table", "json", "latex", "markdown", "html", "junit")
 FOR_PAPERS = ("latex", "markdown")
@@ -85,8 +90,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline-run",
         metavar="NAME",
+        action="append",
         help="compare this run with all others instead of all pairs, corrected for their number by Dunnett's test on "
-        "the same resamples",
+        "the same resamples; may be repeated: all runs that are no baseline are then compared with each one",
     )
     parser.add_argument(
         "--by",
@@ -170,30 +176,73 @@ def run(options: argparse.Namespace) -> int:
         trusted = trusted_from(options, compared)
         evidence = evidence_from(options, trusted)
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
+        if options.save or options.baseline:
+            made_with = origin_of(evidence.qrels, evidence.assumptions, preparation_from(options))
+            scores = replace(scores, origin=made_with)
     if options.save:
         scores.save(options.save)
         wrote(options.save)
     candidates = scores.runs
     if options.baseline:
-        scores = joined(Scores.load(options.baseline), scores)
+        saved = Scores.load(options.baseline)
+        if saved.origin is None or scores.origin is None:
+            say("warning: whether the saved scores were made with the same judgments and options is not known.")
+        scores = joined(saved, scores)
         candidates = scores.runs[-len(candidates) :]
     doing("testing differences")
-    comparison = None
-    if len(scores.runs) > 1 or not (options.save or conditions):
-        comparison = compare_from(options, scores[compared], evidence).sort(options.sort)
-    sliced = slices_from(options, comparison) if options.by or options.by_prefix else None
-    answers = gate_from(options, comparison, scores, evidence, conditions, candidates) if conditions else None
+    parts = []
+    baselines = list(dict.fromkeys(options.baseline_run or [None]))
+    for baseline in baselines:
+        rest = {*baselines} - {baseline}
+        part = scores.filter(run=[run for run in scores.runs if run not in rest]) if rest else scores
+        comparison = None
+        if len(part.runs) > 1 or not (options.save or conditions):
+            comparison = compare_from(options, part[compared], evidence, baseline).sort(options.sort)
+        sliced = slices_from(options, comparison, baseline) if options.by or options.by_prefix else None
+        asked = [run for run in candidates if run not in baselines]
+        answers = gate_from(options, comparison, part, evidence, conditions, asked) if conditions else None
+        parts.append((comparison, part, answers, sliced))
     rests = [] if trusted is None or evidence is None else rests_on_labels(trusted, evidence, compared)
+    comparison = parts[0][0]
     write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
-    write_text(options, rendered(options, comparison, scores, answers, rests, sliced))
-    if answers is None:
+    gate = gate_over(parts, options.undecided)
+    write_text(options, rendered(options, *parts[0], rests) if len(parts) == 1 else against_each(options, parts, gate))
+    if gate is None:
         return 0
-    for outcome in answers.outcomes:
+    for outcome in gate.outcomes:
         say(outcome.words())
-    return answers.exit_code
+    return gate.exit_code
 
 
-def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence | None) -> Comparison:
+def gate_over(parts: Sequence[Part], undecided: str | None) -> Gate | None:
+    """The outcomes against all baselines in one; a value, which has no baseline, counts once."""
+    from rankbounds.comparison.gate import Gate
+
+    outcomes = [outcome for _, _, gate, _ in parts if gate is not None for outcome in gate.outcomes]
+    return Gate(list(dict.fromkeys(outcomes)), undecided) if outcomes else None
+
+
+def against_each(options: argparse.Namespace, parts: Sequence[Part], gate: Gate | None) -> str:
+    """The comparisons with several baselines, one after the other."""
+    baselines = list(dict.fromkeys(options.baseline_run))
+    if options.format == "junit" and gate is not None:
+        return gate.junit()
+    if options.format == "json":
+        contents = [_json_content(options, *part) for part in parts]
+        content = {"baselines": dict(zip(baselines, contents, strict=True))}
+        return json_of(content, indent=1) + "\n"
+    written = METHOD[options.format]
+    told = [
+        text
+        for baseline, part in zip(baselines, parts, strict=True)
+        for text in (written(f"Against {baseline}:"), rendered(options, *part))
+    ]
+    return "\n".join([*told, written(f"p-values are not corrected for the number of baselines ({len(baselines)}).")])
+
+
+def compare_from(
+    options: argparse.Namespace, scores: Scores, evidence: Evidence | None, baseline: str | None
+) -> Comparison:
     """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
     from rankbounds.comparison import compare
     from rankbounds.comparison.standardisation import standardised
@@ -207,7 +256,7 @@ def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence
         confidence=options.confidence,
         resamples=options.resamples,
         seed=options.seed,
-        baseline=options.baseline_run,
+        baseline=baseline,
         margin=options.margin,
         evidence=None if options.baseline or options.standardise else evidence,
     )
@@ -215,6 +264,8 @@ def compare_from(options: argparse.Namespace, scores: Scores, evidence: Evidence
 
 def check_slices(options: argparse.Namespace) -> None:
     """Reject options of slices that do not go together, before any work is done."""
+    if options.figure and len(set(options.baseline_run or ())) > 1:
+        raise UsageError("--figure draws one comparison: name one --baseline-run.")
     if options.figure and not (options.by or options.by_prefix):
         raise UsageError("--figure draws slices: add --by FILE or --by-prefix SEP.")
     if (options.by or options.by_prefix) and options.test == "tost":
@@ -223,7 +274,7 @@ def check_slices(options: argparse.Namespace) -> None:
         raise UsageError("--by-prefix needs what ends the prefix, as in --by-prefix /.")
 
 
-def slices_from(options: argparse.Namespace, comparison: Comparison | None) -> Slices:
+def slices_from(options: argparse.Namespace, comparison: Comparison | None, baseline: str | None) -> Slices:
     """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
     if comparison is None:
         raise UsageError("--by compares runs in slices of topics: give two runs or more.")
@@ -242,7 +293,7 @@ def slices_from(options: argparse.Namespace, comparison: Comparison | None) -> S
         confidence=options.confidence,
         resamples=options.resamples,
         seed=options.seed,
-        baseline=options.baseline_run,
+        baseline=baseline,
     )
     if options.figure:
         from rankbounds.plots.forests import forest
@@ -262,7 +313,7 @@ def gate_from(
     """The gate over the runs that were read, but for the baseline."""
     from rankbounds.comparison.gate import gate
 
-    baseline = options.baseline_run or (scores.runs[0] if len(scores.runs) == 2 else None)
+    first = None if options.baseline_run or len(scores.runs) != 2 else scores.runs[0]
     return gate(
         scores if comparison is None else comparison,
         conditions,
@@ -271,7 +322,7 @@ def gate_from(
         undecided=options.undecided,
         scores=scores,
         evidence=evidence,
-        candidates=[run for run in candidates if run != baseline],
+        candidates=[run for run in candidates if run != first],
     )
 
 
@@ -320,8 +371,6 @@ def evidence_from(options: argparse.Namespace, trusted: TrustedFirst | None = No
 
 def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequence[Measure]) -> list[str]:
     """For each measure, how much of the scores rests on labels that are not trusted."""
-    from dataclasses import replace
-
     from rankbounds.comparison import Evidence
     from rankbounds.rankings.unjudged import UnjudgedRule
 
@@ -340,8 +389,8 @@ def rendered(
     comparison: Comparison | None,
     scores: Scores,
     gate: Gate | None,
-    rests: Sequence[str] = (),
     sliced: Slices | None = None,
+    rests: Sequence[str] = (),
 ) -> str:
     """What was found in the format asked for; of one run there is no comparison, and its scores are shown."""
     if options.format == "junit" and gate is not None:

@@ -59,8 +59,8 @@ def add_score_tables(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="+",
         action=_InsteadOfRuns,
-        help="tables of scores by topic instead of QRELS and RUN: what rankbounds, trec_eval -q, pytrec_eval or ranx "
-        "wrote, or a matrix of topics and systems; name=FILE names a file's run",
+        help="tables of scores by topic instead of QRELS and RUN: what rankbounds, trec_eval -q, ir_measures "
+        "-q, pytrec_eval or ranx wrote, or a matrix of topics and systems; name=FILE names a file's run",
     )
     parser.add_argument(
         "--lower-is-better",

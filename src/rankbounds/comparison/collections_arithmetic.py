@@ -21,7 +21,15 @@ from rankbounds.comparison.pairs import run_number
 from rankbounds.comparison.random_effects import RandomEffects, random_effects
 from rankbounds.comparison.rank_intervals import Places, places, resampled_places
 from rankbounds.comparison.significance import Resampling, mean_interval, pairs_of
-from rankbounds.evaluation.score_differences import differences, levelled, mean_difference, merit, zeroed
+from rankbounds.evaluation.score_differences import (
+    differences,
+    levelled,
+    limits_of,
+    limits_of_differences,
+    mean_difference,
+    merit,
+    zeroed,
+)
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.tables import plain, plain_rows
@@ -54,7 +62,7 @@ def compared_by_all(
             second,
             settings,
         )
-        rows["pairs"] += table.pair_rows(counts, resampling)
+        rows["pairs"] += table.pair_rows(counts)
         rows["differences"] += table.difference_rows()
         rows["systems"] += table.system_rows(counts)
         rows["cells"] += _cell_rows(scored, place, settings["confidence"])
@@ -80,7 +88,10 @@ def _cell_rows(scored: Mapping[str, Scores], place: int, confidence: float) -> l
             scores.runs,
             [len(scores.query_ids)] * size,
             mean.value[:, 0, place],
-            *mean_interval(scores.value[:, :, place], confidence),
+            *np.clip(
+                mean_interval(scores.value[:, :, place], confidence),
+                *limits_of(scores.measures[place], scores.value[:, :, place]),
+            ),
             mean.low[:, 0, place],
             mean.high[:, 0, place],
             mean.judged[:, 0],
@@ -110,14 +121,16 @@ class _Compared:
         self.share = stratified.shares(self.both, topics, settings["mean"])
         self.means = np.stack([mean_difference(part[first], part[second]) for part in values], axis=-1)
         self.variances = stratified.variances_of_means(self.parts)
+        scores = np.concatenate(values, axis=-1)
+        self.limits, self.apart_limits = limits_of(measure, scores), limits_of_differences(measure, scores)
         self.separated: Flags = np.zeros(first.size, dtype=bool)
 
-    def pair_rows(self, counts: Sequence[Floats], resampling: Resampling) -> list[dict[str, Any]]:
+    def pair_rows(self, counts: Sequence[Floats]) -> list[dict[str, Any]]:
         confidence = self.settings["confidence"]
         difference, low, high = stratified.interval(self.means, self.variances, self.share, self.topics, confidence)
         sizes = [np.nan_to_num(np.abs(part)).mean(axis=-1) for part in self.parts]
         difference = zeroed(difference, (self.share * np.stack(sizes, axis=-1)).sum(axis=-1))
-        p_value = stratified.randomization_p_values(self.parts, self.share, resampling)
+        p_value = stratified.t_p_values(self.means, self.variances, self.share, self.topics)
         p_adjusted = p_value
         if self.first.size > 1:
             p_adjusted = np.maximum(p_value, stratified.family_wise_p_values(self.parts, self.share, counts))
@@ -130,6 +143,7 @@ class _Compared:
         summary = random_effects(self.means, self.variances, self.settings["estimator"], confidence)
         verdict = np.where(self.separated, np.where(lead > 0, "a better", "b better"), "no difference shown")
         none = count == 0
+        low, high = (np.clip(end, *self.apart_limits) for end in (low, high))
         numbers = [np.where(none, np.nan, column) for column in (difference, low, high, p_value, p_adjusted)]
         return plain_rows(
             PAIR_FIELDS,
@@ -152,14 +166,12 @@ class _Compared:
             tau = np.sqrt(summary.tau_squared)
         return [
             summary.mean,
-            summary.low,
-            summary.high,
+            *(np.clip(end, *self.apart_limits) for end in (summary.low, summary.high)),
             tau,
             summary.i_squared,
             summary.q,
             summary.q_p_value,
-            summary.new_low,
-            summary.new_high,
+            *(np.clip(end, *self.apart_limits) for end in (summary.new_low, summary.new_high)),
             better,
         ]
 
@@ -169,7 +181,7 @@ class _Compared:
             there = self.both[:, place]
             if there.any():
                 ends[place][:, there] = mean_interval(part[there], self.settings["confidence"])
-        low, high = np.stack(ends, axis=-1)
+        low, high = np.clip(np.stack(ends, axis=-1), *self.apart_limits)
         pair, collection = np.nonzero(self.both)
         return plain_rows(
             DIFFERENCE_FIELDS,
@@ -195,6 +207,7 @@ class _Compared:
             self.topics,
             self.settings["confidence"],
         )
+        low, high = (np.clip(end, *self.limits) for end in (low, high))
         mean = levelled(mean)
         columns: dict[str, list[Any]] = {name: [None] * len(self.runs) for name in SYSTEM_FIELDS}
         led = self._led()

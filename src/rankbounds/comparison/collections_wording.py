@@ -31,14 +31,18 @@ def sentences_of(compared: CollectionsComparison, row: Mapping[str, Any]) -> lis
         if count == len(compared.collections)
         else f" (of {len(compared.collections)}; one of the two lacks the rest)"
     )
+    if row["ci_low"] is None and row["won"] == row["lost"] == 0:
+        return [f"{row['measure']}: {a} and {b} have the same scores on all topics of {count} collections."]
+    interval = (
+        "without an interval (within each collection all topics differ by the same)"
+        if row["ci_low"] is None
+        else f"{level} interval {range_words(row['ci_low'], row['ci_high'])} for other topics of the same collections"
+    )
     sentences = [
         f"{compared.measure_words(row['measure'])}: {a} less {b} is {row['difference']:+.4f} in the "
-        f"{compared.mean_words(count, row['topics'])}{of_all}, {level} interval "
-        f"{range_words(row['ci_low'], row['ci_high'])} for other topics of the same collections. "
+        f"{compared.mean_words(count, row['topics'])}{of_all}, {interval}. "
         f"{a} is better in {row['won']} and worse in {row['lost']} of {count}."
     ]
-    if row["ci_low"] == row["ci_high"] == 0:
-        return [f"{row['measure']}: {a} and {b} have the same scores on all topics of {count} collections."]
     tested = f"p {_p(row['p_value'])}"
     if len(compared.pairs) > len(compared.measures):
         tested += f" alone, p {_p(row['p_adjusted'])} corrected for all pairs"

@@ -203,7 +203,10 @@ def gate(
     -----
     The test that fails a run ("worse") and the one that passes it have one side each. With the same test and seed, the
     first p-value is that of ``compare(..., alternative="greater")`` with the baseline first; the table's has two sides.
-    Nothing is corrected for the number of conditions or runs.
+    Nothing is corrected for the number of conditions or runs. Both tests suppose that these topics show how changes
+    vary. Where losses are rare and large, topics may hold none of them, and a run that loses passes more often than
+    alpha says; reasons tell where few topics changed, or few carry the mean. Wilcoxon's and the sign test are not of
+    the mean, and are refused with a margin, unless infinite changes have no mean.
 
     Examples
     --------

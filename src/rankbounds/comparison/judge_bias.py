@@ -18,9 +18,9 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats
 from rankbounds.comparison.corrections import adjusted, over_all_pairs
 from rankbounds.comparison.label_agreement import SIGNED, TopicBootstrap
-from rankbounds.comparison.significance import Resampling, check_finite, mean_interval, p_values, pairs_of
+from rankbounds.comparison.significance import Resampling, check_finite, deviation_of, mean_interval, p_values, pairs_of
 from rankbounds.evaluation.rank_correlation import order_signs, tau_ap_of_signs, tau_of_signs
-from rankbounds.evaluation.score_differences import differences, mean_difference, merit
+from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
 
 TOP = 10
@@ -60,9 +60,13 @@ def bias_of_runs(
     """Every run's bias by one measure (arrays of runs by topics), and which runs are treated unlike the others."""
     by_topic = differences(by_labels, trusted)
     check_finite(by_topic, "a bias", measure)
-    low, high = mean_interval(by_topic, confidence)
+    limits = limits_of_differences(measure, np.stack([by_labels, trusted]))
     of_all = by_topic.mean(axis=0)
-    mean_low, mean_high = mean_interval(of_all, confidence)
+    low, high, mean_low, mean_high = (
+        np.where(deviation_of(np.atleast_2d(biases)) > 0, np.clip(end, *limits), np.nan)  # one bias shows no error
+        for biases in (by_topic, of_all)
+        for end in mean_interval(biases, confidence)
+    )
     excess = differences(by_topic, np.broadcast_to(of_all, by_topic.shape))
     p = p_values(excess, resampling=resampling, measure=measure) if len(excess) > 1 else np.ones(1)
     corrected = adjusted(p, "holm")
@@ -119,6 +123,7 @@ def resampled_correlations(
 ) -> list[dict[str, tuple[float, float, float]]]:
     """For each of the others, every coefficient with the low and high of its interval, from runs by topics.
 
+    Where all runs tie on one side there is no order to agree with: no coefficient, and in a resample no agreement (0).
     ``slope`` is that of the others' means over the trusted ones: what a difference of 1 becomes.
     """
     merits = [merit(scores, measure).T for scores in (trusted, *others)]
@@ -127,8 +132,12 @@ def resampled_correlations(
     again = correlations_of_orders(drawn[0], drawn[1:])
     found: list[dict[str, tuple[float, float, float]]] = []
     for place, (of_all, of_draws) in enumerate(zip(whole, again, strict=True)):
+        ordered = 0 * of_all["tau"][0]  # NaN where one side is all ties
         numbers = {
-            name: (value := float(of_all[name][0]), *bootstrap.interval(value, of_draws[name], *SIGNED))
+            name: (
+                value := float(of_all[name][0] + ordered),
+                *bootstrap.interval(value, np.nan_to_num(of_draws[name]), *SIGNED),
+            )
             for name in COEFFICIENTS
         }
         slope = float(_slope(merits[0].mean(axis=0), merits[1 + place].mean(axis=0)))

@@ -30,7 +30,7 @@ def sentences(
         if settings["runs"] > 1:
             told += [*_likings(of_measure, row, settings), *_order(row, turned, settings)]
     if orderings:
-        told.append(_trust(orderings, settings))
+        told.append(_trust(agreed, orderings, settings))
     return told
 
 
@@ -61,7 +61,9 @@ def _scores(row: Row, settings: Row, *, other_scale: bool) -> list[str]:
     by_how_much = f"{abs(row['mean_bias']):.4f} {'higher' if row['mean_bias'] > 0 else 'lower'} than"
     if f"{abs(row['mean_bias']):.4f}" == f"{0:.4f}":
         by_how_much = "as high as"
-    spread = f"{settings['confidence']:.0%} interval {row['mean_bias_low']:+.4f} to {row['mean_bias_high']:+.4f}"
+    spread = "no interval: the same on all topics"
+    if row["mean_bias_low"] is not None:
+        spread = f"{settings['confidence']:.0%} interval {row['mean_bias_low']:+.4f} to {row['mean_bias_high']:+.4f}"
     runs = "the run" if settings["runs"] == 1 else f"the {settings['runs']} runs"
     on_average = "" if settings["runs"] == 1 else " on average"
     scale = ", the other scale of its grades included" if other_scale and row["measure"] in settings["graded"] else ""
@@ -124,10 +126,10 @@ def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
     return [*told, f"{said}. It separates {row['only_by_labels']:,} pairs that {trusted} does not."]
 
 
-def _trust(orderings: Sequence[Row], settings: Row) -> str:
+def _trust(agreed: Row, orderings: Sequence[Row], settings: Row) -> str:
     """The last sentences: for what the labels may be trusted, by the measure that speaks worst of them."""
     order = f"To say which of two runs is better: {_trust_in_order(orderings, settings)}. "
-    scores = f"For the scores themselves: {_trust_in_scores(orderings)}."
+    scores = f"For the scores themselves: {_trust_in_scores(agreed, orderings, settings)}."
     return f"May it be trusted? {order if settings['runs'] > 1 else ''}{scores}"
 
 
@@ -151,15 +153,28 @@ def _trust_in_order(orderings: Sequence[Row], settings: Row) -> str:
     )
 
 
-def _trust_in_scores(orderings: Sequence[Row]) -> str:
+def _trust_in_scores(agreed: Row, orderings: Sequence[Row], settings: Row) -> str:
+    """Every way in which scores can be wrong is asked for: labels, the mean over runs, orders, single runs."""
     remedy = 'with some documents judged by people, "rankbounds audit" makes them honest'
-    off = [row["measure"] for row in orderings if row["mean_bias_low"] > 0 or row["mean_bias_high"] < 0]
+    off = [row["measure"] for row in orderings if _is_off(row)]
     if off:
         return f"no, by {', '.join(off)} they are off on average; {remedy}"
+    surely = agreed["kappa"] if agreed["kappa_low"] is None else agreed["kappa_low"]
+    if surely is None or surely <= 0:
+        return f"no, that its labels agree with {settings['trusted']} by more than chance is not shown; {remedy}"
+    turned = [row["measure"] for row in orderings if row["reversed"] > FEW_TURNED * row["separated"]]
+    if turned:
+        return f"no, by {', '.join(turned)} they turn clear differences around; {remedy}"
     unlike = [row["measure"] for row in orderings if row["favoured"] or row["punished"]]
     if unlike:
         return f"not for the runs that it likes or dislikes by {', '.join(unlike)}; {remedy}"
     return "nothing speaks against them here, which is not a proof"
+
+
+def _is_off(row: Row) -> bool:
+    """Are scores off on average, by more than chance or the same way on all topics?"""
+    low, high, mean = row["mean_bias_low"], row["mean_bias_high"], row["mean_bias"]
+    return bool(mean != 0 if low is None or high is None else low > 0 or high < 0)
 
 
 def side_by_side(agreement: Sequence[Row], orderings: Sequence[Row], settings: Row) -> list[str]:

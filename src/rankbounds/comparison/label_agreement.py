@@ -216,13 +216,17 @@ class TopicBootstrap:
     def interval(
         self, value: float | Floats, statistic: Floats, least: float = -np.inf, most: float = np.inf
     ) -> tuple[Any, Any]:
-        """Low and high of a value, from what it is in each resample (the first axis); NaN where most have none."""
+        """Low and high of a value, from what it is in each resample (the first axis).
+
+        NaN where most have none, and where all have the same: topics that agree show no error, not that there is none.
+        """
         known = ~np.isnan(statistic)
         count = np.count_nonzero(known, axis=0)
         enough = ~np.isnan(value) & (count > len(statistic) / 2)
         mean = np.where(known, statistic, 0.0).sum(axis=0) / np.maximum(count, 1)
         spread = np.where(known, statistic - mean, 0.0)
-        half = np.where(enough, self._times * np.sqrt((spread**2).sum(axis=0) / np.maximum(count, 1)), np.nan)
+        error = np.sqrt((spread**2).sum(axis=0) / np.maximum(count, 1))
+        half = np.where(enough & (error > 1e-12), self._times * error, np.nan)
         return np.maximum(value - half, least).tolist(), np.minimum(value + half, most).tolist()
 
 

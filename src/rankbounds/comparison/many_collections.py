@@ -89,12 +89,13 @@ def compare_collections(
 
     Notes
     -----
-    p-values of a pair alone are by Fisher's randomisation test, each topic counting by its collection's share. Over
-    several pairs, ``p_adjusted`` and the intervals of ranks are from the largest studentised difference of any pair in
-    resampled topics (a resampled error counting as at least half of the observed one). Intervals of means are t
-    intervals with Welch and Satterthwaite's degrees: approximate for few topics. The random-effects summary and the
-    prediction interval suppose that collections are a sample, that their true differences are about normal, and that
-    each one's standard error is known: with few collections, or few topics in one, they are rough.
+    Intervals of means are t intervals with Welch and Satterthwaite's degrees, and p-values of a pair alone are of the t
+    test that goes with them: collections keep the differences that they have, topics vary within them. Both are
+    approximate for few topics. Over several pairs, ``p_adjusted`` and the intervals of ranks are from the largest
+    studentised difference of any pair in resampled topics (a resampled error counting as at least half of the observed
+    one). Where within each collection all topics differ by the same there is no interval. The random-effects summary
+    and the prediction interval suppose that collections are a sample, that their true differences are about normal, and
+    that each one's standard error is known: with few collections, or few topics in one, they are rough.
 
     Examples
     --------
@@ -133,7 +134,7 @@ def compare_collections(
         "resamples": resamples,
         "seed": seed,
         "left_out": left_out,
-        "test": "randomization of topics, by share of collection",
+        "test": "t over topics within collections, by share of collection",
         "correction": "largest t over topics resampled within collections",
     }
     return compared_by_all(scored, settings, resampling)

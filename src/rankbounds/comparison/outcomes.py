@@ -20,8 +20,9 @@ from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
 from rankbounds.comparison.pairs import run_number
 from rankbounds.comparison.power import topics_for_effects
 from rankbounds.comparison.result import Comparison
-from rankbounds.comparison.significance import Resampling, deviation_of, p_values
+from rankbounds.comparison.significance import ORDER_TESTS, Resampling, deviation_of, p_values
 from rankbounds.comparison.wording import POWER, compared_words, measure_words
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures.judged import Judged
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 SAID = {PASS: "passed", FAIL: "failed", UNDECIDED: "undecided"}
 TURNED = {True: "Judgments could turn it", None: "It is not known whether judgments could turn it"}
+CARRYING = 0.1
+"""Where so small a share of the topics holds half of all that changed, they carry the mean."""
 NAMED_TOPICS = 5
 """So many of the topics that fell most are named."""
 
@@ -223,6 +226,11 @@ class HeldChange:
     def p_values(self) -> tuple[float, float]:
         """Of the test that fails the run, and of the one that passes it."""
         settings = self.comparison.settings
+        if self.margin and self.test in ORDER_TESTS and np.isfinite(self.gain).all():
+            raise UsageError(
+                f'The gate "{self.condition}" is about the mean, and the {self.test} test is not: it goes by signs and '
+                "ranks. With a margin, take the randomization or the t test."
+            )
         resampling = Resampling(settings["resamples"], settings["seed"])
         ruled_out = not_inferior if self.worse else equivalent
         fail = p_values(self.gain, self.test, "less" if self.worse else "two-sided", resampling, self.measure)
@@ -296,7 +304,22 @@ class HeldChange:
             why += "margin no loss is accepted"
         else:
             why = f"{changed}: a difference is not shown {shown}, and without a margin none is accepted"
-        return f"{why}.{self._judged(answer, could_turn)}{self._topics(answer)}"
+        return f"{why}.{self._judged(answer, could_turn)}{self._carried()}{self._topics(answer)}"
+
+    def _carried(self) -> str:
+        """That the test knows little of what a new topic brings: most changes are 0, or few topics carry the mean."""
+        size, topics = np.sort(np.abs(self.gain))[::-1], self.gain.size
+        if not size.any() or not np.isfinite(size).all():
+            return ""
+        differing = int(np.count_nonzero(size))
+        if 2 * differing < topics:
+            few = f"Only {differing} of {topics} topics changed"
+        else:
+            carrying = int(np.searchsorted(np.cumsum(size), size.sum() / 2)) + 1
+            if carrying > CARRYING * topics:
+                return ""
+            few = f"{carrying} of {topics} topics hold{'s' * (carrying == 1)} half of all that changed"
+        return f" {few}: of rare large changes on other topics the test knows little, so that its level may not hold."
 
     def _beside_table(self, *, moved: bool = False) -> str:
         """The p-value of the table, and why it is another one than this, which has one side or is of a margin."""

@@ -30,7 +30,7 @@ from rankbounds.comparison.variance_components import NAMES, Anova, Design, topi
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import some
-from rankbounds.evaluation.score_differences import differences, mean_difference, merit
+from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, plain
@@ -315,7 +315,7 @@ def replicates(
         drawn = anova.drawn_variances(resampling)
         label = {"measure": str(measure)}
         parts["components"] += [label | row for row in _component_rows(anova, drawn, confidence)]
-        parts["floors"] += [label | row for row in _floor_rows(values, system, confidence)]
+        parts["floors"] += [label | row for row in _floor_rows(values, system, measure, confidence)]
         flips, pairs = _flip_rows(values, systems, system, measure, alpha, resampling)
         parts["flips"] += [label | row for row in flips]
         parts["pairs"] += [label | row for row in pairs]
@@ -408,8 +408,9 @@ def _component_rows(anova: Anova, drawn: Mapping[str, Floats], confidence: float
     return rows
 
 
-def _floor_rows(scores: Floats, system: Ints, confidence: float) -> list[dict[str, Any]]:
+def _floor_rows(scores: Floats, system: Ints, measure: Measure, confidence: float) -> list[dict[str, Any]]:
     """How far apart means lie that differ by a rerun, or by labels made again."""
+    farthest = limits_of_differences(measure, scores)[1]
     means = scores.mean(axis=0)  # labelling, run
     labels, runs = means.shape
     first, second = np.triu_indices(runs, 1)
@@ -420,26 +421,28 @@ def _floor_rows(scores: Floats, system: Ints, confidence: float) -> list[dict[st
         degrees = int((np.bincount(system) - 1).sum())
         variance = float(((means - of_system[:, system]) ** 2).sum() / (labels * degrees))
         apart = np.abs(means[:, first[same]] - means[:, second[same]]).ravel()
-        rows.append(_floor_row("rerun", 2 * variance, degrees, apart, confidence))
+        rows.append(_floor_row("rerun", 2 * variance, degrees, apart, confidence, farthest))
     if labels > 1:
         one, other = np.triu_indices(labels, 1)
         apart = means[one] - means[other]
-        rows.append(_floor_row("labels", 2 * float(means.var(axis=0, ddof=1).mean()), labels - 1, apart, confidence))
+        variance = float(means.var(axis=0, ddof=1).mean())
+        rows.append(_floor_row("labels", 2 * variance, labels - 1, apart, confidence, farthest))
         if runs > 1:
             left = means - means.mean(axis=0) - means.mean(axis=1, keepdims=True) + means.mean()
             degrees = (labels - 1) * (runs - 1)
             moved = apart[:, first] - apart[:, second]
-            rows.append(
-                _floor_row("labels, difference", 4 * float((left**2).sum() / degrees), degrees, moved, confidence)
-            )
+            variance = float((left**2).sum() / degrees)
+            rows.append(_floor_row("labels, difference", 4 * variance, degrees, moved, confidence, 2 * farthest))
     return rows
 
 
-def _floor_row(kind: str, variance: float, degrees: int, observed: Floats, confidence: float) -> dict[str, Any]:
+def _floor_row(
+    kind: str, variance: float, degrees: int, observed: Floats, confidence: float, farthest: float
+) -> dict[str, Any]:
     from scipy import stats
 
     sizes = np.abs(observed).ravel()
-    floor = float(stats.t.ppf((1 + confidence) / 2, degrees) * np.sqrt(variance))
+    floor = min(float(stats.t.ppf((1 + confidence) / 2, degrees) * np.sqrt(variance)), farthest)
     return {
         "kind": kind,
         "floor": floor,

@@ -36,7 +36,7 @@ from rankbounds.comparison.verdict import over_shared_topics
 from rankbounds.comparison.wording import POWER, compared_words
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.run_notes import some
-from rankbounds.evaluation.score_differences import differences, mean_difference, merit, zeroed
+from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit, zeroed
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.query_labels import labels_of
 from rankbounds.measures import Measure
@@ -47,7 +47,9 @@ SLICE_FIELDS = (
     "by", "slice", "topics", "a", "b", "measure", "mean_a", "mean_b", "difference", "ci_low", "ci_high", "p_value",
     "p_adjusted", "detectable", "won", "lost",
 )  # fmt: skip
-INTERACTION_FIELDS = ("by", "slices", "topics", "a", "b", "measure", "statistic", "p_value", "p_adjusted")
+INTERACTION_FIELDS = ("by", "slices", "topics", "smallest", "a", "b", "measure", "statistic", "p_value", "p_adjusted")
+FEW_TOPICS = 10
+"""With fewer topics in a slice, little is known of how much they vary, and chance passes more easily for an effect."""
 SHOWN_INTERACTIONS = 10
 """Of many runs so many interactions are printed, the least likely to be chance."""
 _CELLS_AT_ONCE = 1 << 22
@@ -151,7 +153,13 @@ class Slices:
         if self._several:
             p += f", corrected {row['p_adjusted']:.4f}"
         if row["p_adjusted"] < self.settings["alpha"]:
-            return f"The difference depends on {row['by']} ({p})."
+            told = f"The difference depends on {row['by']} ({p})."
+            if row["smallest"] < FEW_TOPICS:
+                told += (
+                    f" The smallest slice has {row['smallest']} topics, and with fewer than {FEW_TOPICS} chance alone "
+                    f"says so more often than the level of {self.settings['alpha']:g} promises: take it as a hint."
+                )
+            return told
         return f"That the difference depends on {row['by']} is not shown ({p})."
 
     @property
@@ -175,8 +183,9 @@ class Slices:
         )
         return (
             f"Slices: {test}, {corrected}. detectable: the true difference that a t test finds {POWER:.0%} of the time "
-            f"at the level {settings['level']:.3g}. interaction: is the difference the same in all slices? Labels "
-            f"shuffled over topics ({drawn}), by Welch's statistic."
+            f"at the level {settings['level']:.3g}. interaction: is the difference the same in all slices? The larger "
+            f"p of two tests: Welch's F test, and labels shuffled over topics ({drawn}), by Welch's statistic. With "
+            f"fewer than {FEW_TOPICS} topics in a slice it errs more often than its level says."
         )
 
     # ---- tables ----
@@ -291,7 +300,10 @@ def slices(
     been dealt out to topics otherwise. Its statistic is Welch's, the squared distances of the slices' means from their
     common mean, each over its own squared standard error, to which one topic with the variance over all topics is
     added, so that a slice without any variance has one. It is exact where topics' differences have the same
-    distribution in every slice, and right for many topics where only their means are the same (variances may differ).
+    distribution in every slice. Where slices vary differently, small ones raise false alarms; so the p-value is at
+    least that of Welch's F test, wherever all slices vary. In simulations at the level 0.05, a slice of two or three
+    topics that varies five times as much as the others gives 5 to 8% of false alarms (two such slices 12%), or 14%
+    where differences are as skewed as an exponential distribution; without Welch's test it is 25 to 40%.
     Slices of one topic take no part. Detectable differences are those of a t test at the level alpha over the number of
     tests, which is what Holm's correction asks of the smallest p-value. Nothing is said of unjudged documents.
 
@@ -409,15 +421,16 @@ class _Cut:
         apart, count = self.apart[:, topics], self.first.size
         values = self.scores.value[:, topics, self.place]
         unknown = np.full(count, np.nan)
-        ends, p, detectable = (unknown, unknown), unknown, unknown
+        ends, p, detectable = np.stack([unknown, unknown]), unknown, unknown
         if topics.size > 1:
             gains = merit(apart, self.measure)
             p = p_values(gains, self.test, resampling=self.resampling, measure=self.measure)
-            ends = mean_interval(apart, self.confidence)
+            limits = limits_of_differences(self.measure, values)
+            ends = np.clip(mean_interval(apart, self.confidence), *limits)
             deviation = deviation_of(apart)
-            # Where all differences are the same, nothing is known of how they vary.
+            # Where all differences are the same, nothing is known of how they vary; beyond the limits there are none.
             wanted = minimum_detectable_effect(1.0, topics.size, self.level, POWER) * deviation
-            detectable = np.where((deviation > 0) & np.isfinite(wanted), wanted, np.nan)
+            detectable = np.where((deviation > 0) & (wanted <= limits[1]) & np.isfinite(wanted), wanted, np.nan)
         means = values.mean(axis=-1)
         a, b, measures = self.names
         counts = [np.count_nonzero(merit(apart, self.measure) * side > 0, axis=-1).tolist() for side in (1, -1)]
@@ -436,10 +449,10 @@ class _Cut:
             group = np.repeat(np.arange(len(large)), [topics.size for topics in large])
             statistic, p = interaction_test(self.apart[:, np.concatenate(large)], group, self.resampling)
         a, b, measures = self.names
-        topics = sum(topics.size for topics in large)
+        sizes = [int(topics.size) for topics in large]
         return plain_rows(
-            INTERACTION_FIELDS, [by] * count, [len(large)] * count, [topics] * count, a, b, measures,
-            statistic, p, p.copy(),
+            INTERACTION_FIELDS, [by] * count, [len(large)] * count, [sum(sizes)] * count,
+            [min(sizes, default=None)] * count, a, b, measures, statistic, p, p.copy(),
         )  # fmt: skip
 
 
@@ -454,7 +467,8 @@ def _correct(rows: list[dict[str, Any]], correction: str) -> None:
 def interaction_test(apart: Floats, group: Ints, resampling: Resampling) -> tuple[Floats, Floats]:
     """Is the mean difference of each pair (a row) the same in every group of topics? The statistic and its p-value.
 
-    Labels are shuffled over topics, the same way for all pairs; the outcome at hand counts as one (the +1).
+    Labels are shuffled over topics, the same way for all pairs; the outcome at hand counts as one (the +1). Shuffles
+    take all groups to vary alike, so the p-value is at least that of Welch's F test, which does not.
     """
     size = np.bincount(group).astype(np.float64)
     spread = zeroed(apart - apart.mean(axis=-1, keepdims=True), np.abs(apart).max(axis=-1, keepdims=True))
@@ -468,7 +482,24 @@ def interaction_test(apart: Floats, group: Ints, resampling: Resampling) -> tupl
         shuffled = generator.permuted(np.broadcast_to(group, (count, group.size)), axis=-1)
         statistic = _welch(spread, shuffled, size, variance)
         as_extreme += np.count_nonzero(statistic >= (observed - rounding(observed))[:, None], axis=-1)
-    return observed, (as_extreme + 1) / (resampling.resamples + 1)
+    return observed, np.maximum((as_extreme + 1) / (resampling.resamples + 1), _welch_p_values(spread, group))
+
+
+def _welch_p_values(spread: Floats, group: Ints) -> Floats:
+    """Welch's F test of the same means for every pair; 0 where a group does not vary, so that it says nothing."""
+    from scipy import stats
+
+    parts = [spread[:, group == number] for number in range(int(group.max()) + 1)]
+    count, size = len(parts), np.array([part.shape[-1] for part in parts], dtype=np.float64)
+    mean = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
+    variance = np.stack([deviation_of(part) ** 2 for part in parts], axis=-1)
+    varying = np.atleast_1d((variance > 0).all(axis=-1))
+    weight = size / np.where(varying[:, None], variance, 1.0)
+    share = weight / weight.sum(axis=-1, keepdims=True)
+    between = (weight * (mean - (share * mean).sum(axis=-1, keepdims=True)) ** 2).sum(axis=-1) / (count - 1)
+    lacking = ((1 - share) ** 2 / (size - 1)).sum(axis=-1)
+    statistic = between / (1 + 2 * (count - 2) / (count**2 - 1) * lacking)
+    return np.where(varying, stats.f.sf(statistic, count - 1, (count**2 - 1) / (3 * lacking)), 0.0)
 
 
 def _welch(spread: Floats, group: Ints, size: Floats, variance: Floats) -> Floats:

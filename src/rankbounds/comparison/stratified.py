@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.comparison.significance import Resampling, deviation_of, p_values, rounding
+from rankbounds.comparison.significance import Resampling, deviation_of, rounding
 
 MEANS = ("collections", "queries")
 PRODUCTS = 5_000_000_000
@@ -48,17 +48,39 @@ def variances_of_means(parts: Sequence[Floats]) -> Floats:
 def interval(
     means: Floats, variances: Floats, share: Floats, topics: Ints, confidence: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Each row's mean with a t interval over the topics of these collections, of Welch and Satterthwaite's degrees."""
-    from scipy import stats
+    """Each row's mean with a t interval over the topics of these collections, of Welch and Satterthwaite's degrees.
 
+    None (NaN) where no topic differs from the others of its collection: that shows no error, not that there is none.
+    """
+    from scipy.special import stdtrit
+
+    mean, error, degrees = _studentised(means, variances, share, topics)
+    half = np.where(error > 0, stdtrit(degrees, (1 + confidence) / 2) * error, np.nan)
+    return mean, mean - half, mean + half
+
+
+def t_p_values(means: Floats, variances: Floats, share: Floats, topics: Ints) -> Floats:
+    """Is each row's mean 0? The t test that goes with ``interval``: collections keep the differences that they have.
+
+    Without any error, the p-value is what sign flips of the topics of the smallest collection with a difference reach.
+    """
+    from scipy.special import stdtr
+
+    mean, error, degrees = _studentised(means, variances, share, topics)
+    differing = np.where((share > 0) & (means != 0), topics, np.inf).min(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * stdtr(degrees, -np.abs(mean / error))
+    return np.where(mean == 0, 1.0, np.where(error > 0, p, 2.0 ** (1 - differing)))
+
+
+def _studentised(means: Floats, variances: Floats, share: Floats, topics: Ints) -> tuple[Floats, Floats, Floats]:
+    """Each row's mean, its standard error, and Welch and Satterthwaite's degrees of freedom (1 without an error)."""
     there = share > 0
     mean = np.where(there, share * means, 0.0).sum(axis=-1)
     squared = np.where(there, share**2 * variances, 0.0)
     total = squared.sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        degrees = total**2 / (squared**2 / (topics - 1)).sum(axis=-1)
-        half = np.where(total > 0, stats.t.ppf((1 + confidence) / 2, degrees) * np.sqrt(total), 0.0)
-    return mean, mean - half, mean + half
+    degrees = np.divide(total**2, (squared**2 / (topics - 1)).sum(axis=-1), out=np.ones_like(total), where=total > 0)
+    return mean, np.sqrt(total), degrees
 
 
 def topic_counts(topics: Ints, rows: int, resampling: Resampling) -> list[Floats]:
@@ -68,26 +90,6 @@ def topic_counts(topics: Ints, rows: int, resampling: Resampling) -> list[Floats
     generator = resampling.generator()
     resamples = min(resampling.resamples, most)
     return [generator.multinomial(size, np.full(size, 1 / size), resamples).astype(float) for size in topics.tolist()]
-
-
-def randomization_p_values(parts: Sequence[Floats], share: Floats, resampling: Resampling) -> Floats:
-    """Fisher's test of each row's mean: each topic's difference could as well have the other sign.
-
-    A difference counts by its collection's share, divided by that one's topics.
-    """
-    rows, topics = len(share), sum(part.shape[-1] for part in parts)
-    most = max(1000, DRAWS // topics)
-    resampling = Resampling(min(resampling.resamples, most), resampling.seed)
-    p = np.empty(rows)
-    step = max(1, _CELLS_AT_ONCE // topics)
-    for start in range(0, rows, step):
-        chosen = slice(start, start + step)
-        weighted = [
-            np.where(weight[chosen, None] > 0, part[chosen], 0.0) * weight[chosen, None] / part.shape[-1] * topics
-            for part, weight in zip(parts, share.T, strict=True)
-        ]
-        p[chosen] = p_values(np.concatenate(weighted, axis=-1), "randomization", resampling=resampling)
-    return p
 
 
 def family_wise_p_values(parts: Sequence[Floats], share: Floats, counts: Sequence[Floats]) -> Floats:

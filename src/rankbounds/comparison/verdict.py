@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -49,6 +49,8 @@ from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import differences as score_differences
 from rankbounds.evaluation.score_differences import equal, levelled, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.tabled_scores import read_scores
+from rankbounds.files.named_columns import is_table
 from rankbounds.measures import Measure
 from rankbounds.tables import plain_rows
 from rankbounds.threads import in_threads, processors
@@ -56,6 +58,7 @@ from rankbounds.threads import in_threads, processors
 if TYPE_CHECKING:
     from rankbounds.comparison.from_sums import SummedComparison
     from rankbounds.evaluation.engines.spark.scores import SparkScores
+    from rankbounds.evaluation.tabled_scores import Frame
 
 from rankbounds.comparison.pairs import VERDICTS, pair_places, pairs_among, run_number, verdicts
 from rankbounds.comparison.result import SYSTEM_FIELDS, Comparison
@@ -79,7 +82,7 @@ def compare(
 
 @overload
 def compare(
-    scores: Scores,
+    scores: Scores | Frame,
     *,
     test: str = ...,
     correction: str = ...,
@@ -98,7 +101,7 @@ def compare(
 
 
 def compare(
-    scores: Scores | SparkScores,
+    scores: Scores | SparkScores | Frame,
     *,
     test: str = "randomization",
     correction: str = "auto",
@@ -118,10 +121,10 @@ def compare(
 
     Parameters
     ----------
-    scores : Scores or SparkScores
-        Of two runs or more. Scores of ``topics="shared"`` are compared over the topics that all runs have. Scores that
-        Spark holds are compared from sums (``test="t"``), each pair over the topics that both have, and no topic is
-        brought here.
+    scores : Scores, SparkScores or data frame
+        Of two runs or more; a frame as ``read_scores`` takes it, such as PyTerrier's of single queries. Scores of
+        ``topics="shared"`` are compared over the topics that all runs have. Scores that Spark holds are compared from
+        sums (``test="t"``), each pair over the topics that both have, and no topic is brought here.
     test : {"randomization", "t", "wilcoxon", "sign", "bootstrap", "tost"}
         The test of each pair alone, which gives ``p_value``. ``tost`` asks the opposite of the others: two one-sided t
         tests, whose p-value is small where a difference of ``margin`` or more is ruled out.
@@ -178,14 +181,16 @@ def compare(
     'equivalent'
 
     """
+    if not isinstance(scores, Scores) and is_table(scores):
+        scores = read_scores(cast("Frame", scores))
     if not isinstance(scores, Scores):
         from rankbounds.comparison.from_sums import compare_sums
 
         if any(given is not None for given in (margin, among, evidence, certain)):
             raise UsageError("margin, among, evidence and certain need every topic: collect the scores of Spark first.")
         return compare_sums(
-            scores, test=test, correction=correction, alternative=alternative, alpha=alpha, confidence=confidence,
-            baseline=baseline,
+            cast("SparkScores", scores), test=test, correction=correction, alternative=alternative, alpha=alpha,
+            confidence=confidence, baseline=baseline,
         )  # fmt: skip
     if len(scores.runs) < 2:
         raise DataError("A comparison needs at least two runs.")

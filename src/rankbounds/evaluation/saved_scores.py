@@ -1,9 +1,4 @@
-"""Scores in a file, to be read back as they were: JSON with everything that scores know, every number exact.
-
-A file of the second format holds all fields of ``Scores``. Files of the first lacked the notes, the parts of residuals,
-topics without relevant documents, and which bounds are exact; they are still read, and every bound that may be wider
-than what can happen counts as such.
-"""
+"""Scores in a file, to be read back as they were: JSON with all fields of ``Scores``, every number exact."""
 
 from __future__ import annotations
 
@@ -16,6 +11,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError
+from rankbounds.evaluation.origins import Origin
 from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.scores import PARTS, Scores
 from rankbounds.files import json_text
@@ -26,8 +22,7 @@ from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.reported import Reported, ReportedEffort
 from rankbounds.tables import json_of
 
-FORMAT = "rankbounds scores 2"
-FIRST_FORMAT = "rankbounds scores 1"
+FORMAT = "rankbounds scores 1"
 
 
 def save(scores: Scores, path: str | os.PathLike[str]) -> None:
@@ -46,6 +41,7 @@ def save(scores: Scores, path: str | os.PathLike[str]) -> None:
         "notes": [{note.name: getattr(noted, note.name) for note in fields(noted)} for noted in scores.notes],
         **{name: getattr(scores, name).tolist() for name in ("value", "low", "high", "judged")},
         "parts": None if scores.parts is None else scores.parts.tolist(),
+        "origin": scores.origin,
     }
     with writing(path) as out:
         out.write(json_of(content))
@@ -60,12 +56,12 @@ def load(path: str | os.PathLike[str]) -> Scores:
 def of_content(content: Any, name: str) -> Scores:
     """The scores in what a file of this name holds."""
     try:
-        if content["format"] not in (FORMAT, FIRST_FORMAT):
+        if content["format"] != FORMAT:
             raise KeyError
         measures = [_loaded_measure(saved, name) for saved in content["measures"]]
         runs, query_ids = _names(content["runs"]), _names(content["query_ids"])
         shape = len(runs), len(query_ids), len(measures)
-        loaded = Scores(
+        return Scores(
             runs,
             query_ids,
             measures,
@@ -73,20 +69,15 @@ def of_content(content: Any, name: str) -> Scores:
             low=_array(content["low"], shape),
             high=_array(content["high"], shape),
             judged=_array(content["judged"], shape[:2]),
-            notes=[RunNotes() for _ in runs],
             bounds=str(content["bounds"]),
             topics=str(content["topics"]),
-            open=str(content.get("open", "retrieved")),
-            most_relevant=None if content.get("most_relevant") is None else int(content["most_relevant"]),
-        )
-        if content["format"] == FIRST_FORMAT:
-            return replace(loaded, outer=[measure for measure in measures if _may_be_outer(measure, loaded.bounds)])
-        return replace(
-            loaded,
+            open=str(content["open"]),
+            most_relevant=None if content["most_relevant"] is None else int(content["most_relevant"]),
             notes=[_loaded_notes(saved) for saved in content["notes"]],
             outer=[_loaded_measure(saved, name) for saved in content["outer"]],
             without_relevant=_names(content["without_relevant"]),
             parts=None if content["parts"] is None else _array(content["parts"], (len(PARTS), *shape)),
+            origin=_loaded_origin(content["origin"]),
         )
     except DataError:
         raise
@@ -94,11 +85,10 @@ def of_content(content: Any, name: str) -> Scores:
         raise DataError(f"{name}: these are not scores that rankbounds saved.") from None
 
 
-def _may_be_outer(measure: Measure, bounds: str) -> bool:
-    """Can bounds of this kind be wider than what can happen, under some rule for ties and some judgments?"""
-    if bounds not in ("unjudged", "both") or measure.as_retrieved:
-        return False
-    return bounds == "both" or measure.exactness == "outer" or not measure.monotone
+def _loaded_origin(saved: Any) -> Origin | None:
+    if saved is not None and not all(isinstance(saved[part], dict) for part in ("judgments", "settings")):
+        raise TypeError
+    return None if saved is None else {part: saved[part] for part in ("judgments", "settings")}
 
 
 def _array(content: Any, shape: tuple[int, ...]) -> Floats:
@@ -118,8 +108,8 @@ def _loaded_notes(saved: Mapping[str, Any]) -> RunNotes:
         unknown=_names(saved["unknown"]),
         tied_topics=int(saved["tied_topics"]),
         tie_range=None if tie_range is None else float(tie_range),
-        prepared=str(saved.get("prepared", "")),
-        strange_documents=str(saved.get("strange_documents", "")),
+        prepared=str(saved["prepared"]),
+        strange_documents=str(saved["strange_documents"]),
     )
 
 
@@ -136,10 +126,10 @@ def _saved_measure(measure: Measure) -> dict[str, Any]:
     raise UsageError(f"The scores of {measure} cannot be saved: its label does not say which measure it is.")
 
 
-def _loaded_measure(saved: str | Mapping[str, Any], file: str) -> Measure:
-    label = saved if isinstance(saved, str) else saved["label"]
-    exactly = {} if isinstance(saved, str) else {name: float(value) for name, value in saved["exactly"].items()}
-    if not isinstance(saved, str) and "lower_is_better" in saved:
+def _loaded_measure(saved: Mapping[str, Any], file: str) -> Measure:
+    label = saved["label"]
+    exactly = {name: float(value) for name, value in saved["exactly"].items()}
+    if "lower_is_better" in saved:
         return ReportedEffort(label) if saved["lower_is_better"] else Reported(label)
     try:
         measure = parse_measure(label)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rankbounds.arrays import Floats, read_only
+from rankbounds.evaluation.origins import Origin
 from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.score_table import ALL
 from rankbounds.measures import Measure
@@ -42,6 +43,7 @@ class ScoreArrays:
     parts: Floats | None = None
     open: str = "retrieved"
     most_relevant: int | None = None
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         for name in ("runs", "query_ids", "measures", "notes", "without_relevant", "outer"):

@@ -104,6 +104,20 @@ def merit_of_range(low: Floats, high: Floats, measure: Measure) -> tuple[Floats,
     return (-high, -low) if measure.lower_is_better else (low, high)
 
 
+def limits_of(measure: Measure, scores: Floats) -> tuple[float, float]:
+    """Between which numbers scores lie. Nothing is known of another tool's scores outside, such as percentages."""
+    least, most = measure.value_range
+    with np.errstate(invalid="ignore"):
+        outside = (scores < least - TOLERANCE) | (scores > most + TOLERANCE)
+    return (-np.inf, np.inf) if outside.any() else (least, most)
+
+
+def limits_of_differences(measure: Measure, scores: Floats) -> tuple[float, float]:
+    """Between which numbers differences of such scores lie."""
+    least, most = limits_of(measure, scores)
+    return least - most, most - least
+
+
 def better(one: Floats | float, other: Floats | float, measure: Measure) -> Flags:
     """Is the one score better than the other, by more than rounding?"""
     ahead = np.less(one, other) if measure.lower_is_better else np.greater(one, other)

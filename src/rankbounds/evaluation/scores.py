@@ -11,6 +11,7 @@ import numpy as np
 from rankbounds.collection.run import unique_names
 from rankbounds.errors import DataError, UnknownNameError, UsageError
 from rankbounds.evaluation import score_table
+from rankbounds.evaluation.origins import check_same_origin
 from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
 from rankbounds.evaluation.score_arrays import PARTS
 from rankbounds.evaluation.score_differences import levelled, merit
@@ -55,6 +56,8 @@ class Scores(TidyScores):
         Which unjudged documents the bounds cover: those ``retrieved``, or those of the whole ``collection``.
     most_relevant : int or None
         How many relevant documents those of the collection may make in all; None: any number.
+    origin : mapping or None
+        Where scores were saved to be a baseline, sums of the judgments and the settings that they were made with.
 
     Examples
     --------
@@ -356,7 +359,10 @@ class Scores(TidyScores):
 
 
 def joined(first: Scores, second: Scores) -> Scores:
-    """Two sets of scores as one, with the measures and topics of the second, which the first must have."""
+    """Two sets of scores as one, with the measures and topics of the second, which the first must have.
+
+    Both must come from the same judgments and settings, where their origins are known.
+    """
     if set(first.query_ids) != set(second.query_ids):
         raise DataError("The two sets of scores are on different topics; they cannot be compared.")
     lacking = [measure for measure in second.measures if measure not in first.measures]
@@ -372,6 +378,8 @@ def joined(first: Scores, second: Scores) -> Scores:
             f"The bounds of the saved scores cover other documents ({_open_words(first)}) than these "
             f"({_open_words(second)}). Save them again with the same --open and --most-relevant."
         )
+    if first.origin is not None and second.origin is not None:
+        check_same_origin(first.origin, second.origin)
     aligned = first.filter(topic=second.query_ids, measure=second.measures)
     both = (aligned, second)
     parts = None

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import exp, isinf
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -16,18 +16,25 @@ from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_
 from rankbounds.evaluation import saved_scores
 from rankbounds.evaluation.run_notes import RunNotes, some
 from rankbounds.evaluation.scores import Scores
+from rankbounds.files.named_columns import is_table
 from rankbounds.files.opening import expand
-from rankbounds.files.score_tables import ScoreTable, read_score_table
+from rankbounds.files.score_tables import ScoreTable, read_score_frame, read_score_table
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.reported import Reported, ReportedEffort
 
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
 Path: TypeAlias = str | os.PathLike[str]
+Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame | pyarrow.Table"
 MEAN_ROUNDED = 1.01e-4
 """By how much a mean may be off that was rounded to four digits, as were the numbers that it is the mean of."""
 
 
 def read_scores(
-    files: Path | Iterable[Path] | Mapping[str, Path],
+    files: Path | Iterable[Path] | Mapping[str, Path] | Frame,
     *,
     columns: Mapping[str, str] | None = None,
     lower_is_better: str | Sequence[str] = (),
@@ -36,12 +43,13 @@ def read_scores(
 
     Parameters
     ----------
-    files : path, iterable of paths, or mapping
-        Files, patterns or folders. A mapping names the run of each file (of a matrix, the measure). What a file is
-        shows in its contents: scores that rankbounds wrote (CSV, TSV, JSON, JSON lines, Parquet, or saved); other
-        tables with columns for run, topic, measure and value, or with a column for each measure; a matrix of topics
-        and systems; the output of ``trec_eval -q``; JSON of pytrec_eval, ``{query: {measure: score}}``, of ranx,
-        ``{measure: {query: score}}``, or either of them by run.
+    files : path, iterable of paths, mapping, or data frame
+        Files, patterns or folders; or a pandas, polars or pyarrow frame, such as PyTerrier's of single queries
+        (``name, qid, measure, value``, or a column for each measure). A mapping names the run of each file (of a
+        matrix, the measure). What a file is shows in its contents: scores that rankbounds wrote (CSV, TSV, JSON, JSON
+        lines, Parquet, or saved); other tables with columns for run, topic, measure and value, or with a column for
+        each measure; a matrix of topics and systems; the output of ``trec_eval -q`` or ``ir_measures -q``; JSON of
+        pytrec_eval, ``{query: {measure: score}}``, of ranx, ``{measure: {query: score}}``, or either of them by run.
     columns : mapping, optional
         What tables call ``run``, ``query_id``, ``measure`` and ``value``, where that is not known.
     lower_is_better : str or list of str
@@ -75,11 +83,14 @@ def read_scores(
     >>> rb.compare(scores).pairs[0]["won"]
     1
     """
+    effort = [lower_is_better] if isinstance(lower_is_better, str) else lower_is_better
+    if is_table(files):
+        return _scores([read_score_frame(files, is_measure, columns)], [False], effort)
     if isinstance(files, Mapping):
         named: list[tuple[str | None, str]] = [(name, os.fspath(path)) for name, path in files.items()]
     else:
-        named = [(None, path) for path in expand([files] if isinstance(files, str | os.PathLike) else files)]
-    effort = [lower_is_better] if isinstance(lower_is_better, str) else lower_is_better
+        several = [files] if isinstance(files, str | os.PathLike) else cast("Iterable[Path]", files)
+        named = [(None, path) for path in expand(several)]
     return scores_of_files(named, columns=columns, lower_is_better=effort)
 
 

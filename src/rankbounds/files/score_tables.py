@@ -1,4 +1,4 @@
-"""Tables of scores by topic, as many tools write them: rows, matrices, ``trec_eval -q``, nested JSON, Parquet.
+"""Tables of scores by topic, as many tools write them: rows, matrices, ``trec_eval -q``, nested JSON, data frames.
 
 What a file is shows in its contents. Names are taken as they stand: which of them are measures, whoever calls says, by
 ``is_measure``. The topic ``all`` is a mean, kept apart. A file that holds means alone is refused, since nothing that
@@ -14,8 +14,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from rankbounds.errors import DataError, Place
 from rankbounds.files import json_text
+from rankbounds.files.frame_columns import listed_values
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
 from rankbounds.files.opening import STANDARD_INPUT, Content, plain_name, read_content
 from rankbounds.files.parquet import MAGIC, read_frame
@@ -32,6 +35,8 @@ NOT_SCORES = ("low", "high", "judged_at_10", "certain", "residual_unjudged", "re
 """Columns of our own tables beside the value."""
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
 """What stands in a cell without a score, in any case."""
+TRUTH = {"true": 1.0, "false": 0.0}
+"""Scores that are a success or none."""
 ENDINGS = (".trec_eval", ".eval", ".scores")
 """Of files of scores, beside those of any table; no part of a run's name."""
 TEXT_ROWS = ("runid", "relstring")
@@ -101,9 +106,20 @@ def read_score_table(
     if first in ("{", "["):
         return _read_json(text, table, is_measure, of_matrix, columns or {})
     if _is_trec_eval(text):
-        _read_trec_eval(text, table, named=name is not None)
+        _read_trec_eval(text, table, is_measure, named=name is not None)
     else:
         _read_delimited(text, table, is_measure, of_matrix, columns or {})
+    return table.checked()
+
+
+def read_score_frame(given: Any, is_measure: IsMeasure, columns: Mapping[str, str] | None = None) -> ScoreTable:
+    """A pandas, polars or pyarrow frame of scores, as a file with the same columns is read."""
+    given = given.collect() if type(given).__name__ == "LazyFrame" else given
+    names = list(getattr(given, "column_names", None) or given.columns)
+    table = ScoreTable("the data frame", "run")
+    rows = zip(*(listed_values(given[name]) for name in names), strict=True)
+    layout = _Columns(list(map(str, names)), table, is_measure, SCORE, columns or {})
+    layout.read((Place(table.file, row=number), row) for number, row in enumerate(rows, 1))
     return table.checked()
 
 
@@ -124,6 +140,8 @@ def _number(value: Any, place: Place) -> float:
         text = value.strip()
         if text.lower() in MISSING:
             return math.nan
+        if text.lower() in TRUTH:
+            return TRUTH[text.lower()]
         if "_" in text:
             value = None
         else:
@@ -131,13 +149,13 @@ def _number(value: Any, place: Place) -> float:
                 return float(text)
             except ValueError:
                 value = None
-    elif isinstance(value, int | float) and not isinstance(value, bool):
+    elif isinstance(value, int | float | np.number | np.bool_):
         return float(value)
     shown = text if value is None else value
     raise DataError(place, f'the score "{shown}" is not a number.', "Leave the cell empty where there is no score.")
 
 
-# ---- trec_eval -q ----
+# ---- trec_eval -q, ir_measures -q ----
 
 
 def _fields(line: str) -> list[str]:
@@ -152,6 +170,14 @@ def _is_trec_eval(text: str) -> bool:
     return len(parts) == 3 and (parts[0] in TEXT_ROWS or _is_number(parts[2])) and "," not in parts[0]
 
 
+def _topic_comes_first(lines: Iterable[Sequence[str]], is_measure: IsMeasure) -> bool:
+    """ir_measures prints the topic before the measure: where the means say so, or the names of measures."""
+    first, second = (set(names) for names in zip(*((line[0], line[1]) for line in lines), strict=True))
+    if (ALL in first) != (ALL in second):
+        return ALL in first
+    return _mostly(second, is_measure) and not _mostly(first, is_measure)
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)
@@ -160,23 +186,25 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _read_trec_eval(text: str, table: ScoreTable, *, named: bool) -> None:
-    """Lines ``measure, topic, value``. A run ends where topics, or another run's name, follow means.
+def _read_trec_eval(text: str, table: ScoreTable, is_measure: IsMeasure, *, named: bool) -> None:
+    """Lines ``measure, topic, value``, or ``topic, measure, value`` as ir_measures prints them.
 
-    trec_eval tells a run's name (``runid``) among the means, behind the topics; a table of several runs before them.
+    A run ends where topics, or another run's name, follow means. trec_eval tells a run's name (``runid``) among the
+    means, behind the topics; a table of several runs before them.
     """
     sections: list[list[tuple[int, list[str]]]] = [[]]
     names: list[str | None] = [None]
     means_began = False
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        parts = _fields(line)
+    lines = [(number, _fields(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    for number, parts in lines:
         if len(parts) != 3:
             raise DataError(
                 Place(table.file, number),
                 f"a line of trec_eval's output is a measure, a topic and a value; this one has {len(parts)} fields.",
             )
+    topic_first = _topic_comes_first((parts for _, parts in lines), is_measure)
+    for number, fields in lines:
+        parts = [fields[1], fields[0], fields[2]] if topic_first else fields
         names_run = parts[0] == "runid"
         if means_began and (parts[1] != ALL or names_run) and not (names_run and names[-1] is None):
             sections.append([])

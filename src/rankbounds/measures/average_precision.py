@@ -47,6 +47,7 @@ class AP(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "AP"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("MAP",)
     examples: ClassVar[tuple[str, ...]] = ("AP", "AP@3", "AP(rel=2)")
     sources: ClassVar[tuple[str, ...]] = ("buckley2000evaluating",)

@@ -42,6 +42,7 @@ class APRetrieved(Measure):
 
     name: ClassVar[str] = "AP*"
     aliases: ClassVar[tuple[str, ...]] = ("APRetrieved",)
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("AP*", "AP*@3")
     sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
     list_only: ClassVar[bool] = True

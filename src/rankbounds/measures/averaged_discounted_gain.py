@@ -40,6 +40,7 @@ class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
     """
 
     name: ClassVar[str] = "nDCG_rel"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("nDCG_rel",)
     trec_names: ClassVar[tuple[str, ...]] = ("ndcg_rel",)
 
@@ -71,6 +72,7 @@ class RnDCG(AveragedDCG):
     """
 
     name: ClassVar[str] = "RnDCG"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("RnDCG",)
     trec_names: ClassVar[tuple[str, ...]] = ("Rndcg",)
 

@@ -52,6 +52,7 @@ class BPM(StoppingByGain):
     rel: float = 1.0
 
     name: ClassVar[str] = "BPM"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("BPM(T=2,K=4)", "BPM(T=1,K=3,hb=1,hc=1)", "BPM(T=2,K=5,hb=0.5)")
     sources: ClassVar[tuple[str, ...]] = ("zhang2017evaluating",)
     always_shown: ClassVar[tuple[str, ...]] = ("T", "K")

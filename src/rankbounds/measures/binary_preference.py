@@ -176,6 +176,7 @@ class Bpref(LimitedPenalty):
     k: int = 0
 
     name: ClassVar[str] = "Bpref"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Bpref", "Bpref(k=10)", "Bpref(k=1)", "Bpref(rel=2)")
     sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
     trec_names: ClassVar[tuple[str, ...]] = ("bpref",)
@@ -206,6 +207,7 @@ class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
     """
 
     name: ClassVar[str] = "Bpref_R"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Bpref_R",)
     sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
 
@@ -232,6 +234,7 @@ class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
     """
 
     name: ClassVar[str] = "Bpref_N"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Bpref_N",)
     sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
 
@@ -258,6 +261,7 @@ class Bpref_old(LimitedPenalty):  # noqa: N801 (the paper's name)
     """
 
     name: ClassVar[str] = "Bpref_old"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Bpref_old",)
     sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
 

@@ -61,6 +61,7 @@ class Compatibility(Measure):
     p: float = 0.95
 
     name: ClassVar[str] = "Compatibility"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Compatibility(p=0.95)", "Compatibility(p=0.6)")
     sources: ClassVar[tuple[str, ...]] = ("clarke2021assessing",)
     always_shown: ClassVar[tuple[str, ...]] = ("p",)

@@ -40,6 +40,7 @@ class ERR(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "ERR"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("ERR", "ERR@3", "ERR(max_grade=4)@3")
     sources: ClassVar[tuple[str, ...]] = ("chapelle2009expected",)
     graded = True

@@ -8,6 +8,7 @@ over ranks of fixed weights times worth, a ``Normalised`` is such a sum divided 
 
 from __future__ import annotations
 
+from math import inf
 from typing import ClassVar, Literal, TypeAlias
 
 Exactness: TypeAlias = Literal["exact", "outer", "unknown"]
@@ -46,6 +47,9 @@ class Facts:
     """The value at mean relevance is the mean value, for documents relevant independently of each other."""
     lower_is_better: ClassVar[bool] = False
     """The value counts effort."""
+
+    value_range: ClassVar[tuple[float, float]] = (-inf, inf)
+    """Between which numbers every value lies: no interval reaches beyond them."""
 
     # What the value depends on.
 

@@ -52,6 +52,7 @@ class IFT(Goal, Rate, StoppingByGain):
     rel: float = 1.0
 
     name: ClassVar[str] = "IFT"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("IFT_C1_C2", "IFT-C1-C2")
     examples: ClassVar[tuple[str, ...]] = ("IFT(T=1.5,R2=3)",)
     sources: ClassVar[tuple[str, ...]] = ("azzopardi2018measuring",)

@@ -44,6 +44,7 @@ class IFT_C1(Goal, StoppingByGain):  # noqa: N801 (the name everybody knows it b
     rel: float = 1.0
 
     name: ClassVar[str] = "IFT_C1"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("IFT-C1",)
     examples: ClassVar[tuple[str, ...]] = ("IFT_C1(T=1.5)",)
     sources: ClassVar[tuple[str, ...]] = ("azzopardi2018measuring",)
@@ -96,6 +97,7 @@ class IFT_C2(Rate, StoppingByGain):  # noqa: N801 (the name everybody knows it b
     rel: float = 1.0
 
     name: ClassVar[str] = "IFT_C2"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("IFT-C2",)
     examples: ClassVar[tuple[str, ...]] = ("IFT_C2(A=0.4,R2=3)",)
     sources: ClassVar[tuple[str, ...]] = ("azzopardi2018measuring",)

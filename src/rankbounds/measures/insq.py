@@ -39,6 +39,7 @@ class INSQ(Continuing):
     rel: float = 1.0
 
     name: ClassVar[str] = "INSQ"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("INSQ(T=1)", "INSQ(T=2.5)")
     sources: ClassVar[tuple[str, ...]] = ("moffat2012models",)
     always_shown: ClassVar[tuple[str, ...]] = ("T",)

@@ -43,6 +43,7 @@ class INST(ContinuingByRelevance):
     rel: float = 1.0
 
     name: ClassVar[str] = "INST"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("INST(T=1)", "INST(T=2.5)")
     sources: ClassVar[tuple[str, ...]] = ("moffat2015inst",)
     always_shown: ClassVar[tuple[str, ...]] = ("T",)

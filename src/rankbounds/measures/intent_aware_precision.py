@@ -35,6 +35,7 @@ class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     cutoff: int | None = None
 
     name: ClassVar[str] = "P_IA"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("P-IA",)
     examples: ClassVar[tuple[str, ...]] = ("P_IA@3",)
     sources: ClassVar[tuple[str, ...]] = ("agrawal2009diversifying",)
@@ -68,6 +69,7 @@ class AP_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     cutoff: int | None = None
 
     name: ClassVar[str] = "AP_IA"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("AP-IA", "MAP-IA", "MAP_IA")
     examples: ClassVar[tuple[str, ...]] = ("AP_IA", "AP_IA@3")
     sources: ClassVar[tuple[str, ...]] = ("agrawal2009diversifying",)

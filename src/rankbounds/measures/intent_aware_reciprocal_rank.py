@@ -42,6 +42,7 @@ class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
     cutoff: int | None = None
 
     name: ClassVar[str] = "ERR_IA"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("ERR-IA",)
     examples: ClassVar[tuple[str, ...]] = ("ERR_IA@3", "ERR_IA(alpha=0.3)")
     sources: ClassVar[tuple[str, ...]] = ("chapelle2009expected",)

@@ -48,6 +48,7 @@ class IPrec(Measure):
     rel: float = 1.0
 
     name: ClassVar[str] = "IPrec"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
     sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
     collection_exactness: ClassVar[Exactness] = "exact"
@@ -96,6 +97,7 @@ class IPrecMean(Measure):
     rel: float = 1.0
 
     name: ClassVar[str] = "IPrecMean"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("IPrecMean(points=11)", "IPrecMean(points=3)")
     sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
     collection_exactness: ClassVar[Exactness] = "exact"

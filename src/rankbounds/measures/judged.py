@@ -34,6 +34,7 @@ class Judged(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "Judged"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Judged@3", "Judged@10")
     needs_cutoff: ClassVar[bool] = True
     as_retrieved: ClassVar[bool] = True

@@ -47,6 +47,7 @@ class RRn(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "RRn"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("RRn(n=2)", "RRn(n=1,damping=2)", "RRn(n=3,damping=0.5)@4", "RRn(n=2)@3")
     sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
     always_shown: ClassVar[tuple[str, ...]] = ("n",)

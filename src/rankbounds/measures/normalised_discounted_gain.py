@@ -55,6 +55,7 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
     cutoff: int | None = None
 
     name: ClassVar[str] = "nDCG"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("nDCG", "nDCG@3", "nDCG(base=2)@4", "nDCG(gain=exp)")
     sources: ClassVar[tuple[str, ...]] = ("jarvelin2002cumulated",)
     trec_names: ClassVar[tuple[str, ...]] = ("ndcg", "ndcg_cut_{cutoff}")

@@ -51,6 +51,7 @@ class NuggetRecall(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "NuggetRecall"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("NuggetRecall@2", "NuggetRecall(okay=0)")
     sources: ClassVar[tuple[str, ...]] = ("voorhees2003overview",)
     promotable: ClassVar[bool] = False

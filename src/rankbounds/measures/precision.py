@@ -40,6 +40,7 @@ class P(RankWeighted):
     cutoff: int | None = None
 
     name: ClassVar[str] = "P"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("Precision",)
     examples: ClassVar[tuple[str, ...]] = ("P@1", "P@3", "P(rel=2)@3", "P@10")
     sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)

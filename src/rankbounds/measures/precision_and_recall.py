@@ -51,6 +51,7 @@ class F(Share):
     cutoff: int | None = None
 
     name: ClassVar[str] = "F"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("F@3", "F(beta=2)@2", "F", "F@10")
     sources: ClassVar[tuple[str, ...]] = ("vanrijsbergen1979information",)
     trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
@@ -105,6 +106,7 @@ class Shaw(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "Shaw"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Shaw@3", "Shaw@10", "Shaw")
     sources: ClassVar[tuple[str, ...]] = ("shaw1986foundation",)
     collection_exactness: ClassVar[Exactness] = "exact"

@@ -45,6 +45,7 @@ class Q(Measure):
     beta: float = 1.0
 
     name: ClassVar[str] = "Q"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("QMeasure",)
     examples: ClassVar[tuple[str, ...]] = ("Q", "Q(beta=10)", "Q(beta=0)")
     sources: ClassVar[tuple[str, ...]] = ("sakai2007alternatives",)

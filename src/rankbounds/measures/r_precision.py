@@ -44,6 +44,7 @@ class RPrec(Measure):
     rel: float = 1.0
 
     name: ClassVar[str] = "RPrec"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("RPrec", "RPrec(rel=2)", "RPrec(times=0.4)", "RPrec(times=2)")
     sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
     trec_names: ClassVar[tuple[str, ...]] = ("Rprec", "Rprec_mult_{times:.2f}")

@@ -61,6 +61,7 @@ class RBP(RankWeighted):
     cutoff: int | None = None
 
     name: ClassVar[str] = "RBP"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = (
         "RBP(p=0.8)",
         "RBP(p=0.5)@3",

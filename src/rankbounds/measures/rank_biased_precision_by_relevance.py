@@ -45,6 +45,7 @@ class RBP2(ContinuingByRelevance):
     rel: float = 1.0
 
     name: ClassVar[str] = "RBP2"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = (
         "RBP2(p_relevant=0.5,p_nonrelevant=0.8)",
         "RBP2(p_relevant=0.9,p_nonrelevant=0.6)",

@@ -41,6 +41,7 @@ class Recall(Share):
     cutoff: int | None = None
 
     name: ClassVar[str] = "Recall"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("R",)
     examples: ClassVar[tuple[str, ...]] = ("Recall", "Recall@3", "Recall(rel=2)@2")
     sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)

@@ -38,6 +38,7 @@ class RR(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "RR"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("MRR",)
     examples: ClassVar[tuple[str, ...]] = ("RR", "RR@2", "RR(rel=2)")
     sources: ClassVar[tuple[str, ...]] = ("voorhees1999trec8",)

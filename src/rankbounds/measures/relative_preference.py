@@ -114,6 +114,7 @@ class Bpref_relative(Binary):  # noqa: N801 (the paper's name)
     """
 
     name: ClassVar[str] = "Bpref_relative"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Bpref_relative", "Bpref_relative(rel=2)")
     sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
 
@@ -144,6 +145,7 @@ class Bpref_relative2(Binary):  # noqa: N801 (the paper's name)
     """
 
     name: ClassVar[str] = "Bpref_relative2"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Bpref_relative2",)
     sources: ClassVar[tuple[str, ...]] = ("sakai2007alternatives", "yilmaz2006estimating")
 
@@ -171,6 +173,7 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
     """
 
     name: ClassVar[str] = "Rpref_N"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Rpref_N",)
     sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
     graded = True
@@ -198,6 +201,7 @@ class Rpref_relative(Preference):  # noqa: N801 (the paper's name)
     """
 
     name: ClassVar[str] = "Rpref_relative"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Rpref_relative",)
     sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
     graded = True
@@ -221,6 +225,7 @@ class Rpref_relative2(Preference):  # noqa: N801 (the paper's name)
     """
 
     name: ClassVar[str] = "Rpref_relative2"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Rpref_relative2",)
     sources: ClassVar[tuple[str, ...]] = ("sakai2007alternatives",)
     graded = True

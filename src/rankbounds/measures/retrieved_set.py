@@ -36,6 +36,7 @@ class SetP(Share):
     rel: float = 1.0
 
     name: ClassVar[str] = "SetP"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("SetP", "SetP(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("set_P",)
     monotone: ClassVar[bool] = True
@@ -73,6 +74,7 @@ class RelP(Share):
     cutoff: int | None = None
 
     name: ClassVar[str] = "RelP"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("RelP", "RelP@2", "RelP@10", "RelP(rel=2)@3")
     collection_exactness: ClassVar[Exactness] = "exact"
     trec_names: ClassVar[tuple[str, ...]] = ("relative_P_{cutoff}", "set_relative_P")
@@ -113,6 +115,7 @@ class SetAP(Measure):
     rel: float = 1.0
 
     name: ClassVar[str] = "SetAP"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("SetAP", "SetAP(rel=2)")
     trec_names: ClassVar[tuple[str, ...]] = ("set_map",)
     monotone: ClassVar[bool] = True

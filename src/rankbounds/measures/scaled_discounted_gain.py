@@ -43,6 +43,7 @@ class SDCG(Continuing):
     cutoff: int | None = None
 
     name: ClassVar[str] = "SDCG"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("SDCG@3", "SDCG@10", "SDCG(base=2)@8")
     sources: ClassVar[tuple[str, ...]] = ("moffat2008rank", "jarvelin2002cumulated")
     needs_cutoff: ClassVar[bool] = True

@@ -40,6 +40,7 @@ class StRec(IntentAware):
     cutoff: int | None = None
 
     name: ClassVar[str] = "StRec"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("S-Recall", "I-rec")
     examples: ClassVar[tuple[str, ...]] = ("StRec@2", "StRec(rel=2)")
     sources: ClassVar[tuple[str, ...]] = ("zhai2003beyond",)

@@ -34,6 +34,7 @@ class Success(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "Success"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aliases: ClassVar[tuple[str, ...]] = ("HitRate",)
     examples: ClassVar[tuple[str, ...]] = ("Success@1", "Success@3", "Success(rel=2)@2")
     trec_names: ClassVar[tuple[str, ...]] = ("success_{cutoff}",)

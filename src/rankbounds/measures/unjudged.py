@@ -31,6 +31,7 @@ class Unjudged(Measure):
     cutoff: int | None = None
 
     name: ClassVar[str] = "Unjudged"
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     examples: ClassVar[tuple[str, ...]] = ("Unjudged@3", "Unjudged@10")
     trec_names: ClassVar[tuple[str, ...]] = ("unj_{cutoff}",)
     needs_cutoff: ClassVar[bool] = True

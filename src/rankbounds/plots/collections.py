@@ -58,7 +58,8 @@ def collections_forest(
     axes = fresh_axes(ax, figsize=(5.8, 1.3 + 0.27 * len(names)))
     largest = max((part["topics"] for part in parts), default=1)
     for height, part in enumerate(parts):
-        axes.plot([part["ci_low"], part["ci_high"]], [height, height], color=COLOURS[0], linewidth=1.4, zorder=2)
+        if part["ci_low"] is not None:
+            axes.plot([part["ci_low"], part["ci_high"]], [height, height], color=COLOURS[0], linewidth=1.4, zorder=2)
         size = 3.0 + 4.0 * (part["topics"] / largest) ** 0.5
         axes.plot(part["difference"], height, "s", color=COLOURS[0], markersize=size, zorder=3)
     height = len(parts)
@@ -78,6 +79,9 @@ def collections_forest(
     return axes
 
 
-def _diamond(axes: Axes, low: float, middle: float, high: float, height: int, colour: str) -> None:
+def _diamond(axes: Axes, low: float | None, middle: float, high: float | None, height: int, colour: str) -> None:
+    if low is None or high is None:
+        axes.plot(middle, height, "D", color=colour, markersize=4.0, zorder=3)
+        return
     across, along = [low, middle, high, middle], [height, height - 0.24, height, height + 0.24]
     axes.fill(across, along, color=colour, linewidth=0, zorder=3)

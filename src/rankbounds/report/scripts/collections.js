@@ -84,7 +84,7 @@ function showPair() {
   table(at("pair-board"), [
     { name: "collection", words: true, names: true, text: (row) => row.name }, { name: "of", words: true, text: (row) => row.note },
     { name: "difference", text: (row) => (known(row.dot) ? signed(row.dot) : "-"), order: (row) => row.dot },
-    { name: "from", text: (row) => signed(row.low) }, { name: "to", text: (row) => signed(row.high) },
+    ...["low", "high"].map((end) => ({ name: { low: "from", high: "to" }[end], text: (row) => (known(row[end]) ? signed(row[end]) : "-") })),
   ], rows, { file: "pair" });
 }
 
