@@ -15,7 +15,7 @@ from rankbounds.arrays import Floats
 from rankbounds.comparison.corrections import BY_SHUFFLES, adjusted, check_correction
 from rankbounds.comparison.pairs import CERTAIN, PAIR_FIELDS, VERDICTS, run_number, verdicts
 from rankbounds.comparison.power import check_level
-from rankbounds.comparison.significance import ALTERNATIVES, check_test, pairs_of
+from rankbounds.comparison.significance import ALTERNATIVES, check_test, no_surer_than_signs, pairs_of
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import TOLERANCE, equal, merit, merit_of_range, zeroed
 from rankbounds.measures import Measure
@@ -137,11 +137,13 @@ def _numbers(
         "less": lambda: stats.t.sf(-t, topics - 1),
     }
     assert set(tails) == set(ALTERNATIVES)
-    half = stats.t.ppf((1 + confidence) / 2, topics - 1) * error
+    half = np.where(error > 0, stats.t.ppf((1 + confidence) / 2, topics - 1) * error, np.nan)
+    most = measure.limits[1] - measure.limits[0]
     won, lost = (column("lost"), column("won")) if measure.lower_is_better else (column("won"), column("lost"))
     return {
-        "difference": mean, "ci_low": mean - half, "ci_high": mean + half, "effect": effect,
-        "p_value": tails[alternative](), "certain_low": zeroed(column("low"), size),
+        "difference": mean, "ci_low": np.maximum(mean - half, -most), "ci_high": np.minimum(mean + half, most),
+        "effect": effect, "p_value": no_surer_than_signs(tails[alternative](), t, topics, alternative),
+        "certain_low": zeroed(column("low"), size),
         "certain_high": zeroed(column("high"), size), "won": won, "lost": lost,
     }  # fmt: skip
 

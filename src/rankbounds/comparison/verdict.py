@@ -39,6 +39,8 @@ from rankbounds.comparison.significance import (
     check_finite,
     check_test,
     deviation_of,
+    limits_of,
+    limits_of_differences,
     mean_interval,
     p_values,
     pairs_of,
@@ -246,7 +248,7 @@ def compare(
         "difference": np.stack([mean_difference(matrix[first], matrix[second]) for matrix in matrices]),
         **{
             name: np.stack(ends)
-            for name, ends in zip(("ci_low", "ci_high"), _intervals(apart, confidence), strict=True)
+            for name, ends in zip(("ci_low", "ci_high"), _intervals(apart, scores, confidence), strict=True)
         },
         "effect": np.stack([standardised_effect(differences) for differences in apart]),
         "deviation": np.stack([deviation_of(differences) for differences in apart]),
@@ -317,8 +319,9 @@ def _equivalent(differences: Floats, measure: Measure, margin: float | None) -> 
     return equivalent(differences, margin, "t", measure=measure)
 
 
-def _intervals(apart: Sequence[Floats], confidence: float) -> tuple[list[Floats], list[Floats]]:
-    ends = [mean_interval(differences, confidence) for differences in apart]
+def _intervals(apart: Sequence[Floats], scores: Scores, confidence: float) -> tuple[list[Floats], list[Floats]]:
+    limits = [limits_of_differences(scores.value[..., at], measure) for at, measure in enumerate(scores.measures)]
+    ends = [mean_interval(differences, confidence, cut) for differences, cut in zip(apart, limits, strict=True)]
     return [low for low, _ in ends], [high for _, high in ends]
 
 
@@ -441,7 +444,7 @@ def _system_rows(
             scores.runs,
             [str(measure)] * len(scores.runs),
             means,
-            *mean_interval(matrix, confidence),
+            *mean_interval(matrix, confidence, limits_of(matrix, measure)),
             share * mean.low[:, 0, at],
             share * mean.high[:, 0, at],
             groups,

@@ -58,6 +58,8 @@ class Facts:
     reads_judgments: ClassVar[bool] = False
     """The value needs more of a document's judgments than its grade: for which subtopics, from which stratum."""
 
+    limits: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    """The least and the greatest value that there can be, whatever the list: no interval reaches beyond them."""
     vanishes: ClassVar[bool] = False
     """It comes as close to 0 as one likes when ever more relevant documents exist that the list lacks."""
 

@@ -21,6 +21,7 @@ class Logarithm(Measure):
     """The logarithm of another measure, which is at least ``LEAST``."""
 
     total: ClassVar[Total] = "geometric"
+    limits: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
 
     def inner(self) -> Measure:
         """The measure that this is the logarithm of."""

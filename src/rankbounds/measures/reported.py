@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures.measure import Measure
@@ -19,6 +21,7 @@ class Reported(Measure):
     called: str = ""
 
     promotable: ClassVar[bool] = False
+    limits: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
 
     def value(self, rankings: Rankings) -> Floats:  # noqa: ARG002
         raise UsageError(f"{self} is a name in a table of scores: it cannot be computed from rankings.")

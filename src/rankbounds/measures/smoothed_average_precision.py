@@ -41,6 +41,7 @@ class YAAP(Measure):
     sources: ClassVar[tuple[str, ...]] = ("robertson2012smoothing",)
     collection_exactness: ClassVar[Exactness] = "exact"
     trec_names: ClassVar[tuple[str, ...]] = ("yaap",)
+    limits: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
 
     def value(self, rankings: Rankings) -> Floats:
         total = sum_of_precisions(rankings, self.rel, rankings.width)

@@ -58,6 +58,7 @@ class Utility(Measure):
         "Utility(rest=0.5,documents=100)",
     )
     trec_names: ClassVar[tuple[str, ...]] = ("utility",)
+    limits: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
 
     @property
     def list_only(self) -> bool:  # type: ignore[override]
