@@ -256,6 +256,7 @@ class TestObjects:
             "parts": None,
             "open": "collection",
             "most_relevant": 5,
+            "mean_over": 2,
         }
         assert changed.keys() == scores.__dataclass_fields__.keys()
         for name, value in changed.items():

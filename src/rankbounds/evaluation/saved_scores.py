@@ -41,6 +41,7 @@ def save(scores: Scores, path: str | os.PathLike[str]) -> None:
         "topics": scores.topics,
         "open": scores.open,
         "most_relevant": scores.most_relevant,
+        "mean_over": scores.mean_over,
         "outer": [_saved_measure(measure) for measure in scores.outer],
         "without_relevant": scores.without_relevant,
         "notes": [{note.name: getattr(noted, note.name) for note in fields(noted)} for noted in scores.notes],
@@ -78,6 +79,7 @@ def of_content(content: Any, name: str) -> Scores:
             topics=str(content["topics"]),
             open=str(content.get("open", "retrieved")),
             most_relevant=None if content.get("most_relevant") is None else int(content["most_relevant"]),
+            mean_over=int(content.get("mean_over", 0)),
         )
         if content["format"] == FIRST_FORMAT:
             return replace(loaded, outer=[measure for measure in measures if _may_be_outer(measure, loaded.bounds)])

@@ -55,6 +55,8 @@ class Scores(TidyScores):
         Which unjudged documents the bounds cover: those ``retrieved``, or those of the whole ``collection``.
     most_relevant : int or None
         How many relevant documents those of the collection may make in all; None: any number.
+    mean_over : int
+        How many topics means are over; 0 where these are scores of topics.
 
     Examples
     --------
@@ -352,7 +354,8 @@ class Scores(TidyScores):
         return self.mean().table().text()
 
     def _repr_html_(self) -> str:
-        return shown(self.mean().table(), score_table.note(self))
+        mean = self.mean()
+        return shown(score_table.table(mean, with_notes=False), score_table.note(mean), score_table.run_notes(mean))
 
 
 def joined(first: Scores, second: Scores) -> Scores:
