@@ -87,6 +87,12 @@ class TestEqualDifferences:
         assert compared.pairs[0]["verdict"] == "a better"
         assert "no interval, since the difference is the same on every topic" in compared.words()
 
+    @pytest.mark.parametrize("topics", [2, 3, 12])
+    def test_places_are_no_surer_than_the_pairs(self, topics):
+        compared = rb.compare(scores_of(*([value] * topics for value in (1.0, 0.5, 0.25))))
+        told = [(row["rank_low"], row["rank_high"]) for row in compared.systems]
+        assert told == ([(1, 3)] * 3 if topics < 12 else [(1, 1), (2, 2), (3, 3)])
+
     def test_rounding_makes_no_interval(self):
         low, high = mean_interval(np.array([[0.1 + 0.2, 0.3, 0.3]]))
         assert np.isnan([low, high]).all()

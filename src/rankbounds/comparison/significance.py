@@ -82,13 +82,13 @@ def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
     return no_surer_than_signs(p, t, differences.shape[-1], alternative)
 
 
-def no_surer_than_signs(p: Floats, t: Floats, topics: int | Floats, alternative: str) -> Floats:
-    """p-values of t statistics; of an infinite one no smaller than that of the sign test.
+def no_surer_than_signs(p: Floats, t: Floats, topics: int | Floats, alternative: str, comparisons: int = 1) -> Floats:
+    """p-values of t statistics; of an infinite one no smaller than that of the sign test, for so many comparisons.
 
     Where all differences are one number, nothing is known of how differences vary, and only their signs are evidence.
     """
     of_signs = (2 if alternative == "two-sided" else 1) * 0.5**topics
-    return np.where(np.isinf(t), np.maximum(p, of_signs), p)
+    return np.where(np.isinf(t), np.maximum(p, np.minimum(1.0, comparisons * of_signs)), p)
 
 
 def t_statistic(differences: Floats) -> Floats:
