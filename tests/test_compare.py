@@ -361,12 +361,14 @@ class TestAgreement:
         assert found == pytest.approx(np.mean(values))
 
     def test_rows_and_swaps(self):
-        value = np.array([[[0.9, 0.1]] * 2, [[0.5, 0.5]] * 2, [[0.1, 0.2]] * 2])
+        value = np.array([[[0.9, 0.1]] * 6, [[0.5, 0.5]] * 6, [[0.1, 0.2]] * 6])
         scores = scores_of(value, measures=("AP", "RR"))
         row = agreement(scores)[0]
         assert (row["measure_a"], row["measure_b"], row["tau"]) == ("AP", "RR", pytest.approx(-1 / 3))
         assert swaps(scores, 0, 1) == [("run0", "run1"), ("run0", "run2")]
         assert (row["swapped"], row["swapped_significantly"]) == (2, 2)
+        few = agreement(scores_of(value[:, :2], measures=("AP", "RR")))[0]  # equal differences on two topics
+        assert (few["swapped"], few["swapped_significantly"]) == (2, 0)
         same = agreement(scores, against=scores)
         assert [(one["measure_a"], one["measure_b"], one["tau"]) for one in same] == [("AP", "AP", 1), ("RR", "RR", 1)]
 

@@ -208,7 +208,8 @@ def test_no_probability_decides_for_a_run_that_is_hardly_judged():
     pairs = {(one.run_a, one.run_b): one for one in rb.differences(qrels, runs).pairs}
     assert pairs["judged", "other"].unpooled == ()
     assert pairs["judged", "stranger"].unpooled == ("stranger",)
-    told = "the unjudged documents decide; too few documents of stranger are judged to say how"
+    few = "fewer than 95% of the first 5 documents of stranger are judged"
+    told = f"the unjudged documents decide; {few}, too few to say how"
     assert pairs["judged", "stranger"].verdict == pairs["other", "stranger"].verdict == told
     for one in pairs.values():
         assert 0 <= one.probability_a_better <= 1

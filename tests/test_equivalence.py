@@ -125,7 +125,8 @@ class TestTwoOneSidedTests:
 
 
 def every_outcome(differing, topics):
-    """All differences with so many topics that differ, of three sizes and both signs."""
+    """All differences with so many topics that differ, of three sizes and both signs; and some that all but agree."""
+    yield [*(1 + 1e-12 * at for at in range(differing)), *[0.0] * (topics - differing)]
     for signed in itertools.product((-3.0, -2.0, -1.0, 1.0, 2.0, 3.0), repeat=differing):
         yield [*signed, *[0.0] * (topics - differing)]
 

@@ -217,7 +217,11 @@ def test_effort_is_better_when_lower():
 
 
 def test_compare_tells_how_likely_the_first_run_is_better(tmp_path, capfd):
-    simulated = rb.simulate(3, 15, 100, 40, pool_depth=4, seed=9)
+    shallow = rb.simulate(3, 15, 100, 40, pool_depth=4, seed=9)  # of the first five documents some are not judged
+    for row in Evidence(shallow.pooled, shallow.runs).compare(["nDCG@10", "AP", "RBP(p=0.8)"]).pairs:
+        assert row["probability_a_better"] in (None, 0.0, 1.0)
+        assert row["probability_a_better"] is None or row["certain_low"] * row["certain_high"] > 0
+    simulated = rb.simulate(3, 15, 100, 40, pool_depth=6, seed=9)
     evidence = Evidence(simulated.pooled, simulated.runs)
     compared = evidence.compare(["nDCG@10", "AP", "RBP(p=0.8)"])
     for row in compared.pairs:

@@ -257,6 +257,7 @@ class TestObjects:
             "open": "collection",
             "most_relevant": 5,
             "origin": {"judgments": {"1": "0"}, "settings": {}},
+            "mean_over": 2,
         }
         assert changed.keys() == scores.__dataclass_fields__.keys()
         for name, value in changed.items():

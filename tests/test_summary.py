@@ -163,6 +163,8 @@ def test_equivalence_raises_what_a_system_is_equivalent_to():
 def test_small_print_is_what_is_open_or_the_interval():
     qrels = {str(topic): {"r": 1, "n": 0} for topic in range(5)}
     runs = {"sure": {query: ["r", "n"] for query in qrels}, "open": {query: ["x", "r"] for query in qrels}}
+    assert "<small>[" not in rb.compare(rb.evaluate(qrels, runs, "AP")).to_markdown(small="interval")  # nothing varies
+    runs["sure"]["0"] = ["n", "r"]
     found = rb.compare(rb.evaluate(qrels, runs, ["P@1", "AP"]))
     text = found.to_markdown()
     assert "0.0000 <small>+1.0000</small>" in text  # P@1 of what nobody judged

@@ -12,9 +12,9 @@ from rankbounds.comparison.comparison_tables import has_bounds
 from rankbounds.comparison.corrections import BY_SHUFFLES
 from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
-from rankbounds.comparison.power import minimum_detectable_effect, topics_for_effects
+from rankbounds.comparison.power import minimum_detectable_effect, topics_for_effects, topics_for_equivalence
 from rankbounds.comparison.unretrieved import left_open
-from rankbounds.evaluation.score_differences import merit_of_range
+from rankbounds.evaluation.score_differences import limits_of_differences, merit_of_range
 from rankbounds.probability.effects import is_plain_sum
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ def sentences(comparison: Comparison, at: int, place: int, *, is_turned: bool) -
     """The verdict on one pair by one measure, by their numbers; ``is_turned``: the second run less the first."""
     numbers: dict[str, Any] = {name: float(column[at, place]) for name, column in comparison.word_numbers.items()}
     a, b = int(comparison.first[place]), int(comparison.second[place])
+    choices = {name: int(codes[at, place]) for name, codes in comparison.word_choices.items()}
     if is_turned:
-        numbers, a, b = wording.turned(numbers), b, a
+        numbers, choices, a, b = wording.turned(numbers), wording.turned(choices), b, a
     means = comparison.means()[at]
     chosen = comparison.measures[at]
-    choices = {name: int(codes[at, place]) for name, codes in comparison.word_choices.items()}
     whole = {name: int(numbers[name]) for name in wording.WHOLE}
     held = numbers | whole | comparison.word_constants | {
         "measure": wording.compared_words(chosen),
@@ -56,14 +56,14 @@ def word_numbers(comparison: Comparison) -> dict[str, Floats]:
     """What goes into the sentences, with an axis of measures and one of pairs; NaN where something is not known."""
     shape = comparison.columns["difference"].shape
     unknown = np.full(shape, np.nan)
-    effect, alpha = comparison.columns["effect"], comparison.settings["alpha"]
-    topics = comparison.scores.value.shape[1]
-    needed = topics_for_effects(effect, alpha, wording.POWER)
+    needed = _topics_needed(comparison)
     least = _must_differ(comparison) or 0  # with fewer, the test that was used shows nothing
     found = {
         **comparison.columns,
-        "detectable": minimum_detectable_effect(1.0, topics, alpha, wording.POWER) * comparison.columns["deviation"],
+        "detectable": _detectable(comparison),
         "topics_needed": np.where(needed > 0, np.maximum(needed, least), 0.0),
+        "missing_a": np.broadcast_to(comparison.missing[comparison.first], shape),
+        "missing_b": np.broadcast_to(comparison.missing[comparison.second], shape),
         "probability": unknown,
         "probability_of_other": unknown,
         "ties_low": unknown,
@@ -81,6 +81,24 @@ def word_numbers(comparison: Comparison) -> dict[str, Floats]:
         sides = [end[:, side] for side in (comparison.first, comparison.second) for end in (low, high)]
         found["ties_low"], found["ties_high"] = wording.ties_apart(*sides)
     return found
+
+
+def _topics_needed(comparison: Comparison) -> Ints:
+    """How many topics would show a difference of this size, or that there is none of the margin; 0: too many."""
+    settings = comparison.settings
+    if settings["test"] != TOST:
+        return topics_for_effects(comparison.columns["effect"], settings["alpha"], wording.POWER)
+    difference, deviation = comparison.columns["difference"], comparison.columns["deviation"]
+    return topics_for_equivalence(difference, deviation, settings["margin"], settings["alpha"], wording.POWER)
+
+
+def _detectable(comparison: Comparison) -> Floats:
+    """The true difference that a t test mostly finds; infinite where that is more than the measure's can be."""
+    scores, alpha = comparison.scores, comparison.settings["alpha"]
+    most = [limits_of_differences(measure, scores.value[..., at])[1] for at, measure in enumerate(scores.measures)]
+    effect = minimum_detectable_effect(1.0, scores.value.shape[1], alpha, wording.POWER)
+    wanted = effect * comparison.columns["deviation"]
+    return np.where(wanted > np.array(most)[:, None], np.inf, wanted)
 
 
 def _elsewhere(comparison: Comparison) -> dict[str, Floats]:
@@ -107,18 +125,15 @@ def _elsewhere(comparison: Comparison) -> dict[str, Floats]:
 
 def word_choices(comparison: Comparison) -> dict[str, Ints]:
     """Which sentences hold, with an axis of measures and one of pairs."""
-    unpooled = np.zeros(len(comparison.runs), dtype=bool)
-    if comparison.evidence is not None:
-        apart = comparison.evidence.probabilities(comparison.measures).unpooled
-        unpooled = np.array([run in apart for run in comparison.runs])
+    unpooled = comparison.unpooled
     return wording.choose(
         comparison.word_numbers,
         alpha=comparison.settings["alpha"],
         corrected=comparison.settings["correction"] != "none",
-        equivalence=comparison.settings["test"] == TOST,
+        equivalence=comparison.settings["margin"] if comparison.settings["test"] == TOST else None,
         must_differ=_must_differ(comparison),
         depends_on_others=np.array([not measure.list_only for measure in comparison.measures]),
-        unpooled=unpooled[comparison.first] | unpooled[comparison.second],
+        unpooled=(unpooled[:, comparison.first], unpooled[:, comparison.second]),
         endless=np.isinf(comparison.means()[:, comparison.first]),
         finite=~np.isnan(comparison.columns["deviation"]),
         lists_at_hand=comparison.evidence is not None,

@@ -15,7 +15,8 @@ from rankbounds.arrays import Floats
 from rankbounds.comparison.corrections import BY_SHUFFLES, adjusted, check_correction
 from rankbounds.comparison.pairs import CERTAIN, PAIR_FIELDS, VERDICTS, run_number, verdicts
 from rankbounds.comparison.power import check_level
-from rankbounds.comparison.significance import ALTERNATIVES, check_test, pairs_of
+from rankbounds.comparison.significance import ALTERNATIVES, check_test, no_surer_than_signs, pairs_of
+from rankbounds.comparison.wording import lacking_words
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import TOLERANCE, equal, merit, merit_of_range, zeroed
 from rankbounds.measures import Measure
@@ -96,11 +97,17 @@ def compare_sums(
     check_correction(correction)
     names = [(scores.runs[a], scores.runs[b]) for a, b in zip(first.tolist(), second.tolist(), strict=True)]
     several = [scores.paired_sums(a, b) for a, b in names]
+    counted = scores.mean().notes if scores.assumptions.topics == "judged" else []
+    missing = [len(noted.missing) for noted in counted] or [0] * len(scores.runs)
+    lacking = [
+        lacking_words(missing[a], missing[b], int(sums.topics.max()))
+        for a, b, sums in zip(first.tolist(), second.tolist(), several, strict=True)
+    ]
     rows: list[dict[str, Any]] = []
     for place, measure in enumerate(scores.measures):
         numbers = _numbers(several, place, measure, alternative, confidence)
         numbers["p_adjusted"] = adjusted(numbers["p_value"], correction)
-        rows += _rows(names, measure, numbers, alpha)
+        rows += _rows(names, measure, numbers, lacking, alpha)
     settings = {
         "test": test, "correction": correction, "baseline": baseline, "alternative": alternative, "alpha": alpha,
         "confidence": confidence, "topics": int(several[0].topics.max()),
@@ -137,17 +144,19 @@ def _numbers(
         "less": lambda: stats.t.sf(-t, topics - 1),
     }
     assert set(tails) == set(ALTERNATIVES)
-    half = stats.t.ppf((1 + confidence) / 2, topics - 1) * error
+    half = np.where(error > 0, stats.t.ppf((1 + confidence) / 2, topics - 1) * error, np.nan)
+    most = measure.value_range[1] - measure.value_range[0]
     won, lost = (column("lost"), column("won")) if measure.lower_is_better else (column("won"), column("lost"))
     return {
-        "difference": mean, "ci_low": mean - half, "ci_high": mean + half, "effect": effect,
-        "p_value": tails[alternative](), "certain_low": zeroed(column("low"), size),
+        "difference": mean, "ci_low": np.maximum(mean - half, -most), "ci_high": np.minimum(mean + half, most),
+        "effect": effect, "p_value": no_surer_than_signs(tails[alternative](), t, topics, alternative),
+        "certain_low": zeroed(column("low"), size),
         "certain_high": zeroed(column("high"), size), "won": won, "lost": lost,
     }  # fmt: skip
 
 
 def _rows(
-    names: list[tuple[str, str]], measure: Measure, numbers: dict[str, Floats], alpha: float
+    names: list[tuple[str, str]], measure: Measure, numbers: dict[str, Floats], lacking: list[str], alpha: float
 ) -> list[dict[str, Any]]:
     low, high = merit_of_range(numbers["certain_low"], numbers["certain_high"], measure)
     codes = verdicts(merit(numbers["difference"], measure), numbers["p_adjusted"], low, high, alpha)
@@ -157,7 +166,7 @@ def _rows(
         **numbers, "won": numbers["won"].astype(int).tolist(), "lost": numbers["lost"].astype(int).tolist(),
         "probability_a_better": unknown, "probability_b_better": unknown, "p_equivalent": unknown,
         "measure": [str(measure)] * len(names), "a": [a for a, _ in names], "b": [b for _, b in names],
-        "verdict": [VERDICTS[code] for code in codes.tolist()],
+        "verdict": [VERDICTS[code] + words for code, words in zip(codes.tolist(), lacking, strict=True)],
         "certain": [CERTAIN.get(code) for code in exact.tolist()],
     }  # fmt: skip
     return plain_rows(PAIR_FIELDS, *(columns[name] for name in PAIR_FIELDS))

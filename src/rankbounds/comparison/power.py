@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -109,25 +110,56 @@ def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
         inside = (place > 0) & (place < just_found.size)
         needed[left[inside]] = TABULATED[place[inside]]
         left = left[~inside]
-    needed[left] = _searched(size[left], alpha, power)
+    needed[left] = _searched(
+        lambda at, topics: power_of_t_test(size[left][at], topics, alpha), size[left], alpha, power
+    )
     return needed.reshape(np.shape(effects))
 
 
-def _searched(size: Floats, alpha: float, power: float) -> Ints:
+def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float, alpha: float, power: float) -> Ints:
+    """For each true difference and deviation over topics, how many topics rule out differences of ``margin`` or more.
+
+    So often do both one-sided t tests succeed at least; 0 where no realistic number is enough.
+    """
+    shape, difference, deviation = np.shape(difference), np.ravel(np.abs(difference)), np.ravel(deviation)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near, far = (margin - difference) / deviation, (margin + difference) / deviation
+    needed = np.where(near > 20, 2, 0)
+    left = np.flatnonzero((near <= 20) & (near > MOST_TOPICS**-0.5))
+
+    def found(at: Ints, topics: Ints) -> Floats:
+        # Both fail together at most as often as either: a lower bound, and all but equal where the power is high.
+        return _one_sided(near[left][at], topics, alpha) + _one_sided(far[left][at], topics, alpha) - 1
+
+    needed[left] = _searched(found, near[left], 2 * alpha, power)
+    return needed.reshape(shape)
+
+
+def _one_sided(effect: Floats, topics: Ints, alpha: float) -> Floats:
+    """How often a one-sided t test finds a true standardised effect."""
+    from scipy.special import nctdtr, stdtrit
+
+    missed: Floats = nctdtr(topics - 1, effect * np.sqrt(topics), stdtrit(topics - 1, 1 - alpha))
+    return 1 - np.nan_to_num(missed)  # far out it is too small to compute, and comes out as NaN
+
+
+def _searched(found: Callable[[Ints, Ints], Floats], size: Floats, alpha: float, power: float) -> Ints:
+    """The least numbers of topics with this power: ``found`` tells that of some of the effects, by their places."""
     from scipy.special import ndtri
 
     # The normal distribution's answer is off by a topic or two, unless the power asked for is a low one.
     guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / size) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
     many = np.clip(guess, 2, MOST_TOPICS).astype(np.int64) + 1
     few = np.ones(many.shape, dtype=np.int64)  # so many are not enough
-    while (short := np.flatnonzero(power_of_t_test(size, many, alpha) < power)).size:
+    each = np.arange(many.size)
+    while (short := np.flatnonzero(found(each, many) < power)).size:
         few[short], many[short] = many[short], 2 * many[short]
     below = np.maximum(many - 2, 2)
-    enough = power_of_t_test(size, below, alpha) >= power
+    enough = found(each, below) >= power
     few, many = np.where(enough, few, np.maximum(few, below)), np.where(enough, below, many)
     while (wide := np.flatnonzero(many - few > 1)).size:
         middle = (few[wide] + many[wide]) // 2
-        enough = power_of_t_test(size[wide], middle, alpha) >= power
+        enough = found(wide, middle) >= power
         few[wide], many[wide] = np.where(enough, few[wide], middle), np.where(enough, middle, many[wide])
     return np.where(many <= MOST_TOPICS, many, 0)
 

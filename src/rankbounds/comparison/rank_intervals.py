@@ -29,6 +29,7 @@ from rankbounds.comparison.corrections import FAMILY_WISE, adjusted
 from rankbounds.comparison.significance import (
     Resampling,
     check_differences,
+    no_surer_than_signs,
     pairs_of,
     rounding,
     topic_counts,
@@ -101,8 +102,9 @@ def separated_by_bootstrap(scores: Floats, alpha: float, resampling: Resampling,
     varying = deviation > 0
     largest = _largest_t(apart[varying] - centre[varying, None], deviation[varying], counts)
     as_large = len(counts) - np.searchsorted(np.sort(largest), observed - rounding(observed))
-    separated: Flags = (as_large + 1) / (len(counts) + 1) < alpha
-    return separated
+    p = (as_large + 1) / (len(counts) + 1)
+    # What is the same on every topic does not vary in resamples either: only its signs count, one of so many pairs.
+    return no_surer_than_signs(p, observed, topics, "two-sided", first.size) < alpha
 
 
 def _largest_t(shifted: Floats, deviation: Floats, counts: Floats) -> Floats:

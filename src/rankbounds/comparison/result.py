@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import wording
 from rankbounds.comparison.comparison_tables import FEW_RUNS, leaderboard_table, pair_table
 from rankbounds.comparison.comparison_words import sentences, word_choices, word_constants, word_numbers
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.pairs import CERTAIN, PAIR_FIELDS, PAIR_NUMBERS, VERDICTS, pair_places, run_number
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.score_differences import merit
+from rankbounds.evaluation.score_differences import merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.notebook import folded, shown
+from rankbounds.probability.drawn_scores import SAMPLES
 from rankbounds.tables import Table, plain_rows
 
 if TYPE_CHECKING:
@@ -112,7 +113,10 @@ class Comparison:
             }
             numbers: list[Any] = [known[name][at] for name in PAIR_NUMBERS]
             numbers[-2:] = [column.astype(int).tolist() for column in numbers[-2:]]
-            told = [VERDICTS[code] for code in self.verdicts[at].tolist()]
+            told = [
+                VERDICTS[code] + wording.lacking_words(self.missing[one], self.missing[other], self.settings["topics"])
+                for code, one, other in zip(self.verdicts[at].tolist(), self.first, self.second, strict=True)
+            ]
             certain = [CERTAIN.get(code) for code in self.columns["certain"][at].tolist()]
             rows += plain_rows(PAIR_FIELDS, a, b, [measure] * len(a), *numbers, certain, told)
         return rows
@@ -217,15 +221,39 @@ class Comparison:
 
     @cached_property
     def _chances(self) -> Floats:
+        """Of the first and the second run; an estimate is none where too little is judged, and never a certainty."""
         found = np.full((2, *self.columns["difference"].shape), np.nan)
-        if self.evidence is not None:
-            known = self.evidence.probabilities(self.measures)
-            place, in_order = pair_places(len(self.runs), self.first, self.second), self.first < self.second
-            for at, measure in enumerate(self.measures):
-                if measure in known.better:
-                    one, other = known.better[measure][place], known.worse[measure][place]
-                    found[:, at] = np.where(in_order, one, other), np.where(in_order, other, one)
+        if self.evidence is None:
+            return found
+        known = self.evidence.probabilities(self.measures)
+        place, in_order = pair_places(len(self.runs), self.first, self.second), self.first < self.second
+        for at, measure in enumerate(self.measures):
+            if measure in known.better:
+                one, other = known.better[measure][place], known.worse[measure][place]
+                chances = np.stack([np.where(in_order, one, other), np.where(in_order, other, one)])
+                low, high = merit_of_range(self.columns["certain_low"][at], self.columns["certain_high"][at], measure)
+                certain = (low > 0) | (high < 0) | ((low == 0) & (high == 0))
+                told = wording.told_probability(
+                    chances, np.stack([high, -low]), 1 / (known.draws.get(measure, SAMPLES) + 1)
+                )
+                apart = self.unpooled[at, self.first] | self.unpooled[at, self.second]
+                found[:, at] = np.where(certain, chances, np.where(apart, np.nan, told))
         return found
+
+    @cached_property
+    def unpooled(self) -> Flags:
+        """By measure and run: is too little of its first documents judged to estimate probabilities?"""
+        if self.evidence is None:
+            return np.zeros((len(self.measures), len(self.runs)), dtype=bool)
+        known = self.evidence.probabilities(self.measures)
+        estimated = np.array([measure in known.better for measure in self.measures])
+        return estimated[:, None] & np.array([run in known.unpooled for run in self.runs])
+
+    @cached_property
+    def missing(self) -> Ints:
+        """By run, how many of the topics it lacks; they count as empty lists."""
+        counted = self.scores.notes if self.scores.topics == "judged" else []
+        return np.array([len(noted.missing) for noted in counted] or [0] * len(self.runs))
 
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
         """The numbers of two runs by one measure, differences being the first less the second; NaN: not known."""

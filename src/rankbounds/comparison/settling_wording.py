@@ -7,6 +7,7 @@ from rankbounds.comparison.wording import told_probability
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.judging.next_judgments import JudgingPlan
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.probability.retrieved_documents import POOLED
 
 NOTHING_LEFT = "Every document that counts is judged: no judgment would change anything."
 
@@ -91,7 +92,8 @@ def _who_is_better(plan: SettlingPlan, measure: str) -> str:
     if plan.likely is None:
         decide = f"they decide which of {' and '.join(plan.pairs[0])} is better by {measure}"
         apart = [run for run in plan.pairs[0] if run in plan.unpooled]
-        return f"{decide}, and too few documents of {' and '.join(apart)} are judged to say how" if apart else decide
+        few = f"; fewer than {POOLED} of {' and '.join(apart)} are judged, too few to say how" if apart else ""
+        return f"{decide}{few}"
     low, high = plan.bounds[0]
     chances = [float(told_probability(*lead)) for lead in zip(plan.likely, (high, -low), strict=True)]
     (more, ahead), (less, behind) = sorted(zip(chances, plan.pairs[0], strict=True), key=lambda side: -side[0])

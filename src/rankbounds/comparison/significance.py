@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from rankbounds.evaluation.score_differences import differences as differences_b
 from rankbounds.moved import old_names
 from rankbounds.threads import in_threads, processors
 
+if TYPE_CHECKING:
+    pass
+
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
 """Up to so many topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
@@ -28,6 +32,8 @@ EXACT_SIZES = 50
 RESAMPLES = 10_000
 MOST_RESAMPLES = 10_000_000
 """p-values of more digits than that say nothing."""
+Limits = tuple[float, float]
+"""The least and the greatest number that there can be."""
 _CELLS_AT_ONCE = 1 << 20
 
 
@@ -68,8 +74,19 @@ def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
     t = t_statistic(differences)
     freedom = differences.shape[-1] - 1
     if alternative == "two-sided":
-        return np.minimum(1.0, 2 * stdtr(freedom, -np.abs(t)))
-    return np.asarray(stdtr(freedom, -t if alternative == "greater" else t))
+        p = np.minimum(1.0, 2 * stdtr(freedom, -np.abs(t)))
+    else:
+        p = np.asarray(stdtr(freedom, -t if alternative == "greater" else t))
+    return no_surer_than_signs(p, t, differences.shape[-1], alternative)
+
+
+def no_surer_than_signs(p: Floats, t: Floats, topics: int | Floats, alternative: str, comparisons: int = 1) -> Floats:
+    """p-values of t statistics; of an infinite one no smaller than that of the sign test, for so many comparisons.
+
+    Where all differences are one number, nothing is known of how differences vary, and only their signs are evidence.
+    """
+    of_signs = (2 if alternative == "two-sided" else 1) * 0.5**topics
+    return np.where(np.isinf(t), np.maximum(p, np.minimum(1.0, comparisons * of_signs)), p)
 
 
 def t_statistic(differences: Floats) -> Floats:
@@ -198,7 +215,8 @@ def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling
         t, _ = resampled_t(differences[rows], counts)
         slack = rounding(observed[rows, None])
         as_extreme[rows] = _as_extreme(t, observed[rows, None], slack, alternative).sum(axis=-1)
-    return (as_extreme + 1) / (counts.shape[0] + 1)
+    p = (as_extreme + 1) / (counts.shape[0] + 1)
+    return no_surer_than_signs(p, observed, differences.shape[-1], alternative)
 
 
 def rounding(statistic: Floats) -> Floats:
@@ -285,16 +303,22 @@ def p_values(
     return TESTS[test](np.copysign(sizes, differences), alternative, resampling or Resampling())
 
 
-def mean_interval(differences: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """The t interval of each row's mean; none (NaN) where a number is infinite."""
+def mean_interval(
+    differences: Floats, confidence: float = 0.95, limits: Limits = (-np.inf, np.inf)
+) -> tuple[Floats, Floats]:
+    """The t interval of each row's mean, cut at what a mean can be (``limits_of``, ``limits_of_differences``).
+
+    None (NaN) where a number is infinite, and where all are the same: nothing is known then of how they vary.
+    """
     from scipy.special import stdtrit
 
     differences = check_differences(differences)
     topics = differences.shape[-1]
     half = stdtrit(topics - 1, (1 + confidence) / 2) * deviation_of(differences) / np.sqrt(topics)
     with np.errstate(invalid="ignore"):
-        mean = np.where(np.isfinite(differences).all(axis=-1), differences.mean(axis=-1), np.nan)
-    return mean - half, mean + half
+        varies = half > TOLERANCE * np.abs(differences).max(axis=-1)  # (False where one is infinite)
+        mean = np.where(varies, differences.mean(axis=-1), np.nan)
+    return np.minimum(mean, np.maximum(mean - half, limits[0])), np.maximum(mean, np.minimum(mean + half, limits[1]))
 
 
 def bootstrap_interval(

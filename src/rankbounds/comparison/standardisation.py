@@ -17,8 +17,8 @@ def standardised(scores: Scores, reference: Scores | None = None, *, cdf: bool =
 
     With ``cdf`` the result goes through the normal distribution, so that it lies between 0 and 1 and 0.5 is the
     average run. The reference is the scores themselves, or those of other runs on the same topics and measures. A topic
-    on which all reference runs score the same tells nothing and gives every run 0 (0.5 with ``cdf``). Bounds go through
-    the same map: they stay bounds as long as the reference's scores are taken as they are.
+    on which all reference runs score the same tells nothing and gives every run 0 (0.5 with ``cdf``). Standardised
+    scores have no bounds: what unjudged documents turn out to be moves the reference's mean and deviation, too.
 
     Source: Webber, Moffat and Zobel, Score Standardization for Inter-Collection Comparison of Retrieval Systems,
     SIGIR 2008.
@@ -44,4 +44,5 @@ def standardised(scores: Scores, reference: Scores | None = None, *, cdf: bool =
 
         return np.asarray(stats.norm.cdf(z))
 
-    return replace(scores, value=mapped(scores.value), low=mapped(scores.low), high=mapped(scores.high))
+    unknown = np.full(scores.value.shape, np.nan)
+    return replace(scores, value=mapped(scores.value), low=unknown, high=unknown, bounds="none", parts=None, outer=[])

@@ -36,6 +36,7 @@ from rankbounds.probability.distribution import EVEN, Distribution, distribution
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.estimates import Estimate
 from rankbounds.probability.model_choice import ChosenModels
+from rankbounds.probability.retrieved_documents import POOLED
 from rankbounds.probability.unjudged_documents import (
     UnjudgedDocuments,
     find_unjudged,
@@ -99,7 +100,7 @@ class Difference:
                 return f"{name} is better whatever the unjudged documents turn out to be"
         if self.unpooled:
             whose = " and ".join(self.unpooled)
-            return f"the unjudged documents decide; too few documents of {whose} are judged to say how"
+            return f"the unjudged documents decide; fewer than {POOLED} of {whose} are judged, too few to say how"
         for probability, name in ((self.probability_a_better, self.run_a), (self.probability_b_better, self.run_b)):
             if probability >= LIKELY:
                 return f"{name} is better with probability {self._rounded(probability)} ({self.model})"

@@ -47,7 +47,15 @@ from rankbounds.comparison.significance import (
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import differences as score_differences
-from rankbounds.evaluation.score_differences import equal, levelled, mean_difference, merit, merit_of_range
+from rankbounds.evaluation.score_differences import (
+    equal,
+    levelled,
+    limits_of,
+    limits_of_differences,
+    mean_difference,
+    merit,
+    merit_of_range,
+)
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.tabled_scores import read_scores
 from rankbounds.files.named_columns import is_table
@@ -251,7 +259,7 @@ def compare(
         "difference": np.stack([mean_difference(matrix[first], matrix[second]) for matrix in matrices]),
         **{
             name: np.stack(ends)
-            for name, ends in zip(("ci_low", "ci_high"), _intervals(apart, confidence), strict=True)
+            for name, ends in zip(("ci_low", "ci_high"), _intervals(apart, scores, confidence), strict=True)
         },
         "effect": np.stack([standardised_effect(differences) for differences in apart]),
         "deviation": np.stack([deviation_of(differences) for differences in apart]),
@@ -322,8 +330,9 @@ def _equivalent(differences: Floats, measure: Measure, margin: float | None) -> 
     return equivalent(differences, margin, "t", measure=measure)
 
 
-def _intervals(apart: Sequence[Floats], confidence: float) -> tuple[list[Floats], list[Floats]]:
-    ends = [mean_interval(differences, confidence) for differences in apart]
+def _intervals(apart: Sequence[Floats], scores: Scores, confidence: float) -> tuple[list[Floats], list[Floats]]:
+    limits = [limits_of_differences(measure, scores.value[..., at]) for at, measure in enumerate(scores.measures)]
+    ends = [mean_interval(differences, confidence, cut) for differences, cut in zip(apart, limits, strict=True)]
     return [low for low, _ in ends], [high for _, high in ends]
 
 
@@ -446,7 +455,7 @@ def _system_rows(
             scores.runs,
             [str(measure)] * len(scores.runs),
             means,
-            *mean_interval(matrix, confidence),
+            *mean_interval(matrix, confidence, limits_of(measure, matrix)),
             share * mean.low[:, 0, at],
             share * mean.high[:, 0, at],
             groups,

@@ -18,6 +18,7 @@ from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.significance import EXACT_TOPICS, RESAMPLING_TESTS
 from rankbounds.evaluation.score_differences import TOLERANCE, equal
 from rankbounds.evaluation.score_table import UNJUDGED as UNJUDGED
+from rankbounds.probability.retrieved_documents import POOLED
 
 if TYPE_CHECKING:
     from rankbounds.comparison.settling_plan import SettlingPlan
@@ -32,10 +33,8 @@ SHOWN_CHANGES = 4
 
 _SPAN = "hatever they turn out to be, the difference lies between {certain_low:+.4f} and {certain_high:+.4f}"
 _OVER_ORDERS = "ver all orders of tied documents the difference lies between {ties_low:+.4f} and {ties_high:+.4f}."
-_FOUND = (
-    "What would settle it? With {topics} topics a true difference of {detectable:.4f} is found {power:.0%} of the time "
-    "(t test)"
-)
+_FOUND = "What would settle it? With {topics} topics {found} is found {power:.0%} of the time (t test)"
+_LACKED = "of these {topics} topics, which count as empty lists: --topics shared compares over the others."
 _ELSEWHERE = "{reading}; only unknown relevant documents elsewhere"
 _MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until settled says how many it takes.'
 TEMPLATES: dict[str, tuple[str, ...]] = {
@@ -48,16 +47,22 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "{measure}: {a} scores {mean_a:.4f} and {b} {mean_b:.4f}, {apart} over {topics} topics ({won} won, "
         "{lost} lost).",
     ),
-    "interval": ("", "; {confidence:.0%} interval {ci_low:+.4f} to {ci_high:+.4f}"),
+    "interval": (
+        "",
+        "; {confidence:.0%} interval {ci_low:+.4f} to {ci_high:+.4f}",
+        "; no interval, since the difference is the same on every topic",
+    ),
     "test": (
         "{test_used}, p = {p_adjusted:.4f}{interval}",
         "{test_used}, p = {p_adjusted:.4f}; of this pair alone: {test_of_pair}, p = {p_value:.4f}{interval}",
     ),
+    "lacks_a": ("", f" But {{a}} lacks {{missing_a}} {_LACKED}"),
+    "lacks_b": ("", f" But {{b}} lacks {{missing_b}} {_LACKED}"),
     "noise": (
-        "Is it noise? Probably not: so large a difference would rarely come by chance ({test}).",
-        "Is it noise? It may well be: such a difference can come by chance ({test}).",
-        "Is it noise? There is no difference: both score the same on every topic.",
-        "Is it noise? There is no difference: topics differ, and the means are the same ({test}).",
+        "Is it noise? Probably not: so large a difference would rarely come by chance ({test}).{lacks_a}{lacks_b}",
+        "Is it noise? It may well be: such a difference can come by chance ({test}).{lacks_a}{lacks_b}",
+        "Is it noise? There is no difference: both score the same on every topic.{lacks_a}{lacks_b}",
+        "Is it noise? There is no difference: topics differ, and the means are the same ({test}).{lacks_a}{lacks_b}",
         "",
     ),
     "headroom": (
@@ -74,19 +79,23 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "{p_equivalent:.4f}).",
         "Are they equivalent? Not shown: differences of {margin} or more are not ruled out (two one-sided t tests, p = "
         "{p_equivalent:.4f}).",
-        "Are they equivalent? Yes: differences of {margin} or more are ruled out ({test}).",
-        "Are they equivalent? Not shown: differences of {margin} or more are not ruled out ({test}).",
+        "Are they equivalent? Yes: differences of {margin} or more are ruled out ({test}).{lacks_a}{lacks_b}",
+        "Are they equivalent? Not shown: differences of {margin} or more are not ruled out ({test}).{lacks_a}{lacks_b}",
     ),
+    "unpooled_a": ("", "{a}"),
+    "unpooled_and": ("", " and "),
+    "unpooled_b": ("", "{b}"),
     "probability": (
         "",
-        " How likely that is cannot be estimated from these judgments: too few of a run's first documents have one.",
+        f" How likely that is cannot be estimated from these judgments: fewer than {POOLED} of "
+        "{unpooled_a}{unpooled_and}{unpooled_b} are judged.",
         " With probabilities of relevance estimated from the judgments at hand, {a} is the better one on these topics "
         "with probability {probability:.2f}.",
     ),
     "holes": (
         "Could {which} overturn it? Scores alone cannot tell for this measure: the documents of one run "
         "matter to the other. Compare the runs together with their judgments.",
-        "Could {which} overturn it? Not told here: no bounds for them were asked for.",
+        "Could {which} overturn it? Not known: these scores have no bounds for them.",
         "Could {which} overturn it? No: nothing that matters is unjudged.",
         f"Could {{which}} overturn it? No: w{_SPAN}.",
         f"Could {{which}} overturn it? Yes: w{_SPAN}.{{probability}}",
@@ -127,15 +136,21 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "Does it hold for other p? Not for all: as judged, the lead changes at p = {changes}.",
         "Does it hold for other p? Not for all: as judged, the lead changes at p = {changes} and {more} more.",
     ),
+    "found": ("a true difference of {detectable:.4f}", "no difference of any size"),
+    "besides": ("", " What unjudged documents leave open, more topics do not settle."),
     "settle": (
         "",
-        "What would settle it? More topics: on these the difference is the same everywhere.",
-        f"{_FOUND}.",
-        f"{_FOUND}; one as small as this cannot be found with any realistic number of topics.",
-        f"{_FOUND}; to find one of {{size:.4f}}, about {{topics_needed:,}} topics are needed.",
-        "What would settle it? With {topics} topics no difference of any size is found {power:.0%} of the time (t "
-        "test).",
-        "What would settle it? Topics on which they differ: on these both score the same.",
+        "What would settle it? More topics: on these the difference is the same everywhere, which does not tell how it "
+        "varies.{besides}",
+        f"{_FOUND}.{{besides}}",
+        f"{_FOUND}; one as small as this cannot be found with any realistic number of topics.{{besides}}",
+        f"{_FOUND}; to find one of {{size:.4f}}, about {{topics_needed:,}} topics are needed.{{besides}}",
+        "What would settle it? Judgments of unjudged documents; more topics would not.",
+        "What would settle it? Topics on which they differ: on these both score the same.{besides}",
+        "What would settle it? If the difference stays as it is, about {topics_needed:,} topics rule out differences "
+        "of {margin} or more {power:.0%} of the time.{besides}",
+        "What would settle it? If the difference stays as it is, no realistic number of topics rules out differences "
+        "of {margin} or more.{besides}",
     ),
     "judge": (
         "",
@@ -166,15 +181,18 @@ NEGATED = {
     "ties_low": "ties_high",
     "ties_high": "ties_low",
 }
-WHOLE = ("won", "lost", "topics_needed", "differing", "can_differ")
+WHOLE = ("won", "lost", "topics_needed", "differing", "can_differ", "missing_a", "missing_b")
 """Numbers that count topics."""
 SWAPPED = {
     "won": "lost",
     "lost": "won",
     "probability": "probability_of_other",
     "probability_of_other": "probability",
+    **{
+        f"{what}_{side}": f"{what}_{other}" for what in ("missing", "lacks", "unpooled") for side, other in ("ab", "ba")
+    },
 }
-"""What becomes of a pair's numbers when it is named the other way round."""
+"""What becomes of a pair's numbers and choices when it is named the other way round."""
 
 
 def test_names(settings: Mapping[str, Any], runs: int) -> tuple[str, str]:
@@ -262,10 +280,10 @@ def choose(
     *,
     alpha: float,
     corrected: bool,
-    equivalence: bool,
+    equivalence: float | None,
     must_differ: int | None,
     depends_on_others: Flags,
-    unpooled: Flags,
+    unpooled: tuple[Flags, Flags],
     endless: Flags,
     finite: Flags,
     lists_at_hand: bool,
@@ -273,8 +291,9 @@ def choose(
 ) -> dict[str, Ints]:
     """For every measure and pair (the axes of ``numbers``), which template of each kind holds.
 
-    ``depends_on_others`` is by measure: scores alone bound no difference. ``unpooled`` is by pair: probabilities cannot
-    be estimated. ``equivalence``: that is what was tested. ``must_differ``: on so many topics a pair must differ for
+    ``depends_on_others`` is by measure: scores alone bound no difference. ``unpooled`` is by pair, of its
+    first and its second run: probabilities cannot be estimated. ``equivalence``: the margin, where that is what was
+    tested. ``must_differ``: on so many topics a pair must differ for
     the test to succeed; None: not known. ``endless``: both means are infinite; ``finite``: no topic's difference is.
     ``lists_at_hand``: what unjudged and tied documents do was looked up in the lists, where more than scores was given.
     ``scores_alone``: they come from a table, of which nobody knows what was judged.
@@ -290,20 +309,32 @@ def choose(
     unknown, nothing_open = np.isnan(low), equal(low, high)
     around_zero = ~unknown & ~nothing_open & (low <= 0) & (high >= 0)
     ties_low, ties_high = numbers["ties_low"], numbers["ties_high"]
-    probability = np.isnan(numbers["probability"])
+    one_unpooled, other_unpooled = unpooled
+    not_estimated = one_unpooled | other_unpooled
+    shown = (numbers["p_adjusted"] < alpha) & (np.full(shape, equivalence is not None) | ~zero)
+    # Could judgments undo what is shown: the sign of the difference, or that it is below the margin?
+    overturned = (low < 0) & (high > 0) if equivalence is None else (low <= -equivalence) | (high >= equivalence)
+    left_open = ~unknown & ~nothing_open & overturned & ~(zero & _unseen(low, high))
     chosen = {
         "apart": np.select([np.isnan(difference), endless & finite], [0, 2], 1),
         "scores": np.zeros(shape),
-        "interval": ~np.isnan(numbers["ci_low"]),
+        "interval": np.select([~np.isnan(numbers["ci_low"]), numbers["deviation"] == 0], [1, 2], 0),
         "test": np.full(shape, corrected),
-        "noise": np.select([np.full(shape, equivalence), same, zero], [4, 2, 3], ~(numbers["p_adjusted"] < alpha)),
+        "noise": np.select(
+            [np.full(shape, equivalence is not None), same, zero], [4, 2, 3], ~(numbers["p_adjusted"] < alpha)
+        ),
         "headroom": np.select([~short, must_differ == 0, numbers["can_differ"] < (must_differ or 0)], [0, 3, 2], 1),
         "equivalence": np.where(
-            equivalence,
+            equivalence is not None,
             np.where(numbers["p_adjusted"] < alpha, 3, 4),
             np.where(np.isnan(p_equivalent), 0, np.where(p_equivalent < alpha, 1, 2)),
         ),
-        "probability": np.where(probability | ~around_zero, 0, np.where(unpooled, 1, 2)),
+        "lacks_a": numbers["missing_a"] > 0,
+        "lacks_b": numbers["missing_b"] > 0,
+        "unpooled_a": one_unpooled,
+        "unpooled_and": one_unpooled & other_unpooled,
+        "unpooled_b": other_unpooled,
+        "probability": np.select([~around_zero, not_estimated, np.isnan(numbers["probability"])], [0, 1, 0], 2),
         "holes": np.select(
             [
                 unknown & lists_at_hand,
@@ -332,16 +363,19 @@ def choose(
             [int(lists_at_hand), 2, 3, 6, 5, 7],
             4,
         ),
+        "found": np.isinf(numbers["detectable"]),
+        "besides": left_open,
         "settle": np.select(
             [
                 ~finite,
-                same,
-                numbers["detectable"] == 0,
-                np.isinf(numbers["detectable"]),
+                shown,
+                same & (equivalence is None),
+                numbers["deviation"] == 0,
+                np.full(shape, equivalence is not None),
                 zero,
                 numbers["topics_needed"] == 0,
             ],
-            [0, 6, 1, 5, 2, 3],
+            [0, np.where(left_open, 5, 0), 6, 1, np.where(numbers["topics_needed"] > 0, 7, 8), 2, 3],
             4,
         ),
     }
@@ -369,13 +403,14 @@ def elsewhere_choices(numbers: Mapping[str, Floats]) -> dict[str, Flags | Ints]:
     return {"reading": (chosen > 0) & ~np.isnan(numbers["depth"]), "elsewhere": chosen}
 
 
-def told_probability(probability: Floats | float, most: Floats | float) -> Floats:
+def told_probability(probability: Floats | float, most: Floats | float, error: Floats | float = 0.01) -> Floats:
     """That a run is the better one, whose lead is ``most`` at the most: 0 where that is no lead, NaN: not known.
 
-    Else an estimate is no certainty, however many draws agree: in words nothing is beyond 0.01 and 0.99.
+    Else an estimate is no certainty, however many draws agree: nothing is nearer to 0 or 1 than ``error``, in words
+    0.01.
     """
     impossible = np.less_equal(most, 0) & ~np.isnan(probability)
-    return np.where(impossible, 0.0, np.clip(probability, 0.01, 0.99))
+    return np.where(impossible, 0.0, np.clip(probability, error, np.subtract(1, error)))
 
 
 def ties_apart(low_a: Floats, high_a: Floats, low_b: Floats, high_b: Floats) -> tuple[Floats, Floats]:
@@ -429,9 +464,19 @@ def filled(choices: Mapping[str, int], numbers: Mapping[str, Any]) -> list[str]:
 
 
 def verdict_words(verdict: str, a: str, b: str) -> str:
-    """A verdict with the winner's name: "a better" becomes "bm25 better"."""
-    winner, _, rest = verdict.partition(" ")
-    return f"{a if winner == 'a' else b} {rest}" if winner in ("a", "b") else verdict
+    """A verdict with the runs' names: "a better" becomes "bm25 better"."""
+    said, *lacking = verdict.split("; ")
+    return "; ".join(
+        f"{a if run == 'a' else b} {rest}" if run in ("a", "b") else part
+        for part in (said, *lacking)
+        for run, _, rest in [part.partition(" ")]
+    )
+
+
+def lacking_words(missing_a: int, missing_b: int, topics: int) -> str:
+    """What a verdict adds where a run lacks topics, which count as empty lists."""
+    lacked = {"a": missing_a, "b": missing_b}
+    return "".join(f"; {run} lacks {missing} of {topics} topics" for run, missing in lacked.items() if missing)
 
 
 def measure_words(label: str, *, lower_is_better: bool) -> str:

@@ -44,6 +44,7 @@ class ScoreArrays:
     open: str = "retrieved"
     most_relevant: int | None = None
     origin: Origin | None = None
+    mean_over: int = 0
 
     def __post_init__(self) -> None:
         for name in ("runs", "query_ids", "measures", "notes", "without_relevant", "outer"):
@@ -112,6 +113,7 @@ class ScoreArrays:
             high=total(self.high),
             judged=judged if self.has_judged else np.full(judged.shape, np.nan),
             parts=None if self.parts is None else total(self.parts),
+            mean_over=len(self.query_ids),
         )
 
     def _at(

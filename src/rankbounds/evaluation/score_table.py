@@ -11,7 +11,7 @@ from rankbounds.arrays import Floats
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.measures.topics_scored import NumQ
 from rankbounds.measures.trec_names import trec_name
-from rankbounds.notebook import Bar
+from rankbounds.notebook import SHOWN_ROWS, Bar
 from rankbounds.tables import Table, number, render_columns, render_rows
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ def rendered(scores: TidyScores, kind: str, *, per_topic: bool, raw: bool) -> st
     return Table(header, filled, topics.left | {column + 1 for column in means.left if column}).render(kind)
 
 
-def table(scores: TidyScores) -> Table:
-    """The table for people: a row for each run (and topic), a column for each measure."""
+def table(scores: TidyScores, *, with_notes: bool = True) -> Table:
+    """The table for people: a row for each run (and topic), a column for each measure, notes on runs on the right."""
     by_topic = scores.query_ids != [ALL]
-    notes = [] if by_topic or not scores.measures else [noted.in_brief(scores.measures[0]) for noted in scores.notes]
+    notes = _notes(scores) if with_notes and not by_topic else []
     judged_column = ["judged@10"] * scores.has_judged
     header = ["run", *(["topic"] if by_topic else []), *map(str, scores.measures), *judged_column]
     cells = [
@@ -83,9 +83,21 @@ def open_words(scores: TidyScores) -> str:
     }[scores.bounds]
 
 
+def _notes(scores: TidyScores) -> list[str]:
+    """For each run what its reader must know, in a few words."""
+    return [noted.in_brief(scores.measures[0]) for noted in scores.notes] if scores.measures else []
+
+
+def run_notes(scores: TidyScores) -> str:
+    """The notes on runs as lines below a table, where a column on the right of wide ones is out of sight."""
+    noted = [f"{run}: {words}." for run, words in zip(scores.runs, _notes(scores), strict=False) if words]
+    more = [f"... and {len(noted) - SHOWN_ROWS:,} more runs with notes."] if len(noted) > SHOWN_ROWS else []
+    return "\n".join(noted[:SHOWN_ROWS] + more)
+
+
 def note(scores: TidyScores) -> str:
     """What the reader of a table of means must know."""
-    topics = len(scores.query_ids)
+    topics = scores.mean_over or len(scores.query_ids)
     band = "" if scores.bounds == "none" else f" Bars: the mean, and as a band {open_words(scores)}."
     return f"Means over {topics} topic{'s'[: topics != 1]}.{band}"
 

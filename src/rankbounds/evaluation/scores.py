@@ -58,6 +58,8 @@ class Scores(TidyScores):
         How many relevant documents those of the collection may make in all; None: any number.
     origin : mapping or None
         Where scores were saved to be a baseline, sums of the judgments and the settings that they were made with.
+    mean_over : int
+        How many topics means are over; 0 where these are scores of topics.
 
     Examples
     --------
@@ -355,7 +357,8 @@ class Scores(TidyScores):
         return self.mean().table().text()
 
     def _repr_html_(self) -> str:
-        return shown(self.mean().table(), score_table.note(self))
+        mean = self.mean()
+        return shown(score_table.table(mean, with_notes=False), score_table.note(mean), score_table.run_notes(mean))
 
 
 def joined(first: Scores, second: Scores) -> Scores:

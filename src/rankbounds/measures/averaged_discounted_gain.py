@@ -105,6 +105,7 @@ class IdealDCG(Measure):
     trec_names: ClassVar[tuple[str, ...]] = ("ideal_dcg",)
     graded = True
     monotone: ClassVar[bool] = True
+    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def value(self, rankings: Rankings) -> Floats:
         ideal = _ideal(rankings)

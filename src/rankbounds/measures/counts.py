@@ -18,6 +18,7 @@ class Count(Measure):
     total: ClassVar[Total] = "sum"
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
+    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         return self.value(rankings)

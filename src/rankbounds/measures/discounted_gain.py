@@ -51,6 +51,7 @@ class DCG(RankWeighted):
     examples: ClassVar[tuple[str, ...]] = ("DCG", "DCG@3", "DCG(base=2)", "DCG(base=3,gain=exp)@4")
     sources: ClassVar[tuple[str, ...]] = ("jarvelin2002cumulated",)
     graded = True
+    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def check(self) -> None:
         check_discount(self, self.base, self.gain)

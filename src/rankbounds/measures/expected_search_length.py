@@ -53,6 +53,7 @@ class ESL(Measure):
     monotone: ClassVar[bool] = True
     collection_exactness: ClassVar[Exactness] = "exact"
     lower_is_better: ClassVar[bool] = True
+    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     @property
     def list_only(self) -> bool:  # type: ignore[override]

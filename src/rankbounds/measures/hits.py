@@ -37,6 +37,7 @@ class Hits(RankWeighted):
 
     name: ClassVar[str] = "Hits"
     examples: ClassVar[tuple[str, ...]] = ("Hits", "Hits@2", "Hits(rel=2)")
+    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def weights(self, n: int) -> Floats:
         return np.ones(n)

@@ -45,6 +45,7 @@ class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
     aliases: ClassVar[tuple[str, ...]] = ("alpha-DCG",)
     examples: ClassVar[tuple[str, ...]] = ("alpha_DCG@3", "alpha_DCG(alpha=0.3)")
     sources: ClassVar[tuple[str, ...]] = ("clarke2008novelty",)
+    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def weights(self, n: int) -> Floats:
         return 1 / np.log2(np.arange(2, n + 2))

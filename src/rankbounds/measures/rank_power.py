@@ -45,6 +45,7 @@ class RankPower(Measure):
     sources: ClassVar[tuple[str, ...]] = ("meng2004user",)
     lower_is_better: ClassVar[bool] = True
     list_only: ClassVar[bool] = True
+    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     @property
     def promotable(self) -> bool:  # type: ignore[override]

@@ -30,6 +30,7 @@ class Sampled(Measure):
     promotable: ClassVar[bool] = False
     exactness: ClassVar[Exactness] = "unknown"
     reads_judgments: ClassVar[bool] = True
+    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def estimate(self, lists: StratifiedLists) -> Floats:
         """One number for each list."""

@@ -47,6 +47,7 @@ class SP(Measure):
     monotone: ClassVar[bool] = True
     multilinear: ClassVar[bool] = True
     list_only: ClassVar[bool] = True
+    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
 
     def value(self, rankings: Rankings) -> Floats:
         return sum_of_precisions(rankings, self.rel, self.depth(rankings))

@@ -11,7 +11,7 @@ from rankbounds.measures import Measure
 from rankbounds.probability.drawn_scores import lowest_relevant_grade
 from rankbounds.probability.estimates import estimate
 from rankbounds.probability.models import RelevanceProbability, as_relevance_probability
-from rankbounds.probability.retrieved_documents import RetrievedDocuments, retrieved_documents
+from rankbounds.probability.retrieved_documents import POOLED, RetrievedDocuments, retrieved_documents
 from rankbounds.probability.urn_estimates import estimate_urn
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -68,8 +68,8 @@ class ChosenModels:
             return []
         some = ", ".join(apart[:5]) + (f" and {len(apart) - 5} more" if len(apart) > 5 else "")
         return [
-            f"{some}: many of the first documents are unjudged, so that the estimate rests on what other runs found; "
-            "trust the certain bounds, not the probabilities."
+            f"{some}: fewer than {POOLED} are judged, so that the estimate rests on what other runs found; trust the "
+            "certain bounds, not the probabilities."
         ]
 
     def _fit(self, measure: Measure | None, rel: float) -> RelevanceProbability:

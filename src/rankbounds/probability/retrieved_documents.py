@@ -23,6 +23,8 @@ from rankbounds.rankings.topic_facts import TopicFacts
 
 POOLED_DEPTH, POOLED_SHARE = 5, 0.95
 """A run looks pooled when at least this share of its first documents, down to this depth, is judged."""
+POOLED = f"{POOLED_SHARE:.0%} of the first {POOLED_DEPTH} documents"
+"""The same in words."""
 GROUPS = 6
 """Runs that look pooled are put into at most so many groups of about the same quality, and so are the others."""
 

@@ -53,7 +53,8 @@ function pairOf(a, b, measure) {
   if (a < b) return row;
   const around = { ...row };
   for (const [name, from] of Object.entries(words.negated)) around[name] = less(0, row[from]);
-  for (const [name, from] of Object.entries(words.swapped)) around[name] = row[from];
+  around.choices = { ...row.choices };
+  for (const [name, from] of Object.entries(words.swapped)) { around[name] = row[from]; if (from in row.choices) around.choices[name] = row.choices[from]; }
   return around;
 }
 

@@ -228,6 +228,7 @@ class SparkScores:
             outer=self._outer(),
             without_relevant=self._without_relevant(),
             parts=None if self._in_order()[0].parts is None else np.moveaxis(self._means("parts"), 0, 1)[:, :, None],
+            mean_over=self.number_of_topics,
         )
 
     def _in_order(self) -> list[Sums]:
