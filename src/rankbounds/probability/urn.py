@@ -28,6 +28,8 @@ IMPLAUSIBLE = 1e-3
 """Pairs of q and w of less than this share of the most plausible one's weight are left out of averages."""
 FARTHEST_PLAUSIBLE = 8.0
 """A log likelihood that is farther than this below the greatest is not looked at closely."""
+PLACES = 15
+"""So many values of q, and of w, stand for all that are plausible: about two for each standard deviation."""
 DIRECTIONS = 3
 """In so many ways chances move together as q and w vary: two parameters, and a little for the bend."""
 LOG_RATIOS: Floats = np.linspace(math.log(0.005), math.log(4), 27)
@@ -375,9 +377,9 @@ def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
 
 
 def _around(values: Floats, kept: Flags) -> Floats:
-    """As many values as before, spread from the one before the first that is kept to the one after the last."""
+    """Values spread from the one before the first that is kept to the one after the last."""
     first, last = np.flatnonzero(kept)[[0, -1]]
-    return np.linspace(values[max(first - 1, 0)], values[min(last + 1, values.size - 1)], values.size)
+    return np.linspace(values[max(first - 1, 0)], values[min(last + 1, values.size - 1)], PLACES)
 
 
 def _check(n_documents: int, p: float, judged_depth: int, topics: int) -> None:
