@@ -11,8 +11,8 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.commands.demo import DATA
 from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, settling_wording
 from rankbounds.comparison.settling_plan import SettlingPlan
 from rankbounds.comparison.settling_question import DRAWS_OF_EFFECTS, Question

@@ -294,6 +294,7 @@ class UrnFit:
         weight = self.posterior.T[kept.T]
         weight = weight / weight.sum()
         mean = np.tensordot(weight, chances, axes=1)
+        mean[:, : known.shape[1]] = np.where(np.isnan(known), mean[:, : known.shape[1]], known)  # but for rounding
         apart = (np.sqrt(weight)[:, None, None] * (chances - mean)).reshape(weight.size, -1)
         _, turned = np.linalg.eigh(apart @ apart.T)
         directions = (turned[:, ::-1][:, :DIRECTIONS].T @ apart).reshape(-1, *mean.shape)
@@ -355,7 +356,7 @@ def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
     >>> print(round(fit.q, 1), round(fit.relevance_ratio, 1))
     0.3 0.2
     >>> fit
-    UrnFit()
+    UrnFit(q=0.31 (0.27 to 0.37), w=0.21 (0.16 to 0.31); 60 lists from an urn of 50 documents, judged to depth 20)
 
     """
     judged = np.atleast_2d(np.asarray(prefix, dtype=float))[:, :depth].copy()
