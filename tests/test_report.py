@@ -270,7 +270,7 @@ def test_script_never_writes_markup():
 )
 def test_places_have_whole_ticks(runs, whole, expected):
     """Not "1 1 1 2 2 2" for two runs."""
-    source = (Path(page.__file__).parent / "scripts" / "figures.js").read_text("utf-8")
+    source = (DATA.parent / "report" / "scripts" / "figures.js").read_text("utf-8")
     start = source.index("function ticks(")
     function = source[start : source.index("\n}", start) + 2]
     call = f"const found = ticks(1, {runs}, 5, {json.dumps(whole)});"
