@@ -22,7 +22,7 @@ import rankbounds as rb
 from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import Qrels
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.audit import design_variance, estimates_of, student_quantile
+from rankbounds.judging.audit import Audit, design_variance, estimates_of, student_quantile
 from rankbounds.judging.expected_scores import Steps, expected_scores
 from rankbounds.judging.judged_sample import JudgedSample
 from rankbounds.judging.labelled_pool import LabelledPool
@@ -44,25 +44,27 @@ class Trial:
         self.grade = np.empty(len(pool))
         self.grade[here] = human.grade[there]
         self.facts = TopicFacts(Qrels(pool.labels.pairs, self.grade))
-        steps = Steps.of(self.grade, self.facts, [measure])
+        steps = Steps.of(self.grade, self.facts, measure)
         certain = steps.reached(self.grade)
         self.truth = np.stack([value for value, _ in expected_scores(measure, pool, steps, certain)])
 
-    def draw(self, rng: np.random.Generator) -> tuple[float, float, float, float]:
-        """The error and half-width of an audit, and half-widths without labels: sampled, whole topics."""
+    def draw(self, rng: np.random.Generator) -> tuple[float, float, bool, float, float]:
+        """An audit's error, half-width and coverage, and half-widths without labels: sampled, whole topics."""
         first, second = rng.choice(len(self.pool.names), 2, replace=False).tolist()
         pair = self.pool.restricted((self.pool.names[first], self.pool.names[second]))
         by_topic = self.truth[first] - self.truth[second]
         sizes = [*sizes_of_question(self.measure, pair, differences=True), np.ones(len(pair))]
         judged = self.judged(inclusion_probabilities(sizes, self.budget), rng)
         estimate = estimates_of({self.measure: None}, pair, judged, difference=True)[0]
-        error = float(estimate.value[0] - estimate.value[1] - by_topic.mean())
-        own = half(*estimate.variance(judged.probability, np.array([0]), np.array([1])))
+        (row,) = Audit(pair.names, [estimate], judged, CONFIDENCE, "judgments", True).rows()
+        truth = float(by_topic.mean())
+        error, own = row["estimate"] - truth, (row["ci_high"] - row["ci_low"]) / 2
+        covered = row["ci_low"] - 1e-12 <= truth <= row["ci_high"] + 1e-12
         unlabelled = replace(pair, labels=Qrels(pair.labels.pairs, np.zeros(len(pair))))
         sizes = [*sizes_of_question(self.measure, unlabelled, differences=True), np.ones(len(pair))]
         plain = self.judged(inclusion_probabilities(sizes, self.budget), rng)
         without = half(*design_variance(self.plain_terms(pair, plain)[None, :], plain.probability))
-        return error, own, without, self.whole_topics(pair, by_topic, rng)
+        return error, own, covered, without, self.whole_topics(pair, by_topic, rng)
 
     def judged(self, probability: Floats, rng: np.random.Generator) -> JudgedSample:
         """A sample with people's judgments."""
@@ -72,7 +74,7 @@ class Trial:
 
     def plain_terms(self, pair: LabelledPool, plain: JudgedSample) -> Floats:
         """What documents add when no label says anything: slope times relevance."""
-        steps = Steps.of(self.grade, self.facts, [self.measure])
+        steps = Steps.of(self.grade, self.facts, self.measure)
         reached = steps.reached(self.grade)
         rate = np.repeat(reached.mean(axis=1, keepdims=True), len(pair), axis=1)
         a, b = (slope for _, slope in expected_scores(self.measure, pair, steps, rate))
@@ -139,8 +141,8 @@ def main() -> None:
             trial = Trial(LabelledPool.of(labels, runs, Assumptions()), human, measure, options.budget)
             rng = np.random.default_rng((options.seed, 1))
             drawn = np.array([trial.draw(rng) for _ in range(options.draws)])
-            error, own, plain, topics = drawn.T
-            cover = float((np.abs(error) <= own + 1e-12).mean())
+            error, own, covered, plain, topics = drawn.T
+            cover = float(covered.mean())
             print(
                 f"| {measure} | {name} | {cover:.1%} | {own.mean():.4f} | {own.mean() / plain.mean():.2f} | "
                 f"{own.mean() / topics.mean():.2f} | {error.mean() / own.mean():+.2f} |",

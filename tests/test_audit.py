@@ -114,7 +114,7 @@ class TestExpectedScores:
     def test_ndcg_is_exact_where_everything_is_certain(self):
         people, _, runs = collection(2)
         pool = pool_of(people, runs)
-        steps = Steps.of(pool.labels.grade, TopicFacts(pool.labels), [parse_measure("nDCG@5")])
+        steps = Steps.of(pool.labels.grade, TopicFacts(pool.labels), parse_measure("nDCG@5"))
         certain = steps.reached(pool.labels.grade)
         found = [value for value, _ in expected_scores(parse_measure("nDCG@5"), pool, steps, certain)]
         assert np.stack(found) == pytest.approx(rb.evaluate(people, runs, "nDCG@5").value[:, :, 0])
@@ -162,7 +162,7 @@ class TestWeightedSum:
         rows = rb.audit(labels, sample, runs, "RBP(p=0.8,rel=2)").rows()
         pool = pool_of(labels, runs)
         measure = parse_measure("RBP(p=0.8,rel=2)")
-        calibrated = CalibratedPool.of(pool, JudgedSample.of(sample, pool), [measure])
+        calibrated = CalibratedPool.of(pool, JudgedSample.of(sample, pool), measure)
         chance = dict(zip(((q, d) for q, docs in labels.items() for d in docs), calibrated.calibrated[0], strict=True))
         for name, row in zip(runs, rows, strict=True):
             weight = {
@@ -262,6 +262,117 @@ class TestRows:
         audit = rb.audit(labels, sample, runs, sources="both")
         topics = audit.estimates[0].topics[0]
         assert both[0]["sd"] == pytest.approx(max(alone[0]["sd"], topics.std(ddof=1) / np.sqrt(8)))
+
+
+class TestWithoutVariation:
+    """All documents of the sample judged alike: no spread, and yet others may be otherwise."""
+
+    def one_run(self, relevance, docs=100, drawn=20, relevant=()):
+        names = [f"d{number:02}" for number in range(docs)]
+        labels = {"q": dict.fromkeys(names, 1)}
+        sample = [
+            {"query_id": "q", "doc_id": doc, "probability": drawn / docs, "relevance": relevance}
+            for doc in names[:: docs // drawn]
+        ]
+        sample[0]["relevance"] = 1 - relevance if relevant else relevance
+        return labels, sample, {"run": {"q": names}}
+
+    @pytest.mark.parametrize("relevance", [0, 1])
+    def test_the_interval_is_that_of_a_binomial_without_an_exception(self, relevance):
+        """Clopper and Pearson: 0 of 20 leaves shares up to 1 - 0.025^(1/20) open, of the 80 that nobody judged."""
+        (row,) = rb.audit(*self.one_run(relevance), "P@100").rows()
+        open_part = 0.8 * (1 - 0.025 ** (1 / 20))
+        assert np.isnan(row["sd"])
+        if relevance:
+            assert row["ci_high"] == pytest.approx(1.0)
+            assert row["ci_low"] == pytest.approx(1 - open_part)
+        else:
+            assert row["ci_low"] == 0.0
+            assert row["ci_high"] == pytest.approx(open_part)
+        assert row["estimate"] == pytest.approx(relevance)
+
+    @pytest.mark.parametrize("measure", ["P@10", "RBP(p=0.8)", "RBP(p=0.9,graded=true)", "DCG@10", "nDCG@10", "AP"])
+    @pytest.mark.parametrize("relevance", [0, 1])
+    @pytest.mark.parametrize("sources", ["judgments", "both"])
+    def test_no_measure_has_an_interval_of_no_width(self, measure, relevance, sources):
+        _, labels, runs = collection(17)
+        sample = [row | {"relevance": relevance} for row in rb.draw_sample(labels, runs, measure, budget=20).rows()]
+        found = rb.audit(labels, sample, runs, measure, sources=sources)
+        for row in found.rows():
+            assert row["ci_high"] - row["ci_low"] > 0.03
+            assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
+            assert relevance or row["ci_low"] == row["estimate"] == 0
+        assert any("judged alike" in note for note in found.notes())
+
+    def test_it_covers(self):
+        """One document in thirty is relevant; most samples of 20 see none of them."""
+        rng = np.random.default_rng(5)
+        names = [f"d{number:03}" for number in range(300)]
+        labels, runs = {"q": dict.fromkeys(names, 1)}, {"run": {"q": names}}
+        covered = []
+        for _ in range(40):
+            people = dict(zip(names, (rng.permutation(300) < 10).astype(int).tolist(), strict=True))
+            sample = [
+                {"query_id": "q", "doc_id": doc, "probability": 20 / 300, "relevance": people[doc]}
+                for doc in rng.choice(names, 20, replace=False).tolist()
+            ]
+            (row,) = rb.audit(labels, sample, runs, "P@300").rows()
+            covered.append(row["ci_low"] <= 10 / 300 <= row["ci_high"])
+        assert np.mean(covered) >= 0.93
+
+    def test_two_runs_that_differ_by_documents_outside_the_sample(self):
+        labels, sample, runs = self.one_run(0, relevant=True)  # d01 to d04 are not in it
+        swapped = {"q": ["d00", "d02", "d01", *runs["run"]["q"][3:]]}
+        same, other = (
+            rb.audit(labels, sample, {"a": runs["run"], "b": run}, "RBP(p=0.5)", difference=True).rows()[0]
+            for run in (runs["run"], swapped)
+        )
+        assert (same["ci_low"], same["ci_high"]) == (0, 0)
+        assert other["ci_low"] <= -0.125
+        assert other["ci_high"] >= 0.125
+
+    def test_documents_that_were_certain_to_be_drawn_are_known(self):
+        _, sample, runs = self.one_run(0)
+        certain = [row | {"probability": 1.0} for row in sample]
+        (row,) = rb.audit({"q": {row["doc_id"]: 1 for row in sample}}, certain, runs, "P@100").rows()
+        assert (row["estimate"], row["sd"], row["ci_low"], row["ci_high"]) == (0, 0, 0, 0)
+
+    @pytest.mark.filterwarnings("ignore:.*no relevant document")
+    @pytest.mark.parametrize("measure", MEASURES)
+    @pytest.mark.parametrize("difference", [False, True])
+    def test_nothing_lies_outside_what_the_measure_can_be(self, measure, difference):
+        for seed in range(8):
+            people, labels, runs = collection(20 + seed, topics=3)
+            sample = judged(rb.draw_sample(labels, runs, measure, budget=8, seed=seed), people)
+            known = {(row["query_id"], row["doc_id"]): row["relevance"] for row in sample}
+            most = {"DCG@10": 3 * sum(1 / np.log2(rank + 1) for rank in range(1, 11))}.get(measure, 1.0)
+            for row in rb.audit(labels, sample, runs, measure, difference=difference).rows():
+                assert (-most if difference else 0.0) <= row["ci_low"] <= row["estimate"] <= row["ci_high"] <= most
+                if not difference and measure == "P@5":  # what is judged is known
+                    lists = {topic: sorted(docs, key=docs.get)[::-1][:5] for topic, docs in runs[row["run"]].items()}
+                    grades = [
+                        known.get((topic, doc)) for topic, docs in lists.items() for doc in docs if doc != "unlabelled"
+                    ]
+                    sure, unknown = sum((grade or 0) >= 1 for grade in grades) / 15, grades.count(None) / 15
+                    assert sure - 1e-12 <= row["ci_low"] <= row["ci_high"] <= sure + unknown + 1e-12
+
+    def test_a_measure_without_spread_beside_one_with(self):
+        """No document reaches grade 9: that leaves other measures as they are."""
+        people, labels, runs = collection(19)
+        sample = judged(rb.draw_sample(labels, runs, "nDCG@5", budget=40, seed=1), people)
+        alone = rb.audit(labels, sample, runs, ["nDCG@5", "RBP(p=0.9,graded=true)"]).rows()
+        beside = rb.audit(labels, sample, runs, ["nDCG@5", "RBP(p=0.9,graded=true)", "P(rel=9)@5"]).rows()
+        assert [row["estimate"] for row in beside[:6]] == pytest.approx([row["estimate"] for row in alone])
+        assert all(np.isnan(row["sd"]) and row["ci_high"] > 0.03 for row in beside[6:])
+
+
+def test_runs_are_printed_best_first():
+    people, labels, runs = collection(18, runs=6)
+    found = rb.audit(labels, judged(rb.draw_sample(labels, runs, budget=50), people), runs, ["RBP(p=0.8)", "AP"])
+    rows = {row["run"]: row["estimate"] for row in found.rows()[:6]}
+    best_first = sorted(rows, key=rows.get, reverse=True)
+    assert best_first != list(runs)
+    assert [line.split()[0] for line in repr(found).splitlines()[1:]] == 2 * best_first
 
 
 class TestScales:
@@ -485,10 +596,10 @@ class TestRealLabels:
         assert found >= 0.88
         assert half_width < 0.035
 
-    def test_a_perfect_judge_leaves_nothing_open_and_an_inverted_one_neither(self, real):
+    def test_a_perfect_judge_and_an_inverted_one_leave_what_300_judgments_without_an_exception_do(self, real):
         _, people, runs = real
         inverted = Qrels(people.pairs, 3 - people.grade)
         for labels in (people, inverted):
             found, half_width = coverage(labels, people, runs, "RBP(p=0.8,rel=2)", 300, 10)
-            assert found >= 0.7
-            assert half_width < 0.002
+            assert found == 1.0
+            assert 3.6 / 300 < half_width < 0.02

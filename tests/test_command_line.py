@@ -494,3 +494,16 @@ def test_half_a_character_in_an_argument_is_told(command, tmp_path):
     code, out, err = command(*arguments)
     assert (code, out) == (2, "")
     assert "half a character" in err
+
+
+@pytest.mark.parametrize("name", sorted(parsers()))
+def test_options_are_never_abbreviated(command, name):
+    """A shorter word that means one option today would mean another tomorrow: --top is not --topics."""
+    options = {word for word in parsers()[name]._option_string_actions if word.startswith("--")}
+    for option in sorted(options - {"--help"}):
+        short = option[:-1]
+        if len(short) > 3 and short not in options:
+            code, _, err = command(name, f"{short}=x")
+            assert code == 2
+            assert f'There is no option "{short}".' in err, err
+            break

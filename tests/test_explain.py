@@ -438,6 +438,14 @@ class TestOtherTools:
 
 
 class TestHonesty:
+    def test_a_depth_that_the_name_has_is_doubted_last(self):
+        """The ideal of what was retrieved gives 1 for any list; so does nDCG@1, which nobody said."""
+        (found,) = rb.explain({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a"]}, "nDCG@5=1.0")
+        assert found.why.startswith("ideal")
+        assert any(reason.why.startswith("depth") for reason in found.also)
+        (found,) = rb.explain({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a"]}, "nDCG=1.0")
+        assert found.why.startswith("depth")
+
     def test_nearest_where_nothing_fits(self):
         qrels, run = made(itself=True)
         without = {query: {doc: s for doc, s in docs.items() if doc != query} for query, docs in run.items()}

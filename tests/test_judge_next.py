@@ -12,6 +12,7 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, settling_wording
 from rankbounds.comparison.settling_plan import SettlingPlan
 from rankbounds.comparison.settling_question import DRAWS_OF_EFFECTS, Question
@@ -341,3 +342,15 @@ def test_what_several_judgments_do_is_told_where_it_adds_up(measure, adds_up):
     words = Evidence.read(QRELS, RUNS).compare([measure]).words()
     assert "Which judgments would help most?" in words
     assert ("expected to move the bound" in words) is adds_up
+
+
+def test_nothing_is_listed_where_nothing_is_open(command):
+    """Whatever is unjudged, one run is better: people need not judge for that."""
+    runs = [str(DATA / "runs" / "bm25.txt"), str(DATA / "runs" / "reranked.txt")]
+    ask = ["judge-next", str(DATA / "qrels.txt"), *runs, "--compare", "bm25", "reranked"]
+    assert len(command(*ask)[1].splitlines()) == 21
+    code, out, told = command(*ask, "--until", "settled")
+    assert (code, out) == (0, "")
+    assert "reranked is better than bm25" in told
+    assert "nothing is left to judge" in told
+    assert json.loads(command(*ask, "--until", "settled", "--format", "json")[1]) == []

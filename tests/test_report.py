@@ -7,6 +7,8 @@ import csv
 import itertools
 import json
 import re
+import shutil
+import subprocess
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -260,6 +262,22 @@ def test_script_never_writes_markup():
     script = joined_scripts()
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "DOMParser"):
         assert way not in script
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="scripts are run by Node.js: install node")
+@pytest.mark.parametrize(
+    ("runs", "whole", "expected"), [(2, True, "1 2"), (3, True, "1 2 3"), (5, True, "1 2 3 4 5"), (2, False, "1.0 1.2")]
+)
+def test_places_have_whole_ticks(runs, whole, expected):
+    """Not "1 1 1 2 2 2" for two runs."""
+    source = (DATA.parent / "report" / "scripts" / "figures.js").read_text("utf-8")
+    start = source.index("function ticks(")
+    function = source[start : source.index("\n}", start) + 2]
+    call = f"const found = ticks(1, {runs}, 5, {json.dumps(whole)});"
+    shown = "console.log(found.at.map((value) => value.toFixed(found.digits)).join(' '))"
+    done = subprocess.run(["node", "-e", f"{function}\n{call}{shown}"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().startswith(expected)
+    assert len(set(done.stdout.split())) == len(done.stdout.split())
 
 
 def test_command_writes_a_page_that_needs_no_network(tmp_path, capsys):

@@ -51,7 +51,8 @@ def test_list_tells_every_question_and_need(capsys):
 @pytest.mark.parametrize("name", sorted(set(folder.known_studies()) - SLOW - {"change-by-leaving-a-group-out"}))
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_each_writes_table_figure_and_answer(name, tmp_path, capsys):
-    assert main(["study", name, *FILES, "-o", str(tmp_path)]) == 0
+    files = FILES if "qrels" in folder.study_called(name).needs else []
+    assert main(["study", name, *files, "-o", str(tmp_path)]) == 0
     made = tmp_path / name
     files = {one.name for one in made.iterdir()}
     assert files == {"table.csv", "figure.svg", "figure.png", "figure.pdf", "README.md", "settings.json"}
@@ -170,3 +171,66 @@ def test_power_with_all_judgments_is_that_of_the_t_test():
     assert found.rows[0]["rate"] == 100
     assert found.rows[0]["power"] == pytest.approx(np.mean(separated))
     assert found.rows[1]["low_draw"] <= found.rows[1]["power"] <= found.rows[1]["high_draw"]
+
+
+class TestOptionsOfStudies:
+    """An option is honoured or refused: for every study, whatever it takes."""
+
+    @pytest.mark.parametrize(
+        ("flag", "option", "value"),
+        [("-m", "measures", "P@5"), ("--gain", "gain", "1=1,2=50"), ("--seed", "seed", "3")],
+    )
+    @pytest.mark.parametrize("name", sorted(folder.known_studies()))
+    def test_each_study_takes_an_option_or_refuses_it(self, name, flag, option, value, tmp_path, capsys, monkeypatch):
+        study = folder.study_called(name)
+        called = {}
+        monkeypatch.setattr(folder, "write", lambda *_: None)
+
+        def compute(study, given, _progress):
+            called.update(study.taken(given))
+            return Result([], "")
+
+        monkeypatch.setattr(folder, "compute", compute)
+        files = FILES if "qrels" in study.needs else []
+        groups = tmp_path / "groups"
+        groups.write_text("bm25 one\n")
+        also = ["--groups", str(groups)] if "groups" in study.needs else []
+        code = main(["study", name, *files, *also, flag, value, "-o", str(tmp_path)])
+        told = capsys.readouterr().err
+        if study.parameter(option) is None:
+            assert code == 2
+            assert f"takes no {flag}" in told
+            assert not called
+        else:
+            assert code == 0
+            taken = called[study.parameter(option)]
+            assert taken in (value, [value], int(value) if value.isdigit() else None)
+
+    def test_the_measure_of_a_study_of_one(self, tmp_path, capsys):
+        assert main(["study", "range-by-ties", *FILES, "-m", "RBP(p=0.5)", "-o", str(tmp_path)]) == 0
+        with open(tmp_path / "range-by-ties" / "table.csv", encoding="utf-8") as table:
+            assert {row["measure"] for row in csv.DictReader(table)} == {"RBP(p=0.5)"}
+        assert "-m 'RBP(p=0.5)'" in (tmp_path / "range-by-ties" / "README.md").read_text()
+        capsys.readouterr()
+        assert main(["study", "range-by-ties", *FILES, "-m", "AP", "-m", "RR", "-o", str(tmp_path)]) == 2
+        assert "takes -m once only" in capsys.readouterr().err
+
+    def test_gains_of_banding_are_those_of_evaluate(self, tmp_path):
+        gain = "1=1,2=50"
+        assert main(["study", "change-by-banding", *FILES, "-m", "nDCG@10", "--gain", gain, "-o", str(tmp_path)]) == 0
+        with open(tmp_path / "change-by-banding" / "table.csv", encoding="utf-8") as table:
+            before = {round(float(row["mean_before"]), 9) for row in csv.DictReader(table)}
+        scores = rb.evaluate(*FILES, "nDCG@10", gain=gain, bounds="none")
+        assert before == {round(float(scores.value.mean()), 9)}
+
+    def test_files_that_a_simulation_does_not_read_are_refused(self, tmp_path, capsys):
+        assert main(["study", "uncertainty-by-relevance-ratio", *FILES, "-o", str(tmp_path)]) == 2
+        assert "takes no judgments and no runs" in capsys.readouterr().err
+
+    def test_among_all_a_study_says_what_it_does_not_take(self, tmp_path, capsys, monkeypatch):
+        known = {name: folder.study_called(name) for name in ("bounds-by-depth", "range-by-ties")}
+        monkeypatch.setattr(folder, "known_studies", lambda: known)
+        assert main(["study", "all", *FILES, "-m", "P@5", "-o", str(tmp_path)]) == 0
+        told = capsys.readouterr().err
+        assert "bounds-by-depth: takes no -m; computed without" in told
+        assert "range-by-ties: takes" not in told

@@ -11,6 +11,8 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.cli import main
+from rankbounds.commands.demo import DATA
+from rankbounds.probability import urn
 from rankbounds.probability.urn import _forward
 from rankbounds.studies import uncertainty_by_relevance_ratio
 
@@ -123,6 +125,79 @@ def test_chances_by_rank_are_those_of_all_orders():
     assert found == pytest.approx(weight @ np.array(orders)[:, 2:] / weight.sum())
 
 
+def test_what_q_and_w_leave_open_is_that_of_rest():
+    """Chances and how they move give the mean and nearly the deviation that the exact recursion over the urn gives."""
+    weights = 0.2 * 0.8 ** np.arange(100)
+    for seed, documents in ((2, 100), (4, 400)):
+        lists = rb.sample_rankings(documents, 40, q=0.2, relevance_ratio=0.2, seed=seed)
+        fit = rb.fit_urn(lists[:, :8], documents)
+        chances, directions = fit.outlook(100)
+        rest = fit.rest(weights)
+        assert (chances[:, 8:] @ weights[8:]).mean() == pytest.approx(rest.mean, rel=0.01)
+        of_chance = (weights[8:] ** 2 * chances[:, 8:] * (1 - chances[:, 8:])).sum() / 40**2
+        moved = np.einsum("r,lrd->d", weights[8:], directions[:, 8:]) / 40
+        assert math.sqrt(of_chance + moved @ moved) == pytest.approx(rest.sd, rel=0.1)
+
+
+def test_numbers_of_relevant_documents_between_those_followed():
+    """An urn of 200 documents is followed at 64 numbers; all of them make no difference that matters."""
+    prefix = rb.sample_rankings(200, 10, q=0.1, relevance_ratio=0.1, seed=3)[:, :6]
+    fit = rb.fit_urn(prefix, 200)
+    some = fit.chances(60)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(urn, "MOST_NUMBERS", 1000)
+        every = rb.fit_urn(prefix, 200).chances(60)
+    assert some == pytest.approx(every, rel=0.02, abs=1e-3)
+
+
+def test_a_fit_is_printed_for_people():
+    fit = rb.fit_urn(rb.sample_rankings(60, 200, q=0.2, relevance_ratio=0.2, seed=1)[:, :25], 60)
+    assert len(repr(fit)) < 150
+    assert "200 lists from an urn of 60 documents, judged to depth 25" in repr(fit)
+    (middle, low, high), (_, least, most) = fit.ranges().values()
+    assert low < middle < high
+    assert low < 0.2 < high
+    assert least < 0.2 < most
+    assert f"q={middle:.2g} ({low:.2g} to {high:.2g})" in repr(fit)
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return rb.uncertainty(str(DATA / "qrels.txt"), str(DATA / "runs"), q="urn")
+
+
+class TestUncertaintyByUrn:
+    def test_no_more_certainty_than_there_is(self, demo):
+        """Half of what dense shows first is unjudged: a mean within 0.0002 cannot be known."""
+        (dense,) = [row for row in demo.rows() if row["run"] == "dense"]
+        assert dense["ci_high"] - dense["ci_low"] > 0.01
+        assert dense["low"] <= dense["ci_low"] < dense["mean"] < dense["ci_high"] <= dense["high"]
+
+    def test_urns_and_what_to_trust_are_told(self, demo):
+        told = " ".join(demo.notes())
+        assert "dense q=" in told
+        assert "bm25 q=" in told
+        assert "dense: many of the first documents are unjudged" in told
+        assert "too short" in told
+
+    def test_a_distribution_of_independent_documents_is_refused(self):
+        drawn = rb.simulate(1, 20, 100, 60, pool_depth=5, seed=5)
+        with pytest.raises(rb.UsageError, match="independent"):
+            rb.uncertainty(drawn.pooled, drawn.runs, q="urn", interval="distribution")
+
+    @pytest.mark.parametrize("measure", ["RBP(p=0.8)", "nDCG@10"])
+    def test_q_and_w_are_part_of_draws_and_differences(self, measure, monkeypatch):
+        drawn = rb.simulate(2, 20, 100, 60, relevant=0.2, best=0.2, worst=0.3, pool_depth=5, seed=5)
+        whole = [row["sd"] for row in rb.uncertainty(drawn.pooled, drawn.runs, measure, q="urn").rows()]
+        (pair,) = rb.differences(drawn.pooled, drawn.runs, measure, q="urn").pairs
+        still = urn.UrnFit.outlook
+        monkeypatch.setattr(urn.UrnFit, "outlook", lambda fit, depth: (still(fit, depth)[0], 0 * still(fit, depth)[1]))
+        alone = [row["sd"] for row in rb.uncertainty(drawn.pooled, drawn.runs, measure, q="urn").rows()]
+        (known,) = rb.differences(drawn.pooled, drawn.runs, measure, q="urn").pairs
+        assert all(wide > 1.05 * narrow for wide, narrow in zip(whole, alone, strict=True))
+        assert pair.sd > 1.02 * known.sd
+
+
 class TestSimulatedCollections:
     def test_the_same_seed_gives_the_same_files(self, tmp_path):
         for name in ("one", "two"):
@@ -204,7 +279,7 @@ def test_likelihood_is_that_of_drawing_one_by_one():
     n, lists = 7, [[1, 0, 0], [0, 0, 1], [1, 1], [0]]
     prefix = np.array([one + [np.nan] * (3 - len(one)) for one in lists])
     fit = rb.fit_urn(prefix, n)
-    for at_share, at_ratio in ((5, 3), (18, 20), (30, 26)):
+    for at_share, at_ratio in ((5, 3), (8, 10), (14, 14)):
         q, w = fit.shares[at_share], fit.ratios[at_ratio]
         total = 0.0
         for one in lists:

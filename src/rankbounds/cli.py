@@ -35,7 +35,13 @@ class _UnparsedError(UsageError):
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaints are one line, and whose help has commands by question."""
+    """An argument parser whose complaints are one line, and whose help has commands by question.
+
+    Options are never abbreviated: a new one would change what a shorter word stands for.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the whole usage."""

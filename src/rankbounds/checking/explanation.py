@@ -222,8 +222,13 @@ def _explanation(
     agreement = (name, str(measure), ours.lines, ours.equal, ours.largest_difference, ours.example)
     fitting = sorted(
         (computation for computation in computed if computation.fits),
-        # What an option of ours does comes before what none does.
-        key=lambda computation: (-popular[computation.why], computation.why != "equal" and not computation.switch),
+        # A measure that has its depth in its name was hardly read to another one; else, what an option of ours does
+        # comes before what none does.
+        key=lambda computation: (
+            -popular[computation.why],
+            measure.cutoff is not None and any(quirk.respect == "depth" for quirk in computation.quirks),
+            computation.why != "equal" and not computation.switch,
+        ),
     )
     if fitting:
         best, *rest = fitting

@@ -111,8 +111,10 @@ def compared_from(names: list[str] | None) -> tuple[str, str] | str | None:
 def rendered(plan: JudgingPlan | SettlingPlan, kind: str, *, raw: bool = False) -> str:
     """The plan in any format of the command."""
     fields = settling_plan.FIELDS if isinstance(plan, SettlingPlan) else FIELDS
+    if kind in ("table", "trec") and not len(plan):
+        return ""
     if kind == "trec":
-        return plan.pool().text() if len(plan) else ""
+        return plan.pool().text()
     if kind in ("json", "jsonl", "csv", "tsv"):
         return render_rows(plan.rows(), kind, fields, raw=raw)
     digits = 6 if isinstance(plan, SettlingPlan) else 4

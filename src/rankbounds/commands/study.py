@@ -32,6 +32,15 @@ if TYPE_CHECKING:
 
 NEEDS = {"qrels": "judgments", "runs": "runs", "groups": "groups of runs (--groups)"}
 FIELDS = ("study", "question", "needs")
+FLAGS = {
+    "qrels": "judgments",
+    "runs": "runs",
+    "groups": "--groups",
+    "measures": "-m",
+    "gain": "--gain",
+    "seed": "--seed",
+}
+"""What may be given and not every study takes, as the command line has it."""
 READING = ("read_as", "labels", "columns", "lenient")
 """Options that say how files are read."""
 
@@ -72,8 +81,7 @@ def run(options: argparse.Namespace) -> int:
         "groups": options.groups,
         "measures": options.measures,
         "gain": options.gain,
-        "seed": options.seed,
-        "first_seed": options.seed,
+        "seed": options.seed or None,
     }
     ready = [study for study in chosen if not lacking(study, given)]
     for study in chosen:
@@ -81,6 +89,12 @@ def run(options: argparse.Namespace) -> int:
             say(f"{study.name}: left out, it needs {' and '.join(lacking(study, given))}")
         elif study not in ready:
             raise UsageError(f"The study {study.name} needs {' and '.join(lacking(study, given))}.")
+    for study in ready:
+        without = untaken(study, given)
+        if without and options.name == "all":
+            say(f"{study.name}: takes {in_words(without)}; computed without what it does not take")
+        elif without:
+            raise UsageError(f"The study {study.name} takes {in_words(without)}.")
     read = [path for path in (options.qrels, *files, options.groups) if path]
     sums = fingerprints(read) if read else {}
     collection = cache(lambda: collection_from(options))  # read once, by the first study that is computed
@@ -106,7 +120,7 @@ def do(
 
     label = f"{number} of {total}: {study.name}" if total > 1 else study.name
     place = folder / study.name
-    taken = {name: given[name] for name in ("measures", "gain", "seed", "first_seed") if name in study.parameters}
+    taken = study.taken({name: given[name] for name in ("measures", "gain", "seed")})
     taken |= {name: getattr(options, name) for name in READING if getattr(options, name) and "qrels" in study.needs}
     made_from = {
         "files": sums if "qrels" in study.needs else {},
@@ -137,6 +151,20 @@ def lacking(study: Study, given: dict[str, Any]) -> list[str]:
     return [NEEDS.get(name, name) for name in study.needs if given.get(name) is None]
 
 
+def untaken(study: Study, given: dict[str, Any]) -> list[str]:
+    """What was given and the study does not take, in words."""
+    return [
+        f"no {flag}" if study.parameter(name) is None else f"{flag} once only"
+        for name, flag in FLAGS.items()
+        if given[name] is not None and not study.takes(name, given[name])
+    ]
+
+
+def in_words(parts: list[str]) -> str:
+    """``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
 def listed(studies: list[Study], kind: str) -> str:
     """The studies with their questions and needs."""
     rows = [
@@ -163,9 +191,9 @@ def command_line(study: Study, options: argparse.Namespace) -> str:
         words += [f"--labels={options.labels}"] if options.labels else []
         words += ["--columns=" + ",".join(map("=".join, options.columns.items()))] if options.columns else []
         words += ["--lenient"] if options.lenient else []
-    for measure in options.measures or () if "measures" in study.parameters else ():
-        words += ["-m", measure]
+    for measure in options.measures or ():
+        words += ["-m", measure] if study.takes("measures", options.measures) else []
     for name in ("groups", "gain", "seed"):
-        if getattr(options, name) and {name, f"first_{name}"} & set(study.parameters):
+        if getattr(options, name) and study.parameter(name):
             words += [f"--{name}", str(getattr(options, name))]
     return shlex.join(words)

@@ -29,9 +29,10 @@ def _check_options(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
         if word == "--":
             return
         option = word.partition("=")[0].removeprefix("--")
-        if not word.startswith("--") or " " in option or any(name.startswith(option) for name in known):
+        if not word.startswith("--") or " " in option or option in known:
             continue
-        hint = did_you_mean(option, known).replace('"', '"--', 1)
+        longer = [name for name in known if name.startswith(option)]
+        hint = f' Did you mean "--{longer[0]}"?' if longer else did_you_mean(option, known).replace('"', '"--', 1)
         raise UsageError(f'There is no option "--{option}".{hint} "{parser.prog} --help" lists all of them.')
 
 

@@ -142,6 +142,7 @@ def judge_next(
         plan = replace(plan, likely=question.likely())
     if level is not None and pairs is not None:
         plan = replace(plan, needed=question.needed(pairs, level, progress=progress))
+        plan = plan.without_documents() if plan.is_settled else plan
     return plan
 
 

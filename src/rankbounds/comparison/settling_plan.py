@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
@@ -65,6 +67,16 @@ class SettlingPlan:
 
     def __len__(self) -> int:
         return len(self.doc_ids)
+
+    @property
+    def is_settled(self) -> bool:
+        """Is the question settled, so that nothing is left to judge for it?"""
+        return bool(self.pairs) and all(self.settled)
+
+    def without_documents(self) -> SettlingPlan:
+        """The plan where nothing is left to judge."""
+        nothing: Floats = np.empty(0)
+        return replace(self, query_ids=[], doc_ids=[], value=nothing, probability=nothing, effect=nothing)
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each document: ``query_id, doc_id, value, probability, effect``."""

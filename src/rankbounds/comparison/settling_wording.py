@@ -14,7 +14,7 @@ NOTHING_LEFT = "Every document that counts is judged: no judgment would change a
 
 def sentences(plan: JudgingPlan | SettlingPlan, measure: str | Measure, *, seed: int) -> list[str]:
     """What these judgments would do."""
-    if isinstance(plan, SettlingPlan) and (len(plan) or (all(plan.settled) and plan.pairs)):
+    if isinstance(plan, SettlingPlan) and (len(plan) or plan.is_settled):
         return _about_settling(plan, str(parse_measure(measure)), seed)
     if isinstance(plan, SettlingPlan) or not len(plan):
         return [NOTHING_LEFT]
@@ -117,8 +117,10 @@ def _about_settling(plan: SettlingPlan, measure: str, seed: int) -> list[str]:
         )
     told = [f"{first}.", *plan.remarks]
     needed = plan.needed
-    if needed is None or all(plan.settled):
+    if needed is None:
         return told
+    if plan.is_settled:
+        return [*told, "The question is settled: nothing is left to judge for it."]
     drawn = f"{needed.simulations} simulated rounds, seed {seed}"
     if needed.median is None:
         told.append(

@@ -44,6 +44,7 @@ from rankbounds.probability.unjudged_documents import (
     open_measures,
     warn_of_topics,
 )
+from rankbounds.probability.urn_estimates import UrnEstimate
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.tables import Table, number, render_rows, signed
 from rankbounds.threads import in_threads, processors
@@ -374,6 +375,9 @@ class SharedUnjudged:
         if isinstance(model, Estimate):
             self.slope = np.stack([model.slope(unjudged) for unjudged in of_runs])
             self.covariance = model.covariance
+        elif isinstance(model, UrnEstimate):
+            self.slope = model.slopes(of_runs, self.document)
+            self.covariance = np.eye(self.slope.shape[1])
 
     def pairs(self, measure: Measure, *, exact: bool, confidence: float = 0.95) -> list[Difference]:
         """All pairs, in the order of the runs."""

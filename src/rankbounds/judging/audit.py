@@ -9,19 +9,24 @@ as many degrees of freedom as the spread of its terms leaves.
 
 nDCG, AP and Recall are not sums. Their expected value given the judgments, with calibrated labels for the rest, takes
 the place of the first sum, and how fast it moves with each document that of the weights (linearisation).
+
+A sample in which all documents of a label were judged alike has no spread to tell of the others. Its interval reaches
+at least as far as the score would move if so many of these judgments were otherwise as a sample without an exception
+leaves possible (Clopper and Pearson, Biometrika 26, 1934: 3.6 of 100 judgments for an interval of 95%), those that move
+it most.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.inputs import judgments_from
 from rankbounds.collection.qrels import Qrels
@@ -32,7 +37,7 @@ from rankbounds.judging.judged_sample import JudgedSample
 from rankbounds.judging.label_calibration import crossfitted, simulated
 from rankbounds.judging.labelled_pool import LabelledPool
 from rankbounds.judging.sample import SURE
-from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.average_precision import AP
 from rankbounds.notebook import shown
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -53,6 +58,8 @@ LEAST_LACKING, CHANCE = 0.02, 4.0
 """A sample that lacks more than this share of the weight, and more than so many standard errors, is told of."""
 BLOCK = 1 << 22
 """How many numbers are looked at at once."""
+MOST_EXCEPTIONS = 16
+"""More are never looked at: so many are possible at a confidence of 0.9999997."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +78,18 @@ class Estimate:
     """Runs by draws: what linearisation may leave out of the mean over topics."""
     weight: Floats
     """The weight of each document in what is asked: the root mean square of slopes over runs, or over pairs."""
+    exceptions: Floats
+    """Two by runs by sampled documents: what the value gains if documents like this one were judged higher, or lower,
+    where all of its label were judged alike."""
+    slopes: Floats
+    """Runs by documents that nobody judged: what the value gains when the document is relevant instead of not."""
+    varies: bool
+    """Were documents of one label judged differently, so that the sample has a spread?"""
+    least: Floats
+    most: Floats
+    """Between which values each run's score lies, whatever the documents are that nobody judged."""
+    limit: float
+    """The highest score that any list of these lengths can have."""
 
     @property
     def method(self) -> str:
@@ -87,6 +106,37 @@ class Estimate:
         total = design + left_out
         spread = design**2 / freedom + left_out**2 / (DRAWS - 1)
         return total, np.divide(total**2, spread, out=np.ones(total.size), where=spread > 0)
+
+    def possible(self, first: Ints, second: Ints | None, sources: str) -> tuple[Floats, Floats]:
+        """The least and the greatest value that each run, or difference of runs, can have."""
+        least, most = (self.least, self.most)
+        if sources == "both":  # judgments of these topics' documents say nothing of other topics
+            least, most = np.zeros(least.size), np.full(most.size, self.limit)
+        return (
+            (least[first], most[first])
+            if second is None
+            else (least[first] - most[second], most[first] - least[second])
+        )
+
+    def reach_unsampled(self, probability: Floats, first: Ints, second: Ints | None) -> Floats:
+        """How far unjudged documents may move a value that no document of the sample counts in."""
+        counting = _chosen(self.terms, first, second)[:, probability < SURE].any(axis=-1)
+        reach = np.zeros(first.size)
+        for row in np.flatnonzero(~counting).tolist():
+            own = slice(row, row + 1)
+            reach[row] = np.abs(_chosen(self.slopes, first[own], None if second is None else second[own])).sum()
+        return reach
+
+    def reach_of_exceptions(self, confidence: float, first: Ints, second: Ints | None) -> tuple[Floats, Floats]:
+        """How far below and above the estimate as many exceptions take it as a sample without one leaves possible."""
+        moves = np.stack([_chosen(way, first, second) for way in self.exceptions])
+        alike = int(np.count_nonzero(self.exceptions.any(axis=(0, 1))))
+        if not alike:
+            return np.zeros(first.size), np.zeros(first.size)
+        possible = alike * (1 - ((1 - confidence) / 2) ** (1 / alike))
+        counted = np.clip(possible - np.arange(min(alike, MOST_EXCEPTIONS)), 0.0, 1.0)
+        below, above = (np.sort(np.maximum(way.max(axis=0), 0.0), axis=-1)[:, ::-1] for way in (-moves, moves))
+        return below[:, : counted.size] @ counted, above[:, : counted.size] @ counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +170,8 @@ class Audit:
                     pairs = zip(first.tolist(), second.tolist(), strict=True)
                     names = [(self.runs[one], self.runs[other]) for one, other in pairs]
                 by_labels, value = (_chosen(column, first, second) for column in (estimate.by_labels, estimate.value))
-                sd, half = self._errors(estimate, first, second)
-                columns = (by_labels, value, sd, value - half, value + half)
+                sd, low, high = self._errors(estimate, value, first, second)
+                columns = (by_labels, value, sd, low, high)
                 for name, *numbers in zip(names, *(column.tolist() for column in columns), strict=True):
                     row = (*name, str(estimate.measure), *numbers, len(self.sample), estimate.method)
                     yield dict(zip(self.fields, row, strict=True))
@@ -139,8 +189,10 @@ class Audit:
         for start in range(0, first.size, step):
             yield first[start : start + step], second[start : start + step]
 
-    def _errors(self, estimate: Estimate, first: Ints, second: Ints | None) -> tuple[Floats, Floats]:
-        """The standard error of each estimate, and half the width of its interval."""
+    def _errors(
+        self, estimate: Estimate, value: Floats, first: Ints, second: Ints | None
+    ) -> tuple[Floats, Floats, Floats]:
+        """The standard error of each estimate (NaN where the sample's spread does not tell it), and its interval."""
         variance, freedom = estimate.variance(self.sample.probability, first, second)
         if self.sources == "both":
             topics = _chosen(estimate.topics, first, second)
@@ -150,11 +202,24 @@ class Audit:
             freedom = np.where(over_topics > variance, number_of_topics - 1.0, freedom)
             variance = np.maximum(variance, over_topics)
         sd = np.sqrt(variance)
-        return sd, sd * student_quantile(self.confidence, freedom)
+        half = np.nan_to_num(sd * student_quantile(self.confidence, freedom), nan=np.inf)
+        half = np.maximum(half, estimate.reach_unsampled(self.sample.probability, first, second))
+        below, above = estimate.reach_of_exceptions(self.confidence, first, second)
+        least, most = estimate.possible(first, second, self.sources)
+        if self.sources == "both" and not estimate.varies:  # nor is there a spread of topics: others may be exceptions
+            share = 1 - ((1 - self.confidence) / 2) ** (1 / estimate.topics.shape[-1])
+            below, above = np.maximum(below, share * (value - least)), np.maximum(above, share * (most - value))
+        low, high = value - np.maximum(half, below), value + np.maximum(half, above)
+        return np.where(estimate.varies, sd, np.nan), np.maximum(low, least), np.minimum(high, most)
 
     def table(self) -> Table:
-        """The table for people."""
+        """The table for people: runs by their estimates of the first measure, the best first."""
         names = list(self.fields[: 2 if self.difference else 1])
+        ordered = self.rows()
+        if not self.difference:
+            value = dict(zip(self.runs, self.estimates[0].value.tolist(), strict=True))
+            place = {str(estimate.measure): number for number, estimate in enumerate(self.estimates)}
+            ordered.sort(key=lambda row: (place[row["measure"]], -value[row["run"]]))
         header = [*names, "measure", "by labels", "estimate", "sd", f"{self.confidence:.6g} interval", "judged"]
         rows = [
             [
@@ -163,7 +228,7 @@ class Audit:
                 f"[{number(row['ci_low'])}, {number(row['ci_high'])}]",
                 str(row["judged"]),
             ]
-            for row in self.rows()
+            for row in ordered
         ]
         return Table(header, rows, frozenset(range(len(names) + 1)))
 
@@ -177,6 +242,7 @@ class Audit:
         """What a reader of the numbers must know, in sentences."""
         covers = "these topics alone" if self.sources == "judgments" else "other topics of the same kind as well"
         certain = int(np.count_nonzero(self.sample.probability >= SURE))
+        unvaried = [str(estimate.measure) for estimate in self.estimates if not estimate.varies]
         sentences = [
             f"{len(self.sample):,} judgments, {certain:,} of them of documents that were certain to be drawn; the "
             f"intervals are about the judgments that nobody made, and hold for {covers}."
@@ -186,6 +252,12 @@ class Audit:
             sentences.append(
                 f"{', '.join(linearised)}: no sum over documents, so that estimate and interval are by linearisation, "
                 "which is approximate."
+            )
+        if unvaried:
+            sentences.append(
+                f"{', '.join(unvaried)}: the sample has no spread to tell a standard error by, because all its "
+                "documents of a label were judged alike; the interval allows for as many exceptions among the others "
+                "as such a sample leaves possible."
             )
         return [*sentences, *self.remarks]
 
@@ -243,8 +315,9 @@ def audit(
     -------
     Audit
         ``rows()`` are dicts ``run, measure, by_labels, estimate, sd, ci_low, ci_high, judged, method``, with
-        ``difference`` ``run_a, run_b`` in place of ``run``. ``by_labels`` is what the labels alone claim, None where
-        they never reach the measure's ``rel``; ``judged`` the number of judgments; ``method`` says what the interval
+        ``difference`` ``run_a, run_b`` in place of ``run``. ``by_labels`` is what the labels alone claim, NaN where
+        they never reach the measure's ``rel``; ``sd`` is NaN where documents of a label were all judged alike, so that
+        the sample has no spread; ``judged`` the number of judgments; ``method`` says what the interval
         rests on: ``design`` (the sampling alone) or ``linearised``.
 
     Notes
@@ -300,9 +373,18 @@ def label_level(measure: Measure, pool: LabelledPool, label_rel: float | None) -
 def estimates_of(
     levels: dict[Measure, Measure | None], pool: LabelledPool, judged: JudgedSample, *, difference: bool
 ) -> list[Estimate]:
-    """All measures of all runs, labels being calibrated once; ``levels`` has the measure as it reads labels."""
-    calibrated = CalibratedPool.of(pool, judged, levels)
-    return [calibrated.estimate(measure, read, difference=difference) for measure, read in levels.items()]
+    """All measures of all runs; ``levels`` has the measure as it reads labels.
+
+    Labels are calibrated once for measures that tell the same levels of relevance apart.
+    """
+    calibrated: dict[float | None, CalibratedPool] = {}
+    estimates = []
+    for measure, read in levels.items():
+        told_apart = None if measure.graded else measure.rel
+        if told_apart not in calibrated:
+            calibrated[told_apart] = CalibratedPool.of(pool, judged, measure)
+        estimates.append(calibrated[told_apart].estimate(measure, read, difference=difference))
+    return estimates
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,9 +402,9 @@ class CalibratedPool:
     """What judged documents are, less what their labels said."""
 
     @classmethod
-    def of(cls, pool: LabelledPool, judged: JudgedSample, measures: Iterable[Measure]) -> CalibratedPool:
-        """Calibrate the labels on the sample, for what these measures tell apart."""
-        steps = Steps.of(judged.grade, TopicFacts(judged.judgments, pool.assumptions.gain), measures)
+    def of(cls, pool: LabelledPool, judged: JudgedSample, measure: Measure) -> CalibratedPool:
+        """Calibrate the labels on the sample, for what the measure tells apart."""
+        steps = Steps.of(judged.grade, TopicFacts(judged.judgments, pool.assumptions.gain), measure)
         reached = steps.reached(judged.grade)
         calibrated = crossfitted(pool, judged.row, reached)
         known = calibrated.copy()
@@ -334,32 +416,78 @@ class CalibratedPool:
         pool, judged = self.pool, self.judged
         beyond = 1 / judged.probability - 1
         topic = pool.topic[judged.row]
-        exact = is_weighted_sum(measure) or not self.steps.level.size
-        terms, topics, remainders = [], [], []
+        exact = is_weighted_sum(measure)
+        raised, lowered = self._alike
+        unjudged = np.ones(len(pool), dtype=bool)
+        unjudged[judged.row] = False
+        terms, topics, remainders, exceptions, possible, slopes = [], [], [], [], [], []
         total, squares = np.zeros(self.known.shape), np.zeros(self.known.shape)
         for run, (value, slope) in enumerate(expected_scores(measure, pool, self.steps, self.known)):
             total += slope
             squares += slope**2
             term = (slope[:, judged.row] * self.rest).sum(axis=0)
             terms.append(term / pool.number_of_topics)
+            moves = slope[:, judged.row] * (beyond / pool.number_of_topics)
+            exceptions.append([(moves * raised).sum(axis=0), -(moves * lowered).sum(axis=0)])
+            known_part = float((slope[:, judged.row] * self._reached).sum())
+            slopes.append(slope[:, unjudged].sum(axis=0) / pool.number_of_topics)
+            possible.append((known_part, known_part + float(slope[:, unjudged].sum())))
             by_topic = value + np.bincount(topic, term * beyond, pool.number_of_topics)
             if not exact:
                 left_out = self._left_out(measure, run, value, slope)
                 by_topic += left_out.mean(axis=0)
                 remainders.append(left_out.mean(axis=1))
             topics.append(by_topic)
+        drawn = judged.probability < SURE
+        varies = not drawn.any() or not (raised | lowered)[:, drawn].all()
+        if not varies:  # that some may be otherwise is for the interval to say
+            topics = [value for value, _ in expected_scores(measure, pool, self.steps, self._without_exceptions)]
         estimates = np.stack(topics)
+        limit, least, most = 1.0, np.zeros(len(pool.names)), np.ones(len(pool.names))
+        if isinstance(measure, RankWeighted):
+            widest = max(measure.depth(rankings) for lists in pool.rankings for rankings in lists)
+            limit = float(measure.weights(widest).sum() * self.steps.heights(measure).sum())
+            least, most = np.minimum(np.array(possible).T / pool.number_of_topics, limit)  # above it by rounding
         remainder = None if exact else np.stack(remainders)
         square = squares / len(pool.names) - ((total / len(pool.names)) ** 2 if difference else 0.0)
         return Estimate(
             measure,
             by_labels(for_labels, pool),
-            estimates.mean(axis=1),
+            np.clip(estimates.mean(axis=1), least, most),
             np.stack(terms),
             estimates,
             remainder,
             np.sqrt(np.maximum(square, 0.0).sum(axis=0)),
+            np.array(exceptions).swapaxes(0, 1),
+            np.stack(slopes),
+            varies,
+            least,
+            most,
+            limit,
         )
+
+    @cached_property
+    def _alike(self) -> tuple[Flags, Flags]:
+        """Levels by judged documents: where none of a label reached the level, and where all did.
+
+        Documents that were certain to be drawn are known, and say nothing of others.
+        """
+        drawn = self.judged.probability < SURE
+        label = self.pool.group[self.judged.row]
+        size = np.bincount(label[drawn], minlength=label.max() + 1)
+        reaching = np.stack([np.bincount(label[drawn], of_level[drawn], size.size) for of_level in self._reached])
+        return drawn & (reaching == 0)[:, label], drawn & (reaching == size)[:, label]
+
+    @property
+    def _without_exceptions(self) -> Floats:
+        """As ``known``, with the documents of a label that were all judged alike as these were."""
+        chance = self.known.copy()
+        label = self.pool.group[self.judged.row]
+        for level, ways in enumerate(zip(*self._alike, strict=True)):
+            for judgment, way in zip((0.0, 1.0), ways, strict=True):
+                chance[level, np.isin(self.pool.group, label[way])] = judgment
+        chance[:, self.judged.row] = self._reached
+        return chance
 
     def _left_out(self, measure: Measure, run: int, value: Floats, slope: Floats) -> Floats:
         """Draws by topics: the score of a collection that may be the true one, less what linearisation says of it."""
@@ -378,8 +506,12 @@ class CalibratedPool:
     @cached_property
     def _drawn(self) -> Ints:
         """How many levels documents reach, in collections that may be the true one."""
-        reached = self.steps.reached(self.judged.grade)
-        return simulated(self.pool, self.judged.row, reached, DRAWS, np.random.default_rng(0))
+        return simulated(self.pool, self.judged.row, self._reached, DRAWS, np.random.default_rng(0))
+
+    @cached_property
+    def _reached(self) -> Floats:
+        """Levels by judged documents: 1 where the document reaches the level."""
+        return self.steps.reached(self.judged.grade)
 
     @cached_property
     def _drawn_facts(self) -> list[TopicFacts]:

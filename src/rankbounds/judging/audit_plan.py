@@ -181,10 +181,14 @@ def plan_audit(
     chosen = [check_measure(measure) for measure in parse_measures(measures)]
     assumptions = Assumptions(ties, gain=gain, score_precision=score_precision)
     pool = runs_of_question(LabelledPool.of(labels, runs, assumptions, lenient=lenient), compare)
-    pilot = None if sample is None else CalibratedPool.of(pool, JudgedSample.of(sample, pool), chosen)
+    pilot = None if sample is None else JudgedSample.of(sample, pool)
     planned = []
     for measure in chosen:
-        steps, chance = prior_steps(measure, pool) if pilot is None else (pilot.steps, pilot.calibrated)
+        if pilot is None:
+            steps, chance = prior_steps(measure, pool)
+        else:
+            calibrated = CalibratedPool.of(pool, pilot, measure)
+            steps, chance = calibrated.steps, calibrated.calibrated
         spread = spread_of_question(measure, pool, steps, chance, differences=compare is not None)
         sizes = sizes_of_question(measure, pool, differences=compare is not None)
         planned.append(PlannedMeasure(measure, asked(compare, pool), spread, sizes))
@@ -194,7 +198,7 @@ def plan_audit(
         confidence,
         len(pool),
         PRIOR if pilot is None else PILOT,
-        0 if pilot is None else len(pilot.judged),
+        0 if pilot is None else len(pilot),
     )
 
 

@@ -15,7 +15,7 @@ the score gains when the document surely reaches the level instead of surely not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -62,14 +62,15 @@ class Steps:
     facts: TopicFacts
 
     @classmethod
-    def of(cls, grade: Floats, facts: TopicFacts, measures: Iterable[Measure]) -> Steps:
-        """The levels of these grades that the measures tell apart."""
+    def of(cls, grade: Floats, facts: TopicFacts, measure: Measure) -> Steps:
+        """The levels of these grades that the measure tells apart; one that nothing reaches, where there is no other.
+
+        Where no grade is high enough to count, those of documents that nobody judged still may be.
+        """
         level = np.unique(grade[grade > 0])
-        wanted = list(measures)
-        if not any(measure.graded for measure in wanted):
-            first = np.unique(np.searchsorted(level, [measure.rel for measure in wanted]))
-            level = level[first[first < level.size]]
-        return cls(level, facts)
+        if not measure.graded:
+            level = level[level >= measure.rel][:1]
+        return cls(level if level.size else np.array([measure.rel]), facts)
 
     def reached(self, grade: Floats) -> Floats:
         """A row for each level: 1 where a grade reaches it."""
@@ -87,15 +88,11 @@ class Steps:
 
 def expected_scores(measure: Measure, pool: LabelledPool, steps: Steps, chance: Floats) -> Iterator[Scored]:
     """For one run after the other: values of topics, slopes of documents."""
-    if not steps.level.size:
-        nothing = np.zeros(pool.number_of_topics), np.zeros((0, len(pool)))
-        return iter([nothing] * len(pool.names))
     if isinstance(measure, RankWeighted):
         return _weighted_sums(measure, pool, steps.heights(measure), chance)
     if isinstance(measure, nDCG):
         return _normalised_gains(measure, pool, steps.heights(measure), chance)
-    level = int(np.searchsorted(steps.level, measure.rel))
-    return _averages(measure, pool, chance, level)
+    return _averages(measure, pool, chance)
 
 
 def _padded(of_documents: Floats) -> Floats:
@@ -174,15 +171,12 @@ def counts_reaching(topic: Ints, chance: Floats, topics: int, most: int) -> Floa
     return share
 
 
-def _averages(measure: Measure, pool: LabelledPool, chance: Floats, level: int) -> Iterator[Scored]:
+def _averages(measure: Measure, pool: LabelledPool, chance: Floats) -> Iterator[Scored]:
     """Sums over relevant documents divided by their number, of AP or recall."""
-    if level == chance.shape[0]:  # no grade is high enough to count as relevant
-        yield from ((np.zeros(pool.number_of_topics), np.zeros(chance.shape)) for _ in pool.names)
-        return
+    (relevant,) = chance
     at, weight = np.polynomial.legendre.leggauss(NODES)
     root = (at + 1) / 2
     x, share = (1 - root**2)[:, None], weight * root  # x = 1 - root^2: more places near 1, where large R count
-    relevant = chance[level]
     base = 1 - relevant * (1 - x)
     odds = _padded(relevant / base)
     log_product = np.stack([np.bincount(pool.topic, row, pool.number_of_topics) for row in np.log(base)])
@@ -200,9 +194,7 @@ def _averages(measure: Measure, pool: LabelledPool, chance: Floats, level: int) 
             slope[cells] = np.einsum("qt,qtr,qtr->tr", at_topic, rising, squared[:, cells])
             value[rankings.topic] = np.einsum("qt,qt->t", at_topic, own)
         through_number = np.einsum("qd,qd->d", (product * inner)[:, pool.topic], from_number)
-        slopes = np.zeros(chance.shape)
-        slopes[level] = slope[:-2] - through_number
-        yield value, slopes
+        yield value, (slope[:-2] - through_number)[None, :]
 
 
 def _sums_of_odds(measure: Measure, odds: Floats, x: Floats) -> Scored:

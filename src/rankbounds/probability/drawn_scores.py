@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +22,14 @@ from rankbounds.measures import Measure
 from rankbounds.probability.completions import Completions, OpenCollection
 from rankbounds.probability.estimates import Estimate
 from rankbounds.probability.models import RelevanceProbability
+from rankbounds.probability.urn_estimates import UrnEstimate
 from rankbounds.rankings.topic_facts import TopicFacts
 
 SAMPLES = 1000
 """How often unjudged documents are drawn where nothing is said."""
 NEVER, ALWAYS = 1e-12, 1 - 1e-12
+FARTHEST = 4.0
+"""By so much at most the log odds of a document move as the q and w of an urn vary."""
 
 
 def lowest_relevant_grade(measure: Measure, facts: TopicFacts) -> float:
@@ -72,12 +76,17 @@ class DrawnCompletions:
         self.collection, self.measure, self.model = collection, measure, model
         self.samples, self.seed = samples, seed
         self.grades = RelevantGrades.of(measure, collection.facts)
-        self._features: Floats | None = None
+        self._features: Any = None
         if isinstance(model, Estimate) and len(collection):
             self._features = collection.of_first_run(model.features_of)
             self.chance = model.predict(self._features)
         else:
             self.chance = collection.mean_over_runs([model(unjudged) for unjudged in collection.unjudged])
+            if isinstance(model, UrnEstimate) and len(collection):
+                from scipy.sparse import diags_array
+
+                odds_by_chance = 1 / np.maximum(self.chance * (1 - self.chance), NEVER)
+                self._features = diags_array(odds_by_chance) @ model.moves(collection.unjudged, collection.numbers)
 
     def again(self, samples: int, seed: int | None = None) -> DrawnCompletions:
         """Other draws with the same probabilities."""
@@ -87,9 +96,10 @@ class DrawnCompletions:
 
     def _moved(self) -> Floats:
         """What estimated coefficients are off by in each draw."""
-        assert isinstance(self.model, Estimate)
-        covariance = self.model.covariance
         rng = np.random.default_rng((self.seed, 1))
+        if not isinstance(self.model, Estimate):
+            return rng.standard_normal((self.samples, self._features.shape[1]))
+        covariance = self.model.covariance
         nothing = np.zeros(len(covariance))
         return rng.multivariate_normal(nothing, covariance, self.samples, method="eigh", check_valid="ignore")
 
@@ -111,7 +121,10 @@ class DrawnCompletions:
         else:
             # Few documents are ever relevant: their own chance in a draw is worked out where it can matter.
             odds = np.log(np.clip(chance, NEVER, ALWAYS) / np.clip(1 - chance, NEVER, ALWAYS))
-            moved = self._moved()[samples or slice(None)] @ self._features[documents].transpose(0, 2, 1)
+            moved = self._moved()[samples or slice(None)] @ self._features[documents.ravel()].T
+            moved = moved.reshape(-1, *documents.shape).transpose(1, 0, 2)
+            if not isinstance(self.model, Estimate):  # linear in probabilities, not in log odds
+                moved = moved.clip(-FARTHEST, FARTHEST)
             most = np.where(chance > 0, _chance(odds + moved.max(axis=1)), 0.0)
             at, draw, column = np.nonzero(uniform < most[:, None, :])
             chance = _chance(odds[at, column] + moved[at, draw, column])

@@ -224,6 +224,9 @@ def uncertainty(
         raise UsageError(f"At least two samples are needed, not {samples}.")
     if interval == "distribution" and sources != "documents":
         raise UsageError("The distribution is that of unjudged documents alone; intervals over topics are Student's.")
+    by_urn = isinstance(q, str) and q == "urn"
+    if interval == "distribution" and by_urn:
+        raise UsageError("The distribution takes documents for independent, which those of an urn are not: use normal.")
     assumptions = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
     chosen = open_measures(measures, assumptions)
     facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
@@ -245,7 +248,8 @@ def uncertainty(
             progress(number_of_run, len(systems))
     in_words = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
     result = Uncertainty(scores, confidence, sources, interval, in_words, samples, seed, models.remarks())
-    _warn_of_few_topics(result)
+    if not by_urn:  # there is no other interval to use
+        _warn_of_few_topics(result)
     return result
 
 

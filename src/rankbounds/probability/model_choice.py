@@ -12,7 +12,7 @@ from rankbounds.probability.drawn_scores import lowest_relevant_grade
 from rankbounds.probability.estimates import estimate
 from rankbounds.probability.models import RelevanceProbability, as_relevance_probability
 from rankbounds.probability.retrieved_documents import POOLED, RetrievedDocuments, retrieved_documents
-from rankbounds.probability.urn_estimates import estimate_urn
+from rankbounds.probability.urn_estimates import UrnEstimate, estimate_urn
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -58,18 +58,25 @@ class ChosenModels:
 
     def unpooled(self) -> list[str]:
         """Runs whose first documents are not judged, where probabilities were estimated from documents at all."""
-        known = self._documents.pooled if self._documents else {}
+        known = dict(self._documents.pooled) if self._documents else {}
+        for urn in self._urns():
+            known |= urn.pooled
         return [name for name, pooled in known.items() if not pooled]
+
+    def _urns(self) -> list[UrnEstimate]:
+        return [model for model in self._fitted.values() if isinstance(model, UrnEstimate)]
 
     def remarks(self) -> list[str]:
         """What a reader of estimated probabilities must know, in sentences."""
+        told = list(dict.fromkeys(remark for urn in self._urns() for remark in urn.remarks()))
         apart = self.unpooled()
         if not apart:
-            return []
+            return told
         some = ", ".join(apart[:5]) + (f" and {len(apart) - 5} more" if len(apart) > 5 else "")
         return [
+            *told,
             f"{some}: fewer than {POOLED} are judged, so that the estimate rests on what other runs found; trust the "
-            "certain bounds, not the probabilities."
+            "certain bounds, not the probabilities.",
         ]
 
     def _fit(self, measure: Measure | None, rel: float) -> RelevanceProbability:

@@ -62,7 +62,7 @@ def retrieved_documents(
     numbers = number_pairs([run.pairs for run in runs])
     size = max((int(number.max(initial=-1)) for number in numbers), default=-1) + 1
     batches = rankings_of_runs or [list(joined_run(run, facts, assumptions).batches) for run in runs]
-    pooled = [_looks_pooled(parts) for parts in batches]
+    pooled = [looks_pooled(parts) for parts in batches]
     group = _groups(batches, pooled)
     topic, retrieved_by, grade = np.full(size, -1), np.zeros(size, dtype=np.int64), np.full(size, np.nan)
     nowhere = 1 + max(rankings.width for parts in batches for rankings in parts)
@@ -91,7 +91,8 @@ def retrieved_documents(
     )
 
 
-def _looks_pooled(parts: list[Rankings]) -> bool:
+def looks_pooled(parts: list[Rankings]) -> bool:
+    """Are a run's first documents judged, as pooling leaves them?"""
     first = np.concatenate([batch.holes[:, :POOLED_DEPTH][batch.present[:, :POOLED_DEPTH]] for batch in parts])
     return bool(first.size) and float(first.mean()) <= 1 - POOLED_SHARE
 

@@ -29,6 +29,7 @@ from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.probability.estimates import Estimate
 from rankbounds.probability.models import RelevanceProbability
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments, joined_run
+from rankbounds.probability.urn_estimates import UrnEstimate
 from rankbounds.rankings.topic_facts import TopicFacts
 
 
@@ -146,6 +147,9 @@ def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceP
     if isinstance(model, Estimate):
         slope = model.slope(unjudged) / np.count_nonzero(unjudged.counted)
         estimation = max(float(slope @ model.covariance @ slope), 0.0)  # rounding may leave it below
+    elif isinstance(model, UrnEstimate):
+        (slope,) = model.slopes([unjudged], [np.arange(unjudged.topic.size)])
+        estimation = float(slope @ slope) / np.count_nonzero(unjudged.counted) ** 2
     return UncertainScore(
         unjudged.run.name, measure, unjudged.facts.query_ids, unjudged.base, mean, variance, unjudged.low,
         unjudged.high, unjudged.topic, unjudged.weight, chance, estimation=estimation,

@@ -22,6 +22,18 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_persistence
 from rankbounds.errors import UsageError
 
+MOST_NUMBERS = 64
+"""So many numbers of relevant documents are followed down the ranks; those between them are interpolated."""
+IMPLAUSIBLE = 1e-3
+"""Pairs of q and w of less than this share of the most plausible one's weight are left out of averages."""
+FARTHEST_PLAUSIBLE = 8.0
+"""A log likelihood that is farther than this below the greatest is not looked at closely."""
+PLACES = 15
+"""So many values of q, and of w, stand for all that are plausible: about two for each standard deviation."""
+DIRECTIONS = 3
+"""In so many ways chances move together as q and w vary: two parameters, and a little for the bend."""
+LOG_RATIOS: Floats = np.linspace(math.log(0.005), math.log(4), 27)
+"""The values of log w that are looked at first, and those that are followed down the ranks."""
 _TINY = 1e-15
 _CERTAIN: Floats = np.ones((1, 1))
 
@@ -246,24 +258,71 @@ class UrnFit:
     def chances(self, depth: int) -> Floats:
         """For each list and rank, the probability of a relevant document given the list's judged beginning.
 
-        At the most likely q and w. Ranks of the judged beginning hold what was judged.
+        Averaged over what the judged documents leave open about q and w. Ranks of the judged beginning hold what was
+        judged.
+        """
+        return self.outlook(depth)[0]
+
+    def outlook(self, depth: int) -> tuple[Floats, Floats]:
+        """Chances by list and rank, and how they move together as q and w vary (by list, rank and direction).
+
+        Chances are the mean over q and w; mean plus directions times independent numbers of variance 1 has the
+        variance and covariance that q and w leave to them.
         """
         ranks, relevant = self.drawn
         depth = min(depth, self.n_documents)
-        number, mixture = _binomial(self.n_documents, np.array([self.q]))
-        evidence = np.exp(
-            _log_likelihood(self.prefix, number, self.n_documents, np.array([self.relevance_ratio]))[:, 0]
-        )
-        given = mixture * evidence
-        given /= np.maximum(given.sum(axis=-1, keepdims=True), 1e-300)
-        chance = np.zeros((len(self.prefix), depth))
+        kept = self.posterior >= IMPLAUSIBLE * self.posterior.max()
+        number, mixture = _followed(self.n_documents, self.shares)
+        states = [
+            (state, np.flatnonzero((ranks == state[0]) & (relevant == state[1])))
+            for state in sorted(set(zip(ranks.tolist(), relevant.tolist(), strict=True)))
+            if state[0] < depth
+        ]
         known = self.prefix[:, :depth]
-        chance[:, : known.shape[1]] = np.nan_to_num(known)
-        for state in set(zip(ranks.tolist(), relevant.tolist(), strict=True)):
-            lists = np.flatnonzero((ranks == state[0]) & (relevant == state[1]))
-            forward = _forward(*state, depth, self.n_documents, number, self.relevance_ratio)
-            chance[lists, state[0] :] = given[lists] @ forward
-        return chance
+        chances = np.zeros((int(np.count_nonzero(kept)), len(self.prefix), depth))
+        chances[:, :, : known.shape[1]] = np.nan_to_num(known)
+        at = 0
+        for column in np.flatnonzero(kept.any(axis=0)).tolist():
+            ratio = self.ratios[column : column + 1]
+            evidence = np.exp(_log_likelihood(self.prefix, number, self.n_documents, ratio)[:, 0])
+            given = mixture[kept[:, column], None] * evidence
+            given /= np.maximum(given.sum(axis=-1, keepdims=True), 1e-300)
+            own = slice(at, at := at + len(given))
+            for state, lists in states:
+                ahead = _ahead(*state, depth, self.n_documents, number, float(ratio[0]))
+                chances[own, lists, state[0] :] = given[:, lists] @ ahead
+        weight = self.posterior.T[kept.T]
+        weight = weight / weight.sum()
+        mean = np.tensordot(weight, chances, axes=1)
+        mean[:, : known.shape[1]] = np.where(np.isnan(known), mean[:, : known.shape[1]], known)  # but for rounding
+        apart = (np.sqrt(weight)[:, None, None] * (chances - mean)).reshape(weight.size, -1)
+        _, turned = np.linalg.eigh(apart @ apart.T)
+        directions = (turned[:, ::-1][:, :DIRECTIONS].T @ apart).reshape(-1, *mean.shape)
+        return mean, np.moveaxis(directions, 0, -1)
+
+    def ranges(self, confidence: float = 0.95) -> dict[str, tuple[float, float, float]]:
+        """The middle and the ends of what the judged documents leave plausible of ``q`` and of ``w``."""
+        levels = (0.5, (1 - confidence) / 2, (1 + confidence) / 2)
+        found = {}
+        for name, values, weight in (
+            ("q", self.shares, self.posterior.sum(axis=1)),
+            ("w", self.ratios, self.posterior.sum(axis=0)),
+        ):
+            place = np.searchsorted(np.cumsum(weight), levels).clip(max=values.size - 1)
+            middle, low, high = values[place].tolist()
+            found[name] = (middle, low, high)
+        return found
+
+    def __str__(self) -> str:
+        return ", ".join(
+            f"{name}={middle:.2g} ({low:.2g} to {high:.2g})" for name, (middle, low, high) in self.ranges().items()
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"UrnFit({self}; {len(self.prefix):,} lists from an urn of {self.n_documents:,} documents, judged to depth "
+            f"{int(self.drawn[0].max())})"
+        )
 
 
 def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
@@ -296,6 +355,8 @@ def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
     >>> fit = rb.fit_urn(lists[:, :20], 50)
     >>> print(round(fit.q, 1), round(fit.relevance_ratio, 1))
     0.3 0.2
+    >>> fit
+    UrnFit(q=0.31 (0.27 to 0.37), w=0.21 (0.16 to 0.31); 60 lists from an urn of 50 documents, judged to depth 20)
 
     """
     judged = np.atleast_2d(np.asarray(prefix, dtype=float))[:, :depth].copy()
@@ -306,10 +367,20 @@ def fit_urn(prefix: Any, n_documents: int, *, depth: int = 100) -> UrnFit:
     if judged.shape[1] > n_documents:
         raise UsageError(f"A list is longer than the urn's {n_documents} documents.")
     different, copies = np.unique(judged, axis=0, return_counts=True)
-    shares = 1 / (1 + np.exp(-np.linspace(-6, 3, 37)))
-    ratios = np.geomspace(0.005, 4, 27)
-    likelihood = _total_likelihood(different, copies, n_documents, shares, ratios)
+    log_odds: Floats = np.linspace(-6, 3, 37)
+    log_ratios: Floats = LOG_RATIOS
+    for _ in range(2):  # the second time only where the first found anything plausible: that may be one place
+        shares, ratios = 1 / (1 + np.exp(-log_odds)), np.exp(log_ratios)
+        likelihood = _total_likelihood(different, copies, n_documents, shares, ratios)
+        plausible = likelihood >= likelihood.max() - FARTHEST_PLAUSIBLE
+        log_odds, log_ratios = _around(log_odds, plausible.any(axis=1)), _around(log_ratios, plausible.any(axis=0))
     return UrnFit(n_documents, judged, shares, ratios, likelihood)
+
+
+def _around(values: Floats, kept: Flags) -> Floats:
+    """Values spread from the one before the first that is kept to the one after the last."""
+    first, last = np.flatnonzero(kept)[[0, -1]]
+    return np.linspace(values[max(first - 1, 0)], values[min(last + 1, values.size - 1)], PLACES)
 
 
 def _check(n_documents: int, p: float, judged_depth: int, topics: int) -> None:
@@ -398,6 +469,38 @@ def _forward(rank: int, relevant: int, depth: int, n: int, number: Ints, ratio: 
     return chances
 
 
+def _ahead(rank: int, relevant: int, depth: int, n: int, number: Ints, ratio: float) -> Floats:
+    """As ``_forward``, interpolated between ratios that are followed, so that runs share them."""
+    above = int(np.clip(np.searchsorted(LOG_RATIOS, math.log(ratio)), 1, LOG_RATIOS.size - 1))
+    share = (math.log(ratio) - LOG_RATIOS[above - 1]) / (LOG_RATIOS[above] - LOG_RATIOS[above - 1])
+    below, beyond = (
+        _kept_forward(rank, relevant, depth, n, number.tobytes(), math.exp(LOG_RATIOS[place]))
+        for place in (above - 1, above)
+    )
+    mixed: Floats = (1 - share) * below + share * beyond
+    return mixed
+
+
+@lru_cache(maxsize=2048)
+def _kept_forward(rank: int, relevant: int, depth: int, n: int, number: bytes, ratio: float) -> Floats:
+    return _forward(rank, relevant, depth, n, np.frombuffer(number, dtype=np.int64), ratio)
+
+
+def _followed(n: int, shares: Floats) -> tuple[Ints, Floats]:
+    """As ``_binomial``, for some numbers of relevant documents; what lies between two of them is shared out to both."""
+    number, probability = _binomial(n, shares)
+    if number.size <= MOST_NUMBERS:
+        return number, probability
+    # Closer together where documents are few, and one more changes much.
+    followed = np.unique(np.rint(np.linspace(0, np.sqrt(n), MOST_NUMBERS) ** 2).astype(np.int64))
+    above = np.searchsorted(followed, number).clip(1)
+    share = (number - followed[above - 1]) / (followed[above] - followed[above - 1])
+    shared_out = np.zeros((number.size, followed.size))
+    shared_out[np.arange(number.size), above] = share
+    shared_out[np.arange(number.size), above - 1] = 1 - share
+    return followed, probability @ shared_out
+
+
 def _log_likelihood(prefix: Floats, number: Ints, n: int, ratios: Floats) -> Floats:
     """For each judged beginning, ratio and number of relevant documents, how likely the urn draws it."""
     total = np.zeros((len(prefix), ratios.size, number.size))
@@ -417,7 +520,7 @@ def _log_likelihood(prefix: Floats, number: Ints, n: int, ratios: Floats) -> Flo
 
 def _total_likelihood(prefix: Floats, copies: Ints, n: int, shares: Floats, ratios: Floats) -> Floats:
     """For each share and ratio, the log likelihood of all judged beginnings together, each met so many times."""
-    number, mixture = _binomial(n, shares)
+    number, mixture = _followed(n, shares)
     logs = _log_likelihood(prefix, number, n, ratios)
     top = logs.max(axis=-1, keepdims=True)
     inside = np.exp(logs - top) @ mixture.T

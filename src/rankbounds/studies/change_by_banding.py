@@ -6,7 +6,7 @@ ruled out that more than 1% or 3% of the score is lost (a one-sided paired t-tes
 differed significantly still do, and no others.
 
 Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 2016, section 4 (Figures 3 and 4,
-Tables 2 and 3).
+Tables 1 to 3).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from rankbounds.collection.run import unique_names
 from rankbounds.comparison.significance import t_statistic
 from rankbounds.deprecation import renamed_arguments
 from rankbounds.errors import RankboundsWarning, UsageError
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.measures import Measure, parse_measures
@@ -87,9 +88,10 @@ def measure_changes(
     bits: Sequence[str | int] = (),
     digits: Sequence[int] = (),
     ties: str = "trec",
+    gain: Any = None,
 ) -> Changes:
     """Score every run as it is, in bands for each rho, and with its scores rounded to bits and to digits."""
-    judgments = judgments_from(qrels)
+    judgments = judgments_from(qrels, rule=Assumptions(gain=gain).gain)
     chosen = parse_measures(measures)
     labels = [f"{BANDS}{rho}" for rho in rhos]
     labels += [f"{number} bits" if str(number).isdigit() else str(number) for number in bits]
@@ -106,8 +108,8 @@ def measure_changes(
             treated += [rounded(run, bits=number) for number in bits]
             treated += [rounded(run, digits=number) for number in digits]
             names.append(run.name)
-            before.append(evaluate(judgments, run, chosen, ties=ties, bounds="none").value[0])
-            after.append(evaluate(judgments, treated, chosen, ties="expected", bounds="none").value)
+            before.append(evaluate(judgments, run, chosen, ties=ties, gain=gain, bounds="none").value[0])
+            after.append(evaluate(judgments, treated, chosen, ties="expected", gain=gain, bounds="none").value)
     if before[0].shape[0] < 2:
         raise UsageError("A t-test needs at least two topics.")
     unique = unique_names(names, [job.place for job in jobs])
@@ -121,13 +123,14 @@ def run(
     *,
     best: int | None = None,
     alpha: float = 0.05,
+    gain: Any = None,
     **treatments: Any,
 ) -> Result:
     """A row for each treatment and measure; ``treatments`` are ``rhos``, ``bits``, ``digits`` of ``measure_changes``.
 
     ``best`` keeps so many of the runs that are best by the last measure.
     """
-    changes = measure_changes(qrels, runs, measures, **treatments)
+    changes = measure_changes(qrels, runs, measures, gain=gain, **treatments)
     return summarise(changes if best is None else best_runs(changes, best), alpha=alpha)
 
 

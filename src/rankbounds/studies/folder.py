@@ -23,7 +23,8 @@ from rankbounds.threads import in_threads, processors
 from rankbounds.version import __version__
 
 FIGURE_FORMATS = ("svg", "png", "pdf")
-INPUTS = ("qrels", "runs")
+OTHER_NAMES = {"measures": ("measure",), "seed": ("first_seed",)}
+"""What the parameter for an option is called where a study takes one measure, or several seeds from one on."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,24 @@ class Study:
             for name, parameter in self.parameters.items()
             if parameter.default is empty and parameter.kind in kinds
         ]
+
+    def parameter(self, option: str) -> str | None:
+        """The parameter of ``run`` that an option of the command is for; None: the study does not take it."""
+        names = (option, *OTHER_NAMES.get(option, ()))
+        return next((name for name in names if name in self.parameters), None)
+
+    def takes(self, option: str, value: Any) -> bool:
+        """Does the study take what the option was given?"""
+        name = self.parameter(option)
+        return name is not None and not (name == "measure" and len(value) > 1)
+
+    def taken(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What ``run`` is called with, of what was given."""
+        return {
+            str(self.parameter(option)): value[0] if self.parameter(option) == "measure" else value
+            for option, value in given.items()
+            if value is not None and self.takes(option, value)
+        }
 
     def figure(self, result: Result) -> Any:
         """The Axes of the module's own figure, or of that of the same name among the plots."""
@@ -99,7 +118,7 @@ def is_complete(folder: Path, made_from: Mapping[str, Any]) -> bool:
 
 def compute(study: Study, given: Mapping[str, Any], progress: Callable[[int, int], None] | None) -> Result:
     """Run the study with whatever of the given things it takes."""
-    taken = {name: value for name, value in given.items() if name in study.parameters and value is not None}
+    taken = study.taken(given)
     if progress and "progress" in study.parameters:
         taken["progress"] = progress
     result: Result = study.module.run(**taken)

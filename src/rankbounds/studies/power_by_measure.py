@@ -3,7 +3,7 @@
 For every measure the share of pairs of runs that a paired test over topics separates (discriminative power) by the
 bootstrap, the t test and Wilcoxon's, and the difference of means that was large enough for every pair (bootstrap).
 
-Sources: Moffat and Zobel (TOIS 2008, Table IV); Sakai, Alternatives to Bpref (SIGIR 2007, Tables 2 and 3).
+Sources: Moffat and Zobel (TOIS 2008, Table IV); Sakai, Alternatives to Bpref (SIGIR 2007, Table 3).
 """
 
 from __future__ import annotations

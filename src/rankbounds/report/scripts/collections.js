@@ -28,7 +28,7 @@ function showBoard() {
       node: (row) => dotCell({ dot: row.mean, interval: [row.ci_low, row.ci_high], colour: colour(row.run), label: `${fixed(row.mean)}, interval ${fixed(row.ci_low)} to ${fixed(row.ci_high)}` }, ends) },
     ...(placed ? [
       { name: "place", words: true, roomy: true, head: axisHead(`place among ${all} runs`, [1, all], true), fields: ["rank_low", "rank_high"], values: (row) => [row.rank_low, row.rank_high],
-        node: (row) => dotCell({ dot: row.rank, interval: [row.rank_low, row.rank_high], colour: colour(row.run), label: row.place || "no place" }, [1, all]) },
+        node: (row) => dotCell({ dot: row.rank, interval: [row.rank_low, row.rank_high], colour: colour(row.run), label: row.place || "no place" }, [1, all], true) },
       { name: "its place is", words: true, text: (row) => row.place || "-", order: (row) => (known(row.rank_low) ? row.rank_low * 1e6 + row.rank_high : null) },
       { name: "first in", wide: true, text: (row) => (known(row.probability_best) ? percent(row.probability_best) : "-"), order: (row) => row.probability_best },
     ] : []),

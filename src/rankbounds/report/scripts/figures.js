@@ -18,9 +18,9 @@ function scale(low, high, from, to) {
   return Object.assign(place, { low, high, from, to });
 }
 
-// Round numbers between two values: steps of 1, 2 or 5 times a power of ten.
-function ticks(low, high, most) {
-  const rough = (high - low) / Math.max(1, most), power = 10 ** Math.floor(Math.log10(rough));
+// Round numbers between two values: steps of 1, 2 or 5 times a power of ten; of whole numbers, no smaller ones than 1.
+function ticks(low, high, most, whole) {
+  const rough = Math.max((high - low) / Math.max(1, most), whole ? 1 : 0), power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((times) => times * power >= rough * (1 - 1e-9));
   const found = [];
   for (let number = Math.ceil(low / step - 1e-9); number * step <= high + step * 1e-9; number++) found.push(number * step);
@@ -40,8 +40,8 @@ function stretch(values, most, fromZero) {
 
 const tickText = (value, digits, withSign) => (withSign && Math.abs(value) > 1e-12 ? signed(value, digits) : fixed(Math.abs(value) < 1e-12 ? 0 : value, digits));
 
-function axisBelow(svg, x, top, bottom, most, { withSign = false, name = "" } = {}) {
-  const { at: places, digits } = ticks(x.low, x.high, Math.max(3, Math.min(most, Math.floor((x.to - x.from) / 48))));
+function axisBelow(svg, x, top, bottom, most, { withSign = false, whole = false, name = "" } = {}) {
+  const { at: places, digits } = ticks(x.low, x.high, Math.max(3, Math.min(most, Math.floor((x.to - x.from) / 48))), whole);
   for (const value of places) {
     svg.append(drawn("line", { x1: x(value), x2: x(value), y1: top, y2: bottom, class: Math.abs(value) < 1e-12 && withSign ? "zero" : "axis" }));
     const text = tickText(value, digits, withSign), half = 3.5 * text.length, edge = Number(svg.getAttribute("width"));
@@ -79,9 +79,9 @@ const share = (value, [low, high]) => `${(100 * Math.max(0, Math.min(1, (value -
 const shareWide = (from, to, [low, high]) => `${(100 * Math.max(0, Math.min(1, (Math.min(to, high) - Math.max(from, low)) / (high - low || 1)))).toFixed(2)}%`;
 
 // A dot with its interval (a line) over its bounds (a bar), where they are known.
-function dotCell({ dot, interval, bounds, colour, label }, ends) {
+function dotCell({ dot, interval, bounds, colour, label }, ends, whole) {
   const svg = drawn("svg", { class: "cell", role: "img", "aria-label": label });
-  for (const value of ticks(ends[0], ends[1], 5).at) svg.append(drawn("line", { x1: share(value, ends), x2: share(value, ends), y1: 0, y2: "100%", class: "axis" }));
+  for (const value of ticks(ends[0], ends[1], 5, whole).at) svg.append(drawn("line", { x1: share(value, ends), x2: share(value, ends), y1: 0, y2: "100%", class: "axis" }));
   if (bounds && known(bounds[0]) && bounds[1] > bounds[0]) svg.append(drawn("rect", { x: share(bounds[0], ends), width: shareWide(...bounds, ends), y: 4, height: 12, class: "bound" }));
   if (interval && known(interval[0])) svg.append(drawn("line", { x1: share(interval[0], ends), x2: share(interval[1], ends), y1: 10, y2: 10, class: "whisker" }));
   if (known(dot)) svg.append(drawn("circle", { cx: share(dot, ends), cy: 10, r: 4.5, style: `fill:${colour}` }));
@@ -89,12 +89,12 @@ function dotCell({ dot, interval, bounds, colour, label }, ends) {
 }
 
 function axisHead(name, ends, whole) {
-  const holder = element("div", null, "axis-head"), scaleOf = ticks(ends[0], ends[1], 5);
+  const holder = element("div", null, "axis-head"), scaleOf = ticks(ends[0], ends[1], 5, whole);
   holder.append(element("span", name));
   const line = element("div", null, "ticks");
   line.setAttribute("aria-hidden", "true");
   for (const value of scaleOf.at) {
-    const tick = element("span", tickText(value, whole ? 0 : scaleOf.digits));
+    const tick = element("span", tickText(value, scaleOf.digits));
     tick.style.left = share(value, ends);
     line.append(tick);
   }

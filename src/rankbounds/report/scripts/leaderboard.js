@@ -43,11 +43,11 @@ function showBoard() {
     { name: "#", text: level, order: level },
     nameColumn(several ? (run) => { looked.chosen = run; showBoard(); showChanges(); focusRun(run); } : null),
     { name: label, text: (run) => fixed(system.mean[run], digits), order: (run) => system.mean[run], classes: () => ["value"] },
-    { name: "score", words: true, head: axisHead(["mean", several && "interval", bounded && "bounds"].filter((part) => part).join(", "), ends, !digits), node: (run) => titled(dotCell({ ...dots(run), label: told(run) }, ends), told(run)),
+    { name: "score", words: true, head: axisHead(["mean", several && "interval", bounded && "bounds"].filter((part) => part).join(", "), ends, !digits), node: (run) => titled(dotCell({ ...dots(run), label: told(run) }, ends, !digits), told(run)),
       fields: ["ci_low", "ci_high", "low", "high"], values: (run) => [system.ci_low?.[run], system.ci_high?.[run], system.low[run], system.high[run]] },
     ...(placed ? [
       { name: "place", words: true, roomy: true, head: axisHead(`place among ${all} runs`, [1, all], true),
-        node: (run) => dotCell({ dot: system.rank[run], interval: [system.rank_low[run], system.rank_high[run]], colour: runColour(run), label: system.place[run] }, [1, all]),
+        node: (run) => dotCell({ dot: system.rank[run], interval: [system.rank_low[run], system.rank_high[run]], colour: runColour(run), label: system.place[run] }, [1, all], true),
         fields: ["rank_low", "rank_high"], values: (run) => [system.rank_low[run], system.rank_high[run]] },
       { name: "its place is", words: true, text: (run) => system.place[run], order: (run) => system.rank_low[run] * 1e6 + system.rank_high[run] },
       { name: "first in", wide: true, text: (run) => percent(system.probability_best[run]), order: (run) => system.probability_best[run] },
@@ -97,7 +97,7 @@ function boardFigure() {
   const svg = canvas(width, bottom + 44, `Leaderboard by ${measures[measure].label}`);
   const x = scale(...ends, left, middle), place = scale(1, data.number_of_runs, middle + 50, 980);
   axisBelow(svg, x, top - 8, bottom, 6, { name: `${measures[measure].label}: mean, interval, bounds` });
-  if (placed) axisBelow(svg, place, top - 8, bottom, 6, { name: `place among ${data.number_of_runs} runs` });
+  if (placed) axisBelow(svg, place, top - 8, bottom, 6, { whole: true, name: `place among ${data.number_of_runs} runs` });
   const dotted = (along, y, dot, interval, colour) => {
     if (interval && known(interval[0])) svg.append(drawn("line", { x1: along(interval[0]), x2: along(interval[1]), y1: y, y2: y, class: "whisker" }));
     if (known(dot)) svg.append(drawn("circle", { cx: along(dot), cy: y, r: 4.5, style: `fill:${colour}` }));
