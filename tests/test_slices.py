@@ -12,6 +12,7 @@ import rankbounds as rb
 from rankbounds.comparison.significance import Resampling
 from rankbounds.comparison.slices import interaction_test
 from rankbounds.evaluation.run_notes import RunNotes
+from rankbounds.files.query_labels import labels_by_prefix
 from rankbounds.measures.reported import Reported, ReportedEffort
 
 FEW = {"resamples": 500}
@@ -290,3 +291,10 @@ def test_a_file_without_labels_is_told(command, tmp_path, table, text):
     code, out, err = command("compare", "--scores", table, "--by", tmp_path / "labels")
     assert (code, out) == (3, "")
     assert str(tmp_path / "labels") in err
+
+
+def test_a_mark_at_the_start_of_an_id_divides_nothing():
+    """Nothing stands before it: the query has no prefix, not one without a name, whatever marks follow."""
+    labels = labels_by_prefix(["/1", "/hot/1", "hot/1", "hot", "nq/2/3", "/", "x//1"], "/")
+    assert labels == {"prefix": {"hot/1": "hot", "nq/2/3": "nq", "x//1": "x"}}
+    assert labels_by_prefix(["::1", "a::1", ":::1"], "::") == {"prefix": {"a::1": "a"}}
