@@ -87,6 +87,8 @@ def drawn(draw, scale):
 def fitting(measure, assumed):
     """Is what the assumptions ask for known of the measure, and can engines for large files read what it needs?"""
     ties, plain = assumed.get("ties", "trec"), test_laws.plain(measure)
+    if assumed.get("unjudged") in ("relevant", "expected") and measure.judged_only:
+        return False
     if assumed.get("unjudged") == "expected" and (not measure.multilinear or plain.as_retrieved):
         return False
     if assumed.get("unjudged") == "expected" and ties == "expected" and plain.name in test_laws.NO_MEAN_OVER_BOTH:
