@@ -108,7 +108,7 @@ def test_cells_are_those_of_evaluation_in_memory(engine):
         rule, largest = examples["t0"].rule, max(3, *scale[1].values(), 3)
         measures = [measure for measure in test_laws.MEASURES if fitting(measure, assumed)]
         measures = [one for one in measures if (getattr(test_laws.plain(one), "max_grade", None) or largest) >= largest]
-        assert len(measures) > 50
+        assert len(measures) > (35 if assumed.get("unjudged") == "expected" else 50)  # primed ones are refused there
         expected = LOCAL(qrels, runs, measures, gain=rule, **assumed)
         scores = engine(qrels, runs, measures, gain=rule, **assumed)
         rows = [scores.query_ids.index(topic) for topic in expected.query_ids]
