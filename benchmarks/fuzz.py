@@ -31,7 +31,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fuzzing import hostile, kernel, objects, options, reading, writing
+from fuzzing import combinations, hostile, kernel, objects, options, reading, writing
 from fuzzing.case import Case, ViolationError, run, shortened
 from rankbounds.columns import native
 
@@ -45,6 +45,7 @@ PROPERTIES = {
     "writing": (writing.writing, 15),
     "objects": (objects.objects, 10),
     "commands": (options.commands, 25),
+    "combinations": (combinations.combinations, 2),
     "hostile": (hostile.hostile, 0.05),
     **({"kernel": (kernel.kernel, 40)} if native.built is not None else {}),
 }

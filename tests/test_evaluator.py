@@ -45,7 +45,8 @@ DOCUMENTS = [
 OPTIONS = [
     *({"ties": rule} for rule in ("trec", "run", "line", "docid", "best", "worst", "expected")),
     {"ties_key": {document: len(document) for document in DOCUMENTS}},
-    *({"unjudged": rule} for rule in ("relevant", "condensed")),
+    {"unjudged": "relevant", "measures": [name for name in MEASURES if name != "Bpref"]},  # which it cannot change
+    {"unjudged": "condensed"},
     {"unjudged": "expected", "q": 0.25, "measures": ["P@2", "RBP(p=0.8)", "RR"]},
     {"score_precision": "single"},
     {"gain": "1=3,2=9"},

@@ -21,6 +21,7 @@ from fuzzing.collection import Collection  # noqa: E402
 
 SEED = 1
 CASES = {"reading": 150, "agreeing": 60, "repeating": 60, "engines": 60, "writing": 80, "commands": 60, "hostile": 6}
+CASES["combinations"] = 10  # which has a test of its own
 
 
 @pytest.mark.parametrize("name", fuzz.PROPERTIES)

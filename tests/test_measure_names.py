@@ -22,8 +22,9 @@ from rankbounds.errors import UsageError
 from rankbounds.measures import REGISTRY, names, names_elsewhere, parse_measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.facts import Facts
-from rankbounds.measures.measure import Measure, RankWeighted
+from rankbounds.measures.measure import Measure, RankWeighted, explanation
 from rankbounds.measures.names import folded
+from rankbounds.measures.names_elsewhere import FAMILIES, NAMES, NICKNAMES
 
 MODULES = [
     importlib.import_module(f"rankbounds.measures.{module.name}") for module in pkgutil.iter_modules(measures.__path__)
@@ -498,6 +499,34 @@ def test_measures_can_be_copied(kind):
         measure = parse_measure(example)
         assert pickle.loads(pickle.dumps(measure)) == copy.deepcopy(measure) == measure
         assert hash(copy.copy(measure)) == hash(measure)
+
+
+@pytest.mark.parametrize("behind", ["@10", "(rel=2)", "'"])
+@pytest.mark.parametrize(("name", "ours"), [("recip_rank", "RR"), ("ndcg_cut", "nDCG"), ("set_map", "SetAP")])
+def test_a_name_of_trec_eval_that_takes_nothing_is_not_called_unknown(name, ours, behind):
+    with pytest.raises(rb.UsageError, match=f"takes no parameters.* Write {ours} in its place") as refused:
+        rb.parse_measure(name + behind)
+    assert "Did you mean" not in str(refused.value)
+
+
+def test_no_name_is_suggested_for_itself():
+    whole = {name for kind in REGISTRY.values() for name in kind.trec_names if "{" not in name}
+    for name in sorted(whole.union(FAMILIES, NICKNAMES, *NAMES.values())):
+        for behind in ("@10", "(rel=2)", "'"):
+            message = ""
+            try:
+                rb.parse_measure(name + behind)
+            except rb.UsageError as refused:
+                message = str(refused)
+            assert f'Did you mean "{name}"' not in message, name + behind
+
+
+def test_interpolated_precision_is_said_to_round_the_share():
+    """With floor(0.7 * 2 + 0.5) = 1 of two relevant documents, not with at least 1.4 of them, recall 0.7 is reached."""
+    assert rb.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "c"]}, "IPrec(recall=0.7)").value.item() == 1.0
+    first = explanation(REGISTRY["IPrec"]).partition("\n")[0]
+    assert "rounded" in first
+    assert "at least" not in first
 
 
 @pytest.mark.parametrize(("written", "meant"), [("P@10(rel=2)", "P(rel=2)@10"), ("MRR@10'", "RR'@10")])

@@ -175,6 +175,30 @@ def test_without_a_limit_bounds_hold_whatever_exists_and_are_approached(seed):
             assert math.isclose(low, min(values), abs_tol=1e-9), why
 
 
+@pytest.mark.parametrize("limit", [{}, {"most_relevant": 3}], ids=str)
+def test_a_list_without_documents_has_bounds(limit):
+    """Nothing is found in it, however many documents exist."""
+    qrels, run = {"found": {"a": 1}, "lacking": {"b": 1, "c": 0}}, {"found": ["a"]}
+    scores = rb.evaluate(qrels, run, MEASURES, open="collection", **limit).topic("lacking")
+    assert not np.isnan(scores.low).any()
+    at = scores.measures.index(parse_measure("SetAP"))
+    assert scores.value[0, 0, at] == scores.low[0, 0, at] == scores.high[0, 0, at] == 0
+
+
+@pytest.mark.parametrize("ties", ["best", "worst", "expected"])
+@pytest.mark.parametrize("bounds", ["unjudged", "both"])
+def test_bounds_over_treated_ties_allow_for_documents_elsewhere(ties, bounds):
+    """All is judged, and any order of b and c gives the same value: what exists elsewhere is all that is open."""
+    qrels, run = {"t": {"a": 1, "b": 0, "c": 0}}, {"t": {"a": 2, "b": 1, "c": 1}}
+    measures = ["AP", "Recall@2", "IPrec(recall=1)", "nDCG"]
+    options = {"ties": ties, "bounds": bounds, "open": "collection"}
+    scores = rb.evaluate(qrels, run, measures, **options)
+    assert (scores.value == 1).all()
+    assert (scores.low == 0).all()
+    limited = rb.evaluate(qrels, run, measures[:2], **options, most_relevant=5)
+    assert limited.low.ravel() == pytest.approx([0.2, 0.2])
+
+
 def rank_weight(rank: int) -> float:
     return 1 / math.log2(rank + 1)
 

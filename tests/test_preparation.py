@@ -77,6 +77,31 @@ def test_the_depth_follows_the_order_of_ties():
     assert rb.prepare(run, depth=1, ties="docid").to_dict() == {"q": {"a": 1.0}}
 
 
+def test_the_depth_follows_a_key_for_ties(tmp_path):
+    rows = (["q", "q", "q"], ["a", "b", "c"], [1.0, 1.0, 1.0])
+    key = {"a": 2, "b": 1, "c": 3}
+    assert rb.prepare(rb.Run.from_columns(*rows), depth=2, ties_key=key).to_dict() == {"q": {"a": 1.0, "b": 1.0}}
+    with pytest.raises(UsageError, match="goes with a key"):
+        rb.prepare(rb.Run.from_columns(*rows), depth=2, ties="key")
+    (tmp_path / "qrels").write_text("q 0 b 1\n")
+    (tmp_path / "run").write_text("".join(f"q Q0 {doc} 1 1.0 A\n" for doc in "abc"))
+    (tmp_path / "key").write_text("a 2\nb 1\nc 3\n")
+    words = ["evaluate", *(str(tmp_path / name) for name in ("qrels", "run")), "-m", "P@1", "--depth", "1"]
+    for engine in ("local", "stream"):
+        out = tmp_path / f"{engine}.json"
+        asked = ["--ties-key", str(tmp_path / "key"), "--engine", engine, "-o", str(out)]
+        assert main([*words, *asked]) == 0
+        assert json.loads(out.read_text())[0]["value"] == 1.0
+
+
+def test_a_document_has_the_stated_rank_of_its_best_chunk():
+    run = rb.Run.from_columns(["q"] * 4, ["a#1", "b#1", "a#2", "b#2"], [1, 2, 2, 1], [1, 3, 2, 4])
+    prepared = rb.prepare(run, documents_of="#")
+    assert prepared.stated_rank.tolist() == [3, 2]
+    assert rb.evaluate({"q": {"a": 1}}, prepared, "RR", ties="rank").value.item() == 1.0
+    assert rb.prepare(rb.Run.from_columns(["q"], ["a#1"], [1]), documents_of="#").stated_rank is None
+
+
 @pytest.mark.parametrize(("options", "told"), [({"depth": 0}, "from 1 on"), ({"documents_of": ""}, "cannot be empty")])
 def test_what_makes_no_sense(options, told):
     with pytest.raises(UsageError, match=told):

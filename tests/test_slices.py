@@ -13,6 +13,7 @@ import rankbounds as rb
 from rankbounds.comparison.significance import Resampling
 from rankbounds.comparison.slices import interaction_test
 from rankbounds.evaluation.run_notes import RunNotes
+from rankbounds.files.query_labels import labels_by_prefix
 from rankbounds.measures.reported import Reported, ReportedEffort
 
 FEW = {"resamples": 500}
@@ -353,3 +354,10 @@ def test_slices_of_one_topic_are_in_no_family():
     tested = [row for row in found.rows if row["topics"] > 1]
     assert [row["detectable"] for row in tested] == [row["detectable"] for row in alone.rows]
     assert [row["p_adjusted"] for row in tested] == [min(1.0, 2 * row["p_value"]) for row in tested]
+
+
+def test_a_mark_at_the_start_of_an_id_divides_nothing():
+    """Nothing stands before it: the query has no prefix, not one without a name, whatever marks follow."""
+    labels = labels_by_prefix(["/1", "/hot/1", "hot/1", "hot", "nq/2/3", "/", "x//1"], "/")
+    assert labels == {"prefix": {"hot/1": "hot", "nq/2/3": "nq", "x//1": "x"}}
+    assert labels_by_prefix(["::1", "a::1", ":::1"], "::") == {"prefix": {"a::1": "a"}}

@@ -12,6 +12,7 @@ from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
+from rankbounds.collection.tie_key import as_tie_key
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import FILES_READ, in_brief
 from rankbounds.commands.progress import doing, progress_on_terminal
@@ -127,13 +128,16 @@ def add_preparing(parser: argparse.ArgumentParser) -> None:
 def preparation_from(options: argparse.Namespace) -> Preparation:
     """What the options say is done to runs before they are scored."""
     given: dict[str, Any] = vars(options)
-    ties = given.get("ties")
+    depth = given.get("depth") if "drop_self" in given else None
+    key = as_tie_key(given["ties_key"]) if depth is not None and given.get("ties_key") is not None else None
+    ties = "key" if key is not None else given.get("ties")
     return Preparation(
         given.get("drop_self", False),
         given.get("documents_of"),
-        given.get("depth") if "drop_self" in given else None,
+        depth,
         cast(Order, ties) if ties in ORDERS else "trec",
         given.get("score_precision", "double"),
+        key,
     )
 
 

@@ -198,9 +198,12 @@ class Assumptions:
                     f"{measure} reads more of the judgments than grades (subtopics, strata), which only evaluation in "
                     'memory does. Use engine="local" (--engine local).'
                 )
-            if self.unjudged.name == "expected" and not (
-                measure.multilinear or measure.judged_only or measure.as_retrieved
-            ):
+            if measure.judged_only and self.unjudged.name in ("relevant", "expected"):
+                raise UsageError(
+                    f'{measure} drops unjudged documents by definition, so that unjudged="{self.unjudged.name}" would '
+                    "change nothing. Leave the rule or the measure out."
+                )
+            if self.unjudged.name == "expected" and not (measure.multilinear or measure.as_retrieved):
                 raise UsageError(
                     f"{measure} has no exact expected value over unjudged documents, because it is not a sum over "
                     'documents. Use unjudged="nonrelevant" and read the bounds, or a measure such as RBP, P, RR or DCG.'
@@ -243,13 +246,14 @@ class Assumptions:
         return found
 
     def low_high(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
-        """The bounds that were asked for; None where none are known."""
+        """The bounds that were asked for, with the value between them; None where none are known."""
         if self.bounds == "none":
             return None
         found = self._low_high(measure, rankings)
-        if found is None or not (measure.judged_only or self.unjudged.name == "condensed"):
-            return found
-        # The list that is scored lacks documents, and a fully judged list may never score the same.
+        if found is None:
+            return None
+        # Sums in another order round otherwise; and where the list that is scored lacks documents (condensed), a fully
+        # judged one may never score the same.
         value = self.value(measure, rankings)
         return np.minimum(found[0], value), np.maximum(found[1], value)
 

@@ -87,4 +87,4 @@ def labels_of(given: object, name: str, source: str = "labels") -> Labels:
 
 def labels_by_prefix(queries: list[str], mark: str) -> Labels:
     """What stands before the first such mark in each query's id, where one does."""
-    return {"prefix": {query: query.partition(mark)[0] for query in queries if mark in query[1:]}}
+    return {"prefix": {query: query.partition(mark)[0] for query in queries if query.find(mark) > 0}}

@@ -56,7 +56,7 @@ class Facts:
     list_only: ClassVar[bool] = False
     """The value is settled by the list alone, not by what else is relevant to the topic."""
     judged_only: ClassVar[bool] = False
-    """Unjudged documents are dropped before the value is computed."""
+    """Unjudged documents are dropped before the value is computed: no rule can make them count for anything."""
     as_retrieved: ClassVar[bool] = False
     """The value describes the list as it was retrieved, whatever is assumed of unjudged documents."""
     reads_judgments: ClassVar[bool] = False

@@ -22,7 +22,7 @@ POINTS = {11: tuple(tenth / 10 for tenth in range(11)), 3: (0.2, 0.5, 0.8)}
 
 
 class IPrec(Measure):
-    """The highest precision at any rank where at least this share of the relevant documents has been found.
+    """The highest precision at any rank by which this share of the relevant documents, rounded to whole ones, is found.
 
     The points of a recall-precision curve; 0 where that recall is never reached. As in trec_eval, recall r of R
     documents is reached with floor(r * R + 0.5) of them (version 10; version 9 has 0.9 in place of 0.5).
@@ -32,7 +32,7 @@ class IPrec(Measure):
     Parameters
     ----------
     recall : float, default 0
-        The share of the relevant documents that must have been found.
+        The share of the relevant documents that must have been found, rounded to a whole number of them.
     rel : float, default 1
         The lowest grade that counts as relevant.
 

@@ -40,7 +40,8 @@ def register(kind: type[Measure]) -> None:
 def class_named(name: str) -> type[Measure]:
     """The measure of this name or alias, whatever the case."""
     if not is_name(name):
-        raise UsageError(f'{_unknown(name)}{_suggestion(name)} "rankbounds measures" lists all.')
+        problem = _stands_alone(name) or f"{_unknown(name)}{_suggestion(name)}"
+        raise UsageError(f'{problem} "rankbounds measures" lists all.')
     return REGISTRY[_ours()[folded(name)]]
 
 
@@ -81,6 +82,16 @@ def _names_of(kind: type[Measure]) -> tuple[str, ...]:
 def _owner(name: str) -> type[Measure] | None:
     owner = REGISTRY.get(_owners.get(folded(name), ""))
     return owner if owner is not None and folded(name) in map(folded, _names_of(owner)) else None
+
+
+def _stands_alone(name: str) -> str:
+    """What to tell of a name of trec_eval's that something was added to; empty for any other."""
+    word = folded(name)
+    templates = {folded(known.partition("_{")[0]): kind.name for kind in REGISTRY.values() for known in kind.trec_names}
+    if word not in templates and word not in map(folded, (*FAMILIES, *NICKNAMES)):
+        return ""
+    instead = f" Write {templates[word]} in its place." if word in templates else ""
+    return f'"{name}" is a name of trec_eval\'s, which takes no parameters, no prime and no depth behind @.{instead}'
 
 
 def _unknown(name: str) -> str:

@@ -129,7 +129,8 @@ class SetAP(Measure):
 
     def value(self, rankings: Rankings) -> Floats:
         count = count_to_depth(self, rankings)
-        return quotient(count * count, rankings.length * rankings.num_relevant(self.rel))
+        length = np.maximum(rankings.length, 1)  # of an empty list nothing is found, however many are relevant
+        return quotient(count * count, length * rankings.num_relevant(self.rel))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         return self.value(rankings)

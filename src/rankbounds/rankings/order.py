@@ -16,9 +16,9 @@ Order = Literal["trec", "run", "line", "rank", "docid", "key"]
 Precision = Literal["double", "single"]
 
 
-def ranks(run: Run, order: Order = "trec", precision: Precision = "double") -> Ints:
+def ranks(run: Run, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None) -> Ints:
     """The rank of every row of a run within its topic, 1 at the top."""
-    rows, _ = ranked_rows(run, order=order, precision=precision)
+    rows, _ = ranked_rows(run, order=order, precision=precision, tie_key=tie_key)
     length = np.bincount(run.pairs.topic, minlength=len(run.pairs.topics))
     rank = np.empty(len(run), dtype=np.int64)
     rank[rows] = np.arange(len(run)) - np.repeat(np.cumsum(length) - length, length) + 1

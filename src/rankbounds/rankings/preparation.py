@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Ints
 from rankbounds.collection.run import Run
+from rankbounds.collection.tie_key import TieKey, as_tie_key
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import UsageError
@@ -23,12 +27,15 @@ class Preparation:
     depth: int | None = None
     order: Order = "trec"
     precision: Precision = "double"
+    tie_key: TieKey | None = None
 
     def __post_init__(self) -> None:
         if self.documents_of == "":
             raise UsageError("What separates a document's id from its chunk's cannot be empty: name it, as in #.")
         if self.depth is not None and self.depth < 1:
             raise UsageError(f"The depth of lists must be a whole number from 1 on, not {self.depth}.")
+        if self.depth is not None and (self.order == "key") != (self.tie_key is not None):
+            raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
 
     def __bool__(self) -> bool:
         return self.drop_self or self.documents_of is not None or self.depth is not None
@@ -52,7 +59,7 @@ class Preparation:
             run = run.take(np.flatnonzero(~itself))
             counts[2] = np.count_nonzero(itself)
         if self.depth is not None:
-            kept = np.flatnonzero(ranks(run, self.order, self.precision) <= self.depth)
+            kept = np.flatnonzero(ranks(run, self.order, self.precision, self.tie_key) <= self.depth)
             counts[3] = len(run) - kept.size
             run = run.take(kept)
         return run, counts
@@ -77,6 +84,7 @@ def prepare(
     documents_of: str | None = None,
     depth: int | None = None,
     ties: Order = "trec",
+    ties_key: TieKey | Mapping[Any, Any] | str | os.PathLike[str] | None = None,
 ) -> Run:
     """The run as some collections need it before it is scored.
 
@@ -91,8 +99,10 @@ def prepare(
         ``d7#3``). Of each document the chunk with the highest score is kept, under the document's id.
     depth : int, optional
         Keep so many documents of each list.
-    ties : {"trec", "run", "line", "rank", "docid"}
+    ties : {"trec", "run", "line", "rank", "docid", "key"}
         In which order documents of equal score stand, where the depth cuts between them.
+    ties_key : mapping or path, optional
+        ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
 
     Returns
     -------
@@ -112,7 +122,9 @@ def prepare(
     >>> rb.prepare(run, depth=1).to_dict()
     {'q': {'q#1': 4.0}}
     """
-    return Preparation(drop_self, documents_of, depth, ties)(run)
+    key = None if ties_key is None else as_tie_key(ties_key)
+    order: Order = "key" if key is not None and ties == "trec" else ties
+    return Preparation(drop_self, documents_of, depth, order, tie_key=key)(run)
 
 
 def _best_chunks(run: Run, separator: str) -> Run:
@@ -125,7 +137,7 @@ def _best_chunks(run: Run, separator: str) -> Run:
     first = np.ones(len(run), dtype=bool)
     first[1:] = np.diff(number[best_first]) != 0
     rows = np.sort(best_first[first])
-    return Run(run.name, whole.take(rows), run.score[rows])
+    return Run(run.name, whole.take(rows), run.score[rows], lambda: run.take(rows).stated_rank)
 
 
 def _length_before(ids: Ids, separator: bytes) -> Ints:

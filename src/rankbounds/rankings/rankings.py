@@ -206,8 +206,16 @@ class Rankings:
         )
 
     def open_to(self, most_relevant: float) -> Rankings:
-        """The same lists, for bounds that allow a topic so many relevant documents in the whole collection."""
-        return replace(self, most_relevant=most_relevant)
+        """The same lists, for bounds that allow a topic so many relevant documents in the whole collection.
+
+        They share no memory of lists derived from these, which allow for none.
+        """
+        kept = ("holes", "num_holes", "places of holes", "groups")
+        lists: Rankings = self.remembered(
+            ("open to", most_relevant),
+            lambda: replace(self, most_relevant=most_relevant, _memory=self._memory_of(*kept)),
+        )
+        return lists
 
     def room(self, known: Floats | Ints) -> Floats:
         """How many relevant documents nobody retrieved or judged each topic may have, beside so many known ones."""
