@@ -437,6 +437,17 @@ def test_goals_that_cannot_be_reached_are_told(collection, capsys):
     assert plan.documents  # and there is something to judge all the same
 
 
+def test_a_worker_imports_nothing_from_the_current_folder(tmp_path, monkeypatch):
+    for name in ("multiprocessing", "pickle", "rankbounds"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place not in ("", os.getcwd())])
+    worker = Worker(os.getpid)
+    assert worker() != os.getpid()
+    worker.close()
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="whether a process lives is read from /proc")
 def test_a_worker_works_elsewhere_and_ends_with_us(tmp_path):
     worker = Worker(FailsInTheEnd())

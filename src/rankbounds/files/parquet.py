@@ -90,7 +90,9 @@ def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> polar
     if content is None and not all(map(os.path.exists, parts)):
         raise DataError(path, "there is no such file.")
     given = [os.path.dirname(os.path.dirname(os.path.abspath(polars.__file__))), *(parts if content is None else ())]
-    trial = subprocess.run([sys.executable, "-I", "-c", _TRIAL, *given], input=content, capture_output=True, check=False)
+    trial = subprocess.run(
+        [sys.executable, "-I", "-c", _TRIAL, *given], input=content, capture_output=True, check=False
+    )
     if trial.returncode:
         last = trial.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise _no_parquet(path, ValueError(*last))
