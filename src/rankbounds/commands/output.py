@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankbounds.choices import check_choice
+from rankbounds.choices import check_choice, whole_number
 from rankbounds.commands.messages import say, screen_width
 from rankbounds.commands.progress import cleared
 from rankbounds.commands.progress import progress_on_terminal as progress_on_terminal
@@ -63,9 +63,10 @@ def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...]) -> Non
 
 
 def _digits(text: str) -> int:
-    if not text.isdecimal() or int(text[:3]) > MOST_DIGITS:
+    digits = whole_number(text, MOST_DIGITS)
+    if digits is None:
         raise argparse.ArgumentTypeError(f'digits are a whole number from 0 to {MOST_DIGITS}, not "{text}"')
-    return int(text)
+    return digits
 
 
 def add_terminal(parser: argparse.ArgumentParser) -> None:

@@ -80,7 +80,8 @@ class _ZstandardFrames(io.RawIOBase):
         import zstandard
 
         self._source = _WithMark(file)
-        self._reader: Any = zstandard.ZstdDecompressor().stream_reader(self._source, read_across_frames=True)
+        decompressor: Any = zstandard.ZstdDecompressor()
+        self._reader = decompressor.stream_reader(self._source, read_across_frames=True)
         self._held = b""
 
     def readable(self) -> bool:
