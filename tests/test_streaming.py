@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 import os
 import random
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.errors import DataError
+from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.engines import streaming
 from rankbounds.files import topic_batches
 from rankbounds.files.named_columns import RUN_COLUMNS
@@ -478,6 +479,30 @@ def test_lines_of_many_parts_are_found_in_the_file(tmp_path, monkeypatch):
     assert sorted(int(part.name) for part in in_rounds[0].parent.iterdir()) == list(range(40))
     with pytest.raises(DataError, match=r"run:(1235|3001)"):
         [file.part(part) for part in in_rounds]
+
+
+def test_parquet_in_a_compressed_file_is_refused_with_what_to_do(tmp_path):
+    polars.DataFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]}).write_parquet(tmp_path / "run.parquet")
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "run.gz").write_bytes(gzip.compress((tmp_path / "run.parquet").read_bytes()))
+    assert rb.evaluate(tmp_path / "qrels", tmp_path / "run.gz", "AP").value.item() == 1
+    with pytest.raises(UsageError, match=r"run.gz: only TREC.* can be read in pieces, .* Decompress it"):
+        streaming.evaluate(tmp_path / "qrels", tmp_path / "run.gz", "AP")
+
+
+@pytest.mark.parametrize("kind", ["gzip", "bz2", "lzma"])
+def test_damage_has_the_same_words_in_pieces(tmp_path, kind):
+    packed = importlib.import_module(kind).compress(b"".join(b"1 Q0 d%d 1 %d t\n" % (row, row) for row in range(2000)))
+    (tmp_path / "qrels").write_text("1 0 d1 1\n")
+    flipped = packed[:200] + bytes([packed[200] ^ 255]) + packed[201:]
+    for content in (packed[:-20], packed[:12], packed + packed[:40], flipped, packed[:-3] + b"abc"):
+        (tmp_path / "run").write_bytes(content)
+        told = []
+        for engine in (rb.evaluate, streaming.evaluate):
+            with pytest.raises(DataError, match="the compressed data are damaged") as error:
+                engine(tmp_path / "qrels", tmp_path / "run", "AP")
+            told.append(str(error.value))
+        assert told[0] == told[1]
 
 
 BLANK = {"empty": b"\n", "blanks": b" \t\n", "comments": b"#\n", "one line": b" "}

@@ -41,7 +41,9 @@ def is_damage(error: Exception) -> bool:
 
 def damaged(name: str, error: Exception) -> DataError:
     """What to tell of a file whose compressed data end or go wrong."""
-    told = str(error).strip().rstrip(".")
+    told = (
+        str(error).strip().rstrip(".").replace("Compressed file ended", "Compressed data ended")
+    )  # read at once or not
     return DataError(name, f"the compressed data are damaged{f' ({told})' if told else ''}.")
 
 
