@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+import zipfile
 from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
@@ -478,6 +479,41 @@ class TestAction:
             return ended, told["GITHUB_STEP_SUMMARY"].read_text(), outputs
 
         return run
+
+    def test_the_checkout_is_not_imported_while_packages_install(self, action, tmp_path):
+        """The current folder is whatever a pull request brings: venv.py and pip there do not run."""
+        checkout, place = tmp_path / "checkout", tmp_path / "place"
+        checkout.mkdir()
+        for name in ("venv.py", "pip.py", "ensurepip.py"):
+            (checkout / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+        place.mkdir()
+        wheel = place / "stub-1-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as file:
+            file.writestr("stub.py", "")
+            file.writestr("stub-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: stub\nVersion: 1\n")
+            file.writestr("stub-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            file.writestr("stub-1.dist-info/RECORD", "")
+        (step,) = (step for step in action["runs"]["steps"] if step.get("id") != "gate")
+        variables = {"PYTHON": sys.executable, "RUNNER_TEMP": str(place), "GITHUB_PATH": str(tmp_path / "path")}
+        ended = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+            env=os.environ | variables | {"PACKAGE": str(wheel)}, capture_output=True, text=True, cwd=checkout,
+        )  # fmt: skip
+        assert (ended.returncode, (tmp_path / "ran").exists()) == (0, False), ended.stderr
+        assert list((place / "rankbounds").rglob("stub.py"))
+        assert (tmp_path / "path").read_text().strip().startswith(str(place / "rankbounds"))
+
+    def test_inputs_are_never_options(self, run, tmp_path):
+        """Files whose names begin with - are files, and other values that do are refused as values."""
+        for name, file in (("--quiet", QRELS), ("-q", RERANKED), ("--verbose=1", DENSE)):
+            (tmp_path / name).write_bytes(file.read_bytes())
+        files = {"qrels": "--quiet", "baseline": "-q", "candidate": "--verbose=1"}
+        ended, _, outputs = run(**files, junit="--junit.xml")
+        assert (outputs["answer"], "gate undecided" in ended.stderr) == ("undecided", True)
+        assert (tmp_path / "--junit.xml").exists()
+        for name in ("baseline_scores", "fail_if", "margin", "undecided"):
+            ended, _, outputs = run(qrels=QRELS, candidate=DENSE, **{name: "--help"})
+            assert (ended.returncode, ended.stdout, outputs["answer"]) in ((2, "", "error"), (3, "", "error"))
 
     def test_inputs_reach_no_script_but_as_variables(self, action):
         """Whatever an input holds, the shell does not read it as a program."""

@@ -532,6 +532,16 @@ class TestParquet:
         with pytest.raises(DataError, match=r"run.parquet: cannot be read as Parquet"):
             read_parquet(str(tmp_path / "run.parquet"), RUN_COLUMNS)
 
+    def test_that_process_imports_nothing_from_the_current_folder(self, tmp_path, monkeypatch):
+        self.content(tmp_path)
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+        for name in ("polars", "io"):
+            (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\n")
+        monkeypatch.chdir(tmp_path)
+        assert len(read_parquet("whole.parquet", RUN_COLUMNS)) == 60
+        assert not Path("ran").exists()
+
     @pytest.mark.parametrize("odd", [["1"], {"a": 1}, [["d"]]], ids=["list", "struct", "list of lists"])
     def test_ids_that_are_lists_or_structs(self, tmp_path, capsys, qrels, odd):
         import polars

@@ -20,6 +20,7 @@ import pytest
 
 import browser
 import rankbounds as rb
+from rankbounds.choices import whole_number
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.errors import DataError, UsageError
@@ -31,7 +32,7 @@ from rankbounds.report.judging import server as serving
 from rankbounds.report.judging.desk import Desk, Settings, grades_from
 from rankbounds.report.judging.journal import Journal
 from rankbounds.report.judging.judgment_file import JudgmentFile
-from rankbounds.report.judging.planning import Goal, Planner, Planning
+from rankbounds.report.judging.planning import Goal, Planner, Planning, Retrieved
 from rankbounds.report.judging.worker import Worker
 from rankbounds.report.live import Live
 
@@ -161,6 +162,8 @@ def started(collection):
 def test_a_kill_at_any_moment_loses_nothing_that_was_called_saved(collection):
     before = (collection / "qrels.txt").read_bytes()
     (collection / "list.csv").write_text("query_id,doc_id,weight\n1,new,1\n")
+    found = [f"1 Q0 d{attempt}-{number} 1 {number} made" for attempt in range(3) for number in range(1, 2000)]
+    (collection / "runs" / "made.txt").write_text("\n".join(found) + "\n")
     saved, undone = {}, set()
     for attempt, moment in enumerate((0.02, 0.13, 0.31)):
         process, port = started(collection)
@@ -304,10 +307,46 @@ def test_bodies_that_are_no_judgment(served, body, capfd):
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("length", ["-1", "x", "9" * 30, "70000"])
+@pytest.mark.parametrize("length", ["-1", "x", "", "9" * 30, "70000", "0" * 20 + "70000", "0" * 5000 + "9" * 5000])
 def test_lengths_that_are_none(served, length):
     headers = {"X-Token": served.office.page_token, "Content-Length": length}
     assert served.ask("POST", "/state", **headers)[0].status == 400
+
+
+def test_zeros_before_a_number_do_not_count():
+    assert [whole_number(text, 16) for text in ("0", "7", "16", "0016", "0" * 9000 + "16")] == [0, 7, 16, 16, 16]
+    for text in ("17", "0017", "1600", "0" * 30 + "1600", "0" * 9000 + "9" * 9000, "", "-1", "+1", "1.0", "x"):
+        assert whole_number(text, 16) is None
+
+
+@pytest.mark.parametrize("given", [["--port", "0" * 20 + "70000"], ["--digits", "000400"], ["--grades", "0019"]])
+def test_zeros_before_options_do_not_count(collection, given, capsys):
+    command = "evaluate" if given[0] == "--digits" else "serve"
+    assert main([command, str(collection / "qrels.txt"), str(collection / "runs"), *given]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_only_documents_of_a_file_are_judged(collection):
+    (collection / "qrels.txt").write_text("1 0 judged 1\n1 0 pooled -1\n")
+    live = Live(str(collection / "qrels.txt"), [str(collection / "runs")], Choices(), judging=True)
+    run = rb.read_run(collection / "runs" / "bm25.txt")
+    topic, other = run.query_ids[:2]
+    retrieved = run[topic][0][0]
+    with Served(collection, grades=grades_from("3"), retrieved=Retrieved(live), worklist=(("9", "listed"),)) as served:
+        for query, doc in (("1", "pooled"), ("9", "listed"), (topic, retrieved)):
+            assert served.say("judge", **judgment(doc, query=query))[0] == 200
+        before = served.desk.journal.path.read_bytes()
+        for query, doc in (("1", "nobody's"), ("nobody's", retrieved), ("9", retrieved), (other, "listed")):
+            for what in ("judge", "skip"):
+                status, answer = served.say(what, **judgment(doc, query=query))
+                assert (status, answer["error"]) == (
+                    400, f'No run, no list and no judgment has document "{doc}" of query "{query}".'
+                )  # fmt: skip
+        assert served.desk.journal.path.read_bytes() == before
+        (collection / "runs" / "new.txt").write_text("1 Q0 nobody's 1 1 new\n")
+        assert served.say("judge", **judgment("nobody's"))[0] == 200
+        assert served.say("undo", judge="ann")[0] == 200
+        assert served.say("judge", **judgment("nobody's"))[0] == 200
 
 
 def test_an_error_that_nobody_foresaw_is_an_answer_too(served, monkeypatch, capfd):
@@ -435,6 +474,17 @@ def test_goals_that_cannot_be_reached_are_told(collection, capsys):
     plan = Planner(live, Goal(("dense", "nobody")))()
     assert 'no run "nobody"' in plan.trouble
     assert plan.documents  # and there is something to judge all the same
+
+
+def test_a_worker_imports_nothing_from_the_current_folder(tmp_path, monkeypatch):
+    for name in ("multiprocessing", "pickle", "rankbounds"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place not in ("", os.getcwd())])
+    worker = Worker(os.getpid)
+    assert worker() != os.getpid()
+    worker.close()
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="whether a process lives is read from /proc")

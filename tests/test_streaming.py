@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 import os
 import random
@@ -20,7 +21,10 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.cli import main
+from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.engines import streaming
+from rankbounds.files import topic_batches
+from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.scratch import remove_abandoned, scratch_folder
 from rankbounds.files.topic_batches import LargeFile
 from same_outcome import assert_same_outcome, split, streamed
@@ -417,19 +421,19 @@ def test_no_scratch_stays_behind(tmp_path, name):
 
 
 MEASURED = """
-import resource, sys
+import re, sys
 from rankbounds.evaluation.engines import streaming
 streaming.evaluate(sys.argv[1], sys.argv[2], ["AP", "RBP(p=0.8)"], memory="16M", threads=1)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the unit of the greatest memory is another elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="the greatest memory is read from /proc")
 def test_many_topics_take_the_memory_that_is_promised(tmp_path):
-    """For each topic some 100 bytes, and for each measure 24, or 48 with residuals."""
+    """For each topic some 100 bytes, and for each measure 24, or 48 with residuals, beside what is held at a time."""
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     taken = []
-    for topics in (30_000, 130_000):
+    for topics in (230_000, 330_000):
         qrels.write_text("".join(f"{topic} 0 d 1\n" for topic in range(topics)))
         run.write_text("".join(f"{topic} Q0 d 1 1 t\n" for topic in range(topics)))
         ended = subprocess.run(
@@ -437,3 +441,90 @@ def test_many_topics_take_the_memory_that_is_promised(tmp_path):
         )
         taken.append(int(ended.stdout) * 1024)
     assert taken[1] - taken[0] < 100_000 * 2 * (100 + 24 + 48)
+
+
+LIMITED = """
+import resource, sys
+import rankbounds as rb
+from rankbounds.evaluation.engines import streaming
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+scores = streaming.evaluate(sys.argv[1], sys.argv[2], "AP", memory=1 << 16)
+assert scores.to_dict() == rb.evaluate(sys.argv[1], sys.argv[2], "AP").to_dict()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits are set otherwise there")
+@pytest.mark.parametrize("whole", [True, False], ids=["runs split", "judgments and runs split"])
+def test_parts_may_be_more_than_files_that_are_open(tmp_path, whole):
+    rows = np.random.default_rng(1).permutation(20_000)
+    (tmp_path / "run").write_text("".join(f"{row % 500} Q0 document-{row} 1 {row} tag\n" for row in rows.tolist()))
+    judged = rows[: 900 if whole else None].tolist()
+    (tmp_path / "qrels").write_text("".join(f"{row % 500} 0 document-{row} {row % 2}\n" for row in judged))
+    ended = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(tmp_path / "qrels"), str(tmp_path / "run")], capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_lines_of_many_parts_are_found_in_the_file(tmp_path, monkeypatch):
+    """Split in rounds or at once: the same parts, and the line that an error names."""
+    lines = [f"{row % 97} Q0 d{row} 1 {row} tag" for row in range(3000)]
+    path = tmp_path / "run"
+    path.write_text("\n".join([*lines, lines[1234]]) + "\n")
+    file = LargeFile(str(path), RUN_COLUMNS, 1 << 12)
+    at_once = [part and part.read_text() for part in file.split(40, tmp_path)]
+    monkeypatch.setattr(topic_batches, "MOST_OPEN", 3)
+    in_rounds = file.split(40, tmp_path)
+    assert [part and part.read_text() for part in in_rounds] == at_once
+    assert sorted(int(part.name) for part in in_rounds[0].parent.iterdir()) == list(range(40))
+    with pytest.raises(DataError, match=r"run:(1235|3001)"):
+        [file.part(part) for part in in_rounds]
+
+
+def test_parquet_in_a_compressed_file_is_refused_with_what_to_do(tmp_path):
+    polars.DataFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]}).write_parquet(tmp_path / "run.parquet")
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "run.gz").write_bytes(gzip.compress((tmp_path / "run.parquet").read_bytes()))
+    assert rb.evaluate(tmp_path / "qrels", tmp_path / "run.gz", "AP").value.item() == 1
+    with pytest.raises(UsageError, match=r"run.gz: only TREC.* can be read in pieces, .* Decompress it"):
+        streaming.evaluate(tmp_path / "qrels", tmp_path / "run.gz", "AP")
+
+
+@pytest.mark.parametrize("kind", ["gzip", "bz2", "lzma"])
+def test_damage_has_the_same_words_in_pieces(tmp_path, kind):
+    packed = importlib.import_module(kind).compress(b"".join(b"1 Q0 d%d 1 %d t\n" % (row, row) for row in range(2000)))
+    (tmp_path / "qrels").write_text("1 0 d1 1\n")
+    flipped = packed[:200] + bytes([packed[200] ^ 255]) + packed[201:]
+    for content in (packed[:-20], packed[:12], packed + packed[:40], flipped, packed[:-3] + b"abc"):
+        (tmp_path / "run").write_bytes(content)
+        told = []
+        for engine in (rb.evaluate, streaming.evaluate):
+            with pytest.raises(DataError, match="the compressed data are damaged") as error:
+                engine(tmp_path / "qrels", tmp_path / "run", "AP")
+            told.append(str(error.value))
+        assert told[0] == told[1]
+
+
+BLANK = {"empty": b"\n", "blanks": b" \t\n", "comments": b"#\n", "one line": b" "}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the greatest memory is read from /proc")
+@pytest.mark.parametrize("kind", BLANK)
+@pytest.mark.parametrize("what", ["run", "qrels"])
+def test_what_holds_no_data_takes_no_memory(tmp_path, kind, what):
+    """40 MB of blank lines in a few kilobytes: as much memory as without them."""
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
+    texts = {"qrels": "1 0 d 1\n2 0 e 1\n", "run": "1 Q0 d 1 1 t\n2 Q0 e 1 1 t\n"}
+    blank = BLANK[kind] * (40_000_000 // len(BLANK[kind]) // (4 if kind == "comments" else 1))
+    taken = []
+    for added in (b"", blank):
+        for name, text in texts.items():
+            half = len(text) // 2
+            content = text[:half].encode() + (added + b"\n" if name == what else b"") + text[half:].encode()
+            (tmp_path / name).write_bytes(zstandard.ZstdCompressor().compress(content))
+        ended = subprocess.run(
+            [sys.executable, "-c", MEASURED, str(tmp_path / "qrels"), str(tmp_path / "run")],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        taken.append(int(ended.stdout) * 1024)
+    assert taken[1] - taken[0] < 16 << 20

@@ -316,12 +316,13 @@ FILES = {"scores.txt": "table", "scores": "table"} | {f"scores.{ending}": kind f
 def test_the_ending_says_the_format(command, tmp_path, name):
     files = write_collection(tmp_path, ["one", "two"])
     kind = FILES[name.lower()]
-    if kind == "junit":  # of a gate alone: for other results the ending says nothing
+    if kind == "junit":  # of a gate alone
         gate = ("compare", *files, "--resamples", "20", "--fail-if", "RBP < 0.1", "-o", tmp_path / name)
         assert command(*gate)[0] in (0, 1, 4)
         assert (tmp_path / name).read_text().startswith("<?xml")
-        kind = "table"
         (tmp_path / name).unlink()
+        assert command("evaluate", *files, "-o", tmp_path / name)[0] == 2
+        return
     code, out, err = command("evaluate", *files, "-o", tmp_path / name)
     assert (code, out) == (0, "")
     assert err.startswith(f"rankbounds: wrote {tmp_path / name} (")

@@ -634,3 +634,66 @@ def test_names_of_runs_steer_no_terminal(command, tmp_path):
     assert r"(\x9b31mrun: 2)" in err
     _, _, err = command("bands", tmp_path / "run", "--rho", "2", "-o", tmp_path / "out")
     assert err.splitlines()[-1].startswith(r"rankbounds: \x9b31mrun: ")
+
+
+DEMO_QRELS, DEMO_RUN = DATA / "qrels.txt", DATA / "runs" / "bm25.txt"
+
+
+class TestNamesOfOutputs:
+    """What a name promises is written, or nothing is."""
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            ("evaluate", DEMO_QRELS, DEMO_RUN, "-o", "fig.pdf"),
+            ("evaluate", DEMO_QRELS, DEMO_RUN, "-o", "out.xlsx"),
+            ("evaluate", DEMO_QRELS, DEMO_RUN, "-o", "out.xml"),
+            ("compare", DEMO_QRELS, DEMO_RUN, DEMO_RUN, "-o", "out.svg"),
+            ("pool", DEMO_RUN, "--depth", 3, "-o", "out.json"),
+            ("reduce", DEMO_QRELS, "--rate", 50, "-o", "out.json"),
+            ("report", DEMO_QRELS, DEMO_RUN, "-o", "page.pdf"),
+            ("transfer", "0.4321", "--p", 0.95, "--to", 0.8, "--figure", "x.md"),
+        ],
+        ids=lambda asked: f"{asked[0]} {asked[-1]}",
+    )
+    def test_endings_that_are_not_understood_are_refused_before_anything(self, asked, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        assert main([str(word) for word in asked]) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n"), str(asked[-1]) in err) == ("", 1, True)
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(
+        "more", [["-o", "out.txt"], ["-o", "p0.8"], ["-o", "plain"], ["-o", "a.dat", "--format", "csv"]]
+    )
+    def test_endings_that_say_nothing(self, more, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        assert main(["evaluate", str(DEMO_QRELS), str(DEMO_RUN), *more]) == 0
+        assert Path(more[1]).stat().st_size
+
+    @pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="standard input has no name here")
+    def test_the_file_that_standard_input_is_stays(self, tmp_path):
+        run = tmp_path / "r.txt"
+        run.write_bytes(DEMO_RUN.read_bytes())
+        with open(run, "rb") as given:
+            ended = subprocess.run(
+                [sys.executable, "-m", "rankbounds", "evaluate", str(DEMO_QRELS), "-", "-o", str(run)],
+                stdin=given, capture_output=True, text=True,
+            )  # fmt: skip
+        assert (ended.returncode, "would be replaced" in ended.stderr) == (2, True)
+        assert run.read_bytes() == DEMO_RUN.read_bytes()
+
+    def test_a_report_that_nobody_named_replaces_none(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        asked = ["report", str(DEMO_QRELS), str(DEMO_RUN), "-m", "AP"]
+        assert main(asked) == 0
+        Path("report.html").write_text("mine")
+        assert main(asked) == 2
+        assert "report.html exists already" in capsys.readouterr().err
+        assert Path("report.html").read_text() == "mine"
+        assert main([*asked, "-o", "report.html"]) == 0
+
+    def test_every_file_that_is_written_is_told(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        assert main(["evaluate", str(DEMO_QRELS), str(DEMO_RUN), "--bibtex", "c.bib"]) == 0
+        assert "wrote c.bib" in capsys.readouterr().err

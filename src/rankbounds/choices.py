@@ -21,6 +21,12 @@ def check_persistence(p: float) -> float:
     return float(p)
 
 
+def whole_number(text: str, most: int) -> int | None:
+    """The number that digits stand for, if it is no larger than ``most``; zeros before it do not count."""
+    digits = text.lstrip("0")[: len(str(most)) + 1] or "0"
+    return int(digits) if text.isdecimal() and int(digits) <= most else None
+
+
 def check_share(what: str, value: float) -> float:
     """A number that must lie strictly between 0 and 1."""
     if not 0 < value < 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from rankbounds.commands.output import wrote
 from rankbounds.files.writing import writing
 
 
@@ -19,3 +20,4 @@ def write_bibtex(options: argparse.Namespace, entries: str) -> None:
     if options.bibtex:
         with writing(options.bibtex) as out:
             out.write(entries)
+        wrote(options.bibtex)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankbounds.choices import check_choice
+from rankbounds.choices import check_choice, whole_number
 from rankbounds.commands.messages import say, screen_width
 from rankbounds.commands.progress import cleared
 from rankbounds.commands.progress import progress_on_terminal as progress_on_terminal
@@ -32,7 +32,9 @@ ENDINGS = {
     "json": "json", "jsonl": "jsonl", "ndjson": "jsonl", "csv": "csv", "tsv": "tsv", "parquet": "parquet",
     "tex": "latex", "md": "markdown", "html": "html", "htm": "html", "xml": "junit",
 }  # fmt: skip
-"""Endings of files that say in which format to write; others, such as .txt, say nothing."""
+"""Endings of files that say in which format to write."""
+PLAIN_ENDINGS = ("", "txt", "text", "out", "log", "trec", "qrels", "run", "res", "eval")
+"""Endings that say nothing of the format. Others are refused, unless --format says what is meant."""
 MOST_DIGITS = 15
 
 
@@ -63,9 +65,10 @@ def add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...]) -> Non
 
 
 def _digits(text: str) -> int:
-    if not text.isdecimal() or int(text[:3]) > MOST_DIGITS:
+    digits = whole_number(text, MOST_DIGITS)
+    if digits is None:
         raise argparse.ArgumentTypeError(f'digits are a whole number from 0 to {MOST_DIGITS}, not "{text}"')
-    return int(text)
+    return digits
 
 
 def add_terminal(parser: argparse.ArgumentParser) -> None:
@@ -101,11 +104,15 @@ def _format_of_ending(options: argparse.Namespace) -> str | None:
     name = os.path.basename(options.output or "").lower()
     ending = name.rpartition(".")[2] if "." in name else ""
     named = ENDINGS.get(ending)
-    if named is None or (named == "junit" and named not in options.formats):
+    if named is None and (ending in PLAIN_ENDINGS or not ending[0].isalpha()):
         return None
+    if named is None and getattr(options, "format", None) and len(options.formats) > 1:
+        return None  # --format says what is meant
     if named not in options.formats:
+        reject_compressed(name)
         raise UsageError(
-            f'-o {options.output}: "{options.command}" cannot write {named}. Known: {", ".join(options.formats)}.'
+            f'-o {options.output}: "{options.command}" cannot write {named or f".{ending}"}. Known: '
+            f"{', '.join(options.formats)}."
         )
     return named
 
@@ -134,12 +141,17 @@ def check_outputs(options: argparse.Namespace, outputs: Sequence[str] | None = N
         outputs = [name for name in written if isinstance(name, str)]
     for name in outputs:
         reject_compressed(name)
+    if not getattr(options, "formats", None) and getattr(options, "output", None):
+        options.formats = ("trec", "csv", "tsv", "jsonl")  # what judgments are written as
+        _format_of_ending(options)
+    if getattr(options, "figure", None):
+        _figure_ending(options.figure)
     reject_inputs(outputs, _files_read(options) if any(map(os.path.isfile, outputs)) else ())
 
 
 def _files_read(options: argparse.Namespace) -> list[str]:
     from rankbounds.commands.run_names import name_and_path
-    from rankbounds.files.opening import expand
+    from rankbounds.files.opening import STANDARD_INPUT, expand
 
     paths: list[str] = []
     for option in FILES_READ:
@@ -148,7 +160,7 @@ def _files_read(options: argparse.Namespace) -> list[str]:
             if isinstance(path, str):
                 with contextlib.suppress(RankboundsError):  # the command tells of what is not there
                     paths += expand([name_and_path(path)[1]])
-    return paths
+    return ["/dev/stdin" if path == STANDARD_INPUT else path for path in paths]  # whichever file that is
 
 
 def write_rows(options: argparse.Namespace, rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> None:
@@ -188,13 +200,18 @@ FIGURES = ("svg", "png", "pdf")
 
 def write_figure(path: str, draw: Callable[[], Any]) -> None:
     """What ``draw`` draws, in the format that the file's ending names."""
-    ending = path.rpartition(".")[2].lower()
-    if ending not in FIGURES:
-        raise UsageError(f'A figure cannot be "{path}". Known endings: {", ".join(FIGURES)}.')
+    ending = _figure_ending(path)
     axes = draw()
     with writing(path, "wb") as out:
         axes.get_figure().savefig(out, format=ending, dpi=200, bbox_inches="tight")
     wrote(path)
+
+
+def _figure_ending(path: str) -> str:
+    ending = path.rpartition(".")[2].lower()
+    if ending not in FIGURES:
+        raise UsageError(f'A figure cannot be "{path}". Known endings: {", ".join(FIGURES)}.')
+    return ending
 
 
 def wrote(path: str) -> None:

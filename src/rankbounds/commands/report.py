@@ -8,9 +8,10 @@ options and seed. With --scores it is made from tables of scores: what needs jud
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
-from rankbounds.commands.output import progress_on_terminal, write_text
+from rankbounds.commands.output import check_outputs, progress_on_terminal, write_text
 from rankbounds.commands.reading import (
     add_calibrate,
     add_inputs,
@@ -20,7 +21,10 @@ from rankbounds.commands.reading import (
     score_tables_from,
 )
 from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, tabled_from
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+
+PAGE = "report.html"
 
 if TYPE_CHECKING:
     from rankbounds.report import Choices
@@ -31,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     add_score_tables(parser)
     add_choices(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", default="report.html", help="the page (default report.html)")
+    parser.add_argument("-o", "--output", metavar="FILE", help=f"the page (default {PAGE}, unless it exists)")
     parser.set_defaults(format="html", formats=("html",))
 
 
@@ -69,6 +73,11 @@ def run(options: argparse.Namespace) -> int:
     """Gather, and write the page."""
     from rankbounds.report import gather, gather_scores, page
 
+    if options.output is None:
+        options.output = PAGE
+        check_outputs(options)
+        if os.path.lexists(PAGE):
+            raise UsageError(f"{PAGE} exists already: name the page with -o, which replaces it.")
     if options.scores:
         scores = tabled_from(options, score_tables_from(options))
         files = [path for _, path in score_table_files(options)]

@@ -15,6 +15,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
+from rankbounds.choices import whole_number
 from rankbounds.commands.judge_next import compared_from
 from rankbounds.commands.messages import say
 from rankbounds.commands.progress import rest
@@ -72,9 +73,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _port(text: str) -> int:
-    if not text.isdecimal() or int(text[:20]) > LAST_PORT:
+    port = whole_number(text, LAST_PORT)
+    if port is None:
         raise argparse.ArgumentTypeError(f'"{text}" is no port, which is a whole number from 0 to {LAST_PORT}')
-    return int(text)
+    return port
 
 
 def _share(text: str) -> float:
@@ -117,7 +119,7 @@ def _judging(options: argparse.Namespace, live: Live) -> Office:
     from rankbounds.report.judging.desk import Desk, Settings, check_name, grades_from
     from rankbounds.report.judging.journal import Journal
     from rankbounds.report.judging.judgment_file import JudgmentFile
-    from rankbounds.report.judging.planning import Goal, Planning
+    from rankbounds.report.judging.planning import Goal, Planning, Retrieved
     from rankbounds.report.judging.server import Office
 
     goal = Goal(compared_from(options.compare), options.until, options.seed)
@@ -133,6 +135,7 @@ def _judging(options: argparse.Namespace, live: Live) -> Office:
         None if options.worklist is None else tuple(listed_documents(options.worklist)),
         options.shared,
         _user() if not options.judge else "",
+        Retrieved(live),
     )
     source = options.labels.split(",")[0].strip() if options.labels else None
     file = JudgmentFile(options.qrels, formats=options.read_as, columns=options.columns, source=source)

@@ -41,44 +41,71 @@ def is_damage(error: Exception) -> bool:
 
 def damaged(name: str, error: Exception) -> DataError:
     """What to tell of a file whose compressed data end or go wrong."""
-    told = str(error).strip().rstrip(".")
+    told = (
+        str(error).strip().rstrip(".").replace("Compressed file ended", "Compressed data ended")
+    )  # read at once or not
     return DataError(name, f"the compressed data are damaged{f' ({told})' if told else ''}.")
 
 
-class _ZstandardFrames(io.RawIOBase):
-    """Decompresses frame after frame. Unlike the package's own readers it tells a frame that does not end."""
+_MARK = b"\x00the end of the data\x00"
+
+
+class _WithMark(io.RawIOBase):
+    """The bytes of a file, and behind them a frame of zstandard that holds the mark."""
 
     def __init__(self, file: IO[bytes]) -> None:
         import zstandard
 
-        self._file, self._new_frame = file, zstandard.ZstdDecompressor().decompressobj
-        self._frame: Any = None
-        self._given, self._ready = b"", memoryview(b"")
+        self._file, self._rest = file, zstandard.ZstdCompressor().compress(_MARK)
+
+    def read(self, size: int = -1) -> bytes:
+        """So many bytes at most."""
+        data = self._file.read(size)
+        if not data:
+            data, self._rest = self._rest[:size], self._rest[size:]
+        return data
+
+    def close(self) -> None:
+        """Close the file as well."""
+        self._file.close()
+        super().close()
+
+
+class _ZstandardFrames(io.RawIOBase):
+    """Decompresses frame after frame, and no more at a time than is asked for, however much a few bytes hold.
+
+    The package's own reader cannot tell a frame that was cut off from one that ends. So a frame of our own follows the
+    data: what it holds comes last only if all frames before it are whole.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        import zstandard
+
+        self._source = _WithMark(file)
+        decompressor: Any = zstandard.ZstdDecompressor()
+        self._reader = decompressor.stream_reader(self._source, read_across_frames=True)
+        self._held = b""
 
     def readable(self) -> bool:
         """It can be read."""
         return True
 
     def readinto(self, target: Any) -> int:
-        """Fill the target with what comes next."""
-        while not self._ready:
-            self._given = self._given or self._file.read(1 << 16)
-            if not self._given:
-                if self._frame is not None:
+        """Fill the target with what comes next, holding back what may be the mark."""
+        while len(self._held) <= len(_MARK):
+            data = self._reader.read(max(len(target), len(_MARK)))
+            if not data:
+                if self._held != _MARK:
                     raise EOFError("they end in the middle of a frame")
                 return 0
-            self._frame = self._frame or self._new_frame()
-            self._ready = memoryview(self._frame.decompress(self._given))
-            self._given = self._frame.unused_data if self._frame.eof else b""
-            if self._frame.eof:
-                self._frame = None
-        count = min(len(target), len(self._ready))
-        target[:count], self._ready = self._ready[:count], self._ready[count:]
+            self._held += data
+        count = min(len(target), len(self._held) - len(_MARK))
+        target[:count], self._held = self._held[:count], self._held[count:]
         return count
 
     def close(self) -> None:
         """Close the file as well."""
-        self._file.close()
+        self._source.close()
         super().close()
 
 
@@ -137,4 +164,5 @@ def _decompressed_zstandard(data: bytes) -> bytes:
 
         return bytes(zstd.decompress(data))
     except ImportError:
-        return _ZstandardFrames(io.BytesIO(data)).readall() or b""
+        frames = io.BufferedReader(_ZstandardFrames(io.BytesIO(data)), 1 << 20)
+        return b"".join(iter(lambda: frames.read(1 << 20), b""))

@@ -75,7 +75,11 @@ def read_frame(path: str, content: bytes | None = None) -> polars.DataFrame:
         return _polars().DataFrame(table.to_pydict(), strict=False)
 
 
-_TRIAL = "import io, sys, polars; polars.read_parquet(sys.argv[1:] or io.BytesIO(sys.stdin.buffer.read()))"
+_TRIAL = (
+    "import io, sys; sys.path.append(sys.argv[1]); import polars; "
+    "polars.read_parquet(sys.argv[2:] or io.BytesIO(sys.stdin.buffer.read()))"
+)
+"""Run in isolated mode, which imports nothing from the current folder, with the place where polars was found here."""
 
 
 def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> polars.DataFrame:
@@ -85,8 +89,10 @@ def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> polar
 
     if content is None and not all(map(os.path.exists, parts)):
         raise DataError(path, "there is no such file.")
-    given = parts if content is None else []
-    trial = subprocess.run([sys.executable, "-c", _TRIAL, *given], input=content, capture_output=True, check=False)
+    given = [os.path.dirname(os.path.dirname(os.path.abspath(polars.__file__))), *(parts if content is None else ())]
+    trial = subprocess.run(
+        [sys.executable, "-I", "-c", _TRIAL, *given], input=content, capture_output=True, check=False
+    )
     if trial.returncode:
         last = trial.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise _no_parquet(path, ValueError(*last))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import math
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -30,14 +31,22 @@ from rankbounds.files.frame_columns import ids_of_series
 from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, told_once
 from rankbounds.files.named_columns import QRELS_COLUMNS, ColumnNames, Columns
 from rankbounds.files.opening import STANDARD_INPUT, Text, stream, text_of
-from rankbounds.files.text_blocks import blocks_of_lines, first_fields, inner_text, queries_of, read_fully
+from rankbounds.files.text_blocks import (
+    blocks_of_lines,
+    first_fields,
+    inner_text,
+    lines_of_data,
+    queries_of,
+    read_fully,
+    shortened,
+)
 from rankbounds.files.trec import Layout, NothingReadError, TrecLines
 
 ROW_BYTES = 50
 """What a row of Parquet counts for: about as much as a line of text."""
-COMPRESSED = 6
-"""How many times its size a compressed file is taken to have when it is read."""
 SPLIT_BYTES = 1 << 24
+MOST_OPEN = 64
+"""Files that are written at a time; systems let a process have a few hundred open, or fewer."""
 Piece = TrecLines | Columns
 
 
@@ -93,6 +102,11 @@ class LargeFile:
             return
         with stream(self.path) as file:
             start = file.read(1 << 16)
+        if start.startswith(parquet.MAGIC):
+            raise UsageError(
+                f"{self.path}: only TREC files and Parquet can be read in pieces, and this is Parquet "
+                "that was compressed once more. Decompress it, or evaluate in memory (--engine local)."
+            )
         kind = recognised(text_of(self.path, start), self.path)
         if kind != "trec":
             raise UsageError(
@@ -100,12 +114,18 @@ class LargeFile:
                 "evaluate in memory (--engine local)."
             )
 
-    def size(self) -> int:
-        """How many bytes of text this is, about."""
+    def size(self, most: float = math.inf) -> int:
+        """How many bytes of text this is, about; a compressed file is read to know that, until it exceeds ``most``."""
         if self.parquet:
             with parquet.damage_told(self.path):
                 return sum(map(parquet.rows_of, parquet.files_of(self.path))) * ROW_BYTES
-        return Path(self.path).stat().st_size * (COMPRESSED if is_compressed(self.path) else 1)
+        if not is_compressed(self.path):
+            return Path(self.path).stat().st_size
+        size = 0
+        with stream(self.path) as file:
+            while size < most and (block := file.read(SPLIT_BYTES >> 4)):
+                size += len(block)
+        return size
 
     def grouped(self) -> Iterator[Piece]:
         """The file in pieces of whole topics; an error as soon as a topic turns up again in a later piece."""
@@ -116,7 +136,7 @@ class LargeFile:
             yield piece
 
     def _grouped_lines(self) -> Iterator[TrecLines]:
-        before, first_line = 0, self._first_line()
+        first_line = self._first_line()
         with stream(self.path) as file:
             carried = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
             while True:
@@ -128,12 +148,13 @@ class LargeFile:
                 if not content:
                     return
                 if not end:
-                    carried = content
+                    carried = shortened(content)
                     continue
-                try:
-                    lines = self._parsed(inner_text(self.path, content[:end], before), first_line)
+                content, rest = lines_of_data(content[:end]), shortened(content[end:])
+                try:  # which line of the file this is does not matter: whoever meets an error reads the file again
+                    lines = self._parsed(inner_text(self.path, content, 0), first_line)
                 except NothingReadError:
-                    carried, before = content[end:], before + content.count(b"\n", 0, end)
+                    carried = rest
                     if at_end:
                         return
                     continue
@@ -141,12 +162,10 @@ class LargeFile:
                     yield lines
                     return
                 whole = _rows_before_last_topic(lines.pairs.topic)
+                kept = _line_start(lines.pairs.docs, whole) - PADDING if whole else 0
+                carried = content[kept:] + rest
                 if not whole:
-                    carried = content  # one topic, and no end of it yet
-                    continue
-                kept = _line_start(lines.pairs.docs, whole) - PADDING
-                carried = content[kept:]
-                before += content.count(b"\n", 0, kept)
+                    continue  # one topic, and no end of it yet
                 pairs = lines.pairs.take(slice(0, whole)).without_unused_topics()
                 yield TrecLines(pairs, lines.value[:whole], lines.layout, lines.tag)
 
@@ -194,11 +213,30 @@ class LargeFile:
 
     def _split_lines(self, parts: int, folder: Path) -> list[Path | None]:
         names = [folder / str(number) for number in range(parts)]
-        with contextlib.ExitStack() as stack:
-            out = [stack.enter_context(open(name, "wb")) for name in names]
-            for content, _ in blocks_of_lines(self.path, self._block_bytes):
-                _distribute(inner_text(self.path, content, 0), out)
+        self._distribute(self.path, names, 0, parts)
         return [name if name.stat().st_size else None for name in names]
+
+    def _distribute(self, source: str, names: list[Path], first: int, parts: int) -> None:
+        """Write each line to the file of its topic's part, of which these are the names, from number ``first`` on.
+
+        Where they are more than may be open at a time, neighbours share a file at first, which is then split in turn.
+        """
+        step = 1
+        while step * MOST_OPEN < len(names):
+            step *= MOST_OPEN
+        shares = [names[at : at + step] for at in range(0, len(names), step)]
+        files = [share[0] if step == 1 else share[0].with_suffix(f".{step}") for share in shares]
+        with contextlib.ExitStack() as stack:
+            out = [stack.enter_context(open(file, "wb")) for file in files]
+            for content, _ in blocks_of_lines(source, self._block_bytes):
+                text = inner_text(self.path, lines_of_data(content), 0)
+                used, queries = queries_of(text)
+                part = (queries.hashes() % np.uint64(parts)).astype(np.int64)
+                _write_lines(text, used, (part - first) // step, out)
+        if step > 1:
+            for number, (file, share) in enumerate(zip(files, shares, strict=True)):
+                self._distribute(str(file), share, first + number * step, parts)
+                file.unlink()
 
     def _split_frames(self, parts: int, folder: Path) -> list[Path | None]:
         polars = _polars()
@@ -230,7 +268,7 @@ class LargeFile:
         """The topics of all lines or rows, a stretch of the file at a time."""
         if not self.parquet:
             for content, _ in blocks_of_lines(self.path, self._block_bytes):
-                yield queries_of(inner_text(self.path, content, 0))[1]
+                yield queries_of(inner_text(self.path, lines_of_data(content), 0))[1]
             return
         for frame in self._frames():
             yield ids_of_series(_query_column(frame, self.names))
@@ -354,17 +392,15 @@ def _line_start(docs: Ids, row: int) -> int:
     return at
 
 
-def _distribute(text: Text, out: list[Any]) -> None:
-    """Write each line to the file of its topic's part."""
-    used, queries = queries_of(text)
+def _write_lines(text: Text, used: Ints, number: Ints, out: list[Any]) -> None:
+    """Write the lines that hold data to the files of these numbers."""
     lines = text.tobytes().split(b"\n")
-    part = (queries.hashes() % np.uint64(len(out))).astype(np.int64)
-    order = np.argsort(part, kind="stable")
-    edges = np.searchsorted(part[order], np.arange(len(out) + 1))
-    for number in np.flatnonzero(np.diff(edges)).tolist():
-        rows = used[order[edges[number] : edges[number + 1]]].tolist()
+    order = np.argsort(number, kind="stable")
+    edges = np.searchsorted(number[order], np.arange(len(out) + 1))
+    for file in np.flatnonzero(np.diff(edges)).tolist():
+        rows = used[order[edges[file] : edges[file + 1]]].tolist()
         chosen = itemgetter(*rows)(lines) if len(rows) > 1 else (lines[rows[0]],)
-        out[number].write(b"\n".join(chosen) + b"\n")
+        out[file].write(b"\n".join(chosen) + b"\n")
 
 
 def _polars() -> Any:

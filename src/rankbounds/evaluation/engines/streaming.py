@@ -86,7 +86,7 @@ def evaluate(
     judgments = large(_path(qrels, "Judgments"), QRELS_COLUMNS)
     named = list(_named_files(runs))
     several = [large(path, RUN_COLUMNS.renamed(columns)) for _, path in named]
-    whole = judgments.path != STANDARD_INPUT and judgments.size() < budget // QRELS_SHARE
+    whole = judgments.path != STANDARD_INPUT and judgments.size(budget // QRELS_SHARE) < budget // QRELS_SHARE
     if not whole and (labels or columns or formats):
         raise UsageError(
             f"{judgments.path}: labels, columns and formats are for judgments that fit into memory. Allow more memory."

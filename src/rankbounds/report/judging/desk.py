@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from rankbounds.choices import whole_number
 from rankbounds.errors import DataError, RankboundsError, UsageError
 from rankbounds.files.document_texts import DocumentTexts
 from rankbounds.files.pair_files import decimal, shown
@@ -52,6 +53,8 @@ class Settings:
     """The share of documents that every judge is asked about."""
     user: str = ""
     """The name to begin with, where any may be said."""
+    retrieved: Callable[[Pair], bool] | None = None
+    """Is this document in the list of a run for this query? Without it, any document may be judged."""
 
 
 class Desk:
@@ -87,6 +90,7 @@ class Desk:
     def judge(self, judge: str, pair: Pair, grade: float, key: str = "") -> tuple[Entry, str]:
         """Save a judgment; the entry, and what there is to say of it."""
         self._check(judge, pair, key)
+        self._check_known(pair)
         with self._lock:
             again = self.ledger.with_key(key)
             if again is not None:
@@ -112,6 +116,7 @@ class Desk:
     def skip(self, judge: str, pair: Pair, key: str = "") -> Entry:
         """Pass over a document, which comes again when nothing else is left."""
         self._check(judge, pair, key)
+        self._check_known(pair)
         with self._lock:
             entry = self.ledger.with_key(key)
             if entry is None:
@@ -140,6 +145,16 @@ class Desk:
         check_name(judge)
         if max(map(len, pair)) > LONGEST_ID or len(key) > LONGEST_KEY:
             raise UsageError(f"The id is longer than {LONGEST_ID:,} characters.")
+
+    def _check_known(self, pair: Pair) -> None:
+        """Reject what is in no file. The runs are asked last, and by a page that was made for other files or a plan."""
+        with self._lock:
+            listed = pair in self.planned or pair in (self.settings.worklist or ())
+            known = listed or self.file.line(pair) is not None or pair in self.ledger.pairs()
+        if not known and self.settings.retrieved is not None and not self.settings.retrieved(pair):
+            raise UsageError(
+                f"No run, no list and no judgment has document {shown(pair[1])} of query {shown(pair[0])}."
+            )
 
     def _take_in(self, entry: Entry) -> None:
         self.ledger.add(entry)
@@ -381,8 +396,8 @@ def grades_from(text: str) -> dict[float, str]:
     """The grades that somebody names: ``3`` for 0 to 3, or ``0=off topic,1=related,2=answers``."""
     grades: dict[float, str] = {}
     parts = [part.strip() for part in text.split(",")]
-    if len(parts) == 1 and parts[0].isdecimal() and 1 <= int(parts[0][:3]) <= 9:
-        return {float(grade): "" for grade in range(int(parts[0]) + 1)}
+    if len(parts) == 1 and (most := whole_number(parts[0], 9)):
+        return {float(grade): "" for grade in range(most + 1)}
     for part in parts:
         number, _, name = part.partition("=")
         try:

@@ -136,6 +136,22 @@ class Planner:
         )
 
 
+class Retrieved:
+    """Which documents the runs retrieve, read when somebody asks and whenever the files have changed since."""
+
+    def __init__(self, live: Live) -> None:
+        self._live, self._turn = live, threading.Lock()
+        self._read: tuple[str, list[Any]] = ("", [])
+
+    def __call__(self, pair: Pair) -> bool:
+        """Is this document in the list of a run for this query?"""
+        with self._turn:
+            state = self._live.state_of_runs()
+            if self._read[0] != state:
+                self._read = state, self._live.choices.reading().runs(self._live.runs())
+            return any(pair[1] == doc for run in self._read[1] if pair[0] in run.query_ids for doc, _ in run[pair[0]])
+
+
 def _pairs(plan: Any) -> tuple[Pair, ...]:
     return tuple(zip(plan.query_ids, plan.doc_ids, strict=True))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
+from rankbounds.choices import whole_number
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.report.judging.desk import Desk
 from rankbounds.report.judging.journal import Entry
@@ -272,11 +273,11 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
             if not self._of_this_origin() or not _equal(self.headers.get("X-Token", ""), office.page_token):
                 self._say(403, {"error": "This page is of another server: load it again."})
                 return
-            length = self.headers.get("Content-Length", "0")
-            if not length.isdecimal() or int(length[:20]) > LARGEST_REQUEST:
+            length = whole_number(self.headers.get("Content-Length", "0"), LARGEST_REQUEST)
+            if length is None:
                 raise UsageError("The request is too long.")
             try:
-                message = json.loads(self.rfile.read(int(length)))
+                message = json.loads(self.rfile.read(length))
             except (ValueError, RecursionError):
                 raise UsageError("The request is not JSON.") from None
             if not isinstance(message, dict):

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import contextlib
 import os
+import pickle
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from rankbounds.errors import RankboundsError, UsageError
+
+_PROGRAM = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    f"from {__name__} import work_when_asked; work_when_asked()"
+)
+"""Run in isolated mode: the processes of multiprocessing import it from the current folder, if that has such a file."""
 
 
 class Worker:
@@ -18,56 +27,60 @@ class Worker:
     def __init__(self, function: Callable[[], Any]) -> None:
         self._function = function
         self._turn = threading.Lock()
-        self._process: Any = None
-        self._connection: Any = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def __call__(self) -> Any:
         """What the function returns, or raises for the user to read."""
         with self._turn:
             try:
-                if self._process is None or not self._process.is_alive():
-                    self._start()
-                self._connection.send(True)
-                done, result = self._connection.recv()
-            except (EOFError, OSError):
-                self._process = None
+                process = self._running()
+                _send(process, True)
+                done, result = pickle.load(process.stdout)  # type: ignore[arg-type]
+            except (EOFError, OSError, pickle.UnpicklingError):
+                self.close()
                 raise UsageError("The process that computes ended; it is started again.") from None
         if done:
             return result
         raise result
 
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, other = context.Pipe()
-        self._process = context.Process(target=_work, args=(other, self._function), daemon=True)
-        self._process.start()
-        other.close()
+    def _running(self) -> subprocess.Popen[bytes]:
+        process = self._process
+        if process is None or process.poll() is not None:
+            command = [sys.executable, "-I", "-c", _PROGRAM]
+            process = self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            _send(process, sys.path)
+            _send(process, self._function)
+        return process
 
     def close(self) -> None:
         """End the process, whatever it is doing."""
-        process = self._process
+        process, self._process = self._process, None
         if process is not None:
             process.terminate()
-            process.join()
+            with contextlib.suppress(OSError):  # what it was not told yet
+                process.communicate()
 
 
-def _work(connection: Any, function: Callable[[], Any]) -> None:
+def _send(process: subprocess.Popen[bytes], message: Any) -> None:
+    process.stdin.write(pickle.dumps(message))  # type: ignore[union-attr]
+    process.stdin.flush()  # type: ignore[union-attr]
+
+
+def work_when_asked() -> None:
     """Call the function whenever somebody asks, until nobody is there to ask."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     if hasattr(os, "nice"):
         os.nice(5)  # whoever judges comes first
-    while True:
-        try:
-            connection.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            answer: tuple[bool, Any] = True, function()
-        except RankboundsError as error:
-            answer = False, error
-        except Exception as error:
-            answer = False, UsageError(f"Computing failed ({type(error).__name__}: {error}).")
-        try:
-            connection.send(answer)
-        except OSError:
-            return
+    answers = open(os.dup(sys.stdout.fileno()), "wb")  # noqa: SIM115 (open as long as the process lives)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is printed is no answer
+    function = pickle.load(sys.stdin.buffer)
+    with contextlib.suppress(EOFError, OSError):
+        while pickle.load(sys.stdin.buffer):
+            try:
+                answer: tuple[bool, Any] = True, function()
+            except RankboundsError as error:
+                answer = False, error
+            except Exception as error:
+                answer = False, UsageError(f"Computing failed ({type(error).__name__}: {error}).")
+            answers.write(pickle.dumps(answer))
+            answers.flush()
