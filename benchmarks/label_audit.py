@@ -22,10 +22,10 @@ import rankbounds as rb
 from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import Qrels
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.audit import Audit, design_variance, estimates_of, student_quantile
-from rankbounds.judging.expected_scores import Steps, expected_scores
-from rankbounds.judging.judged_sample import JudgedSample
-from rankbounds.judging.labelled_pool import LabelledPool
+from rankbounds.judging.audits.audit import Audit, design_variance, estimates_of, student_quantile
+from rankbounds.judging.audits.expected_scores import Steps, expected_scores
+from rankbounds.judging.audits.labelled_pool import LabelledPool
+from rankbounds.judging.audits.sample_estimates import JudgedSample
 from rankbounds.judging.sample import inclusion_probabilities, sizes_of_question, systematic_sample
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -14,11 +14,11 @@ from scipy.optimize import minimize
 import rankbounds as rb
 from rankbounds.collection.qrels import Qrels
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.audit import CalibratedPool, design_variance
-from rankbounds.judging.expected_scores import Steps, counts_reaching, expected_scores
-from rankbounds.judging.judged_sample import JudgedSample
-from rankbounds.judging.label_calibration import Features, crossfitted, folds
-from rankbounds.judging.labelled_pool import LabelledPool
+from rankbounds.judging.audits.audit import CalibratedPool, design_variance
+from rankbounds.judging.audits.calibration import Features, crossfitted, folds
+from rankbounds.judging.audits.expected_scores import Steps, counts_reaching, expected_scores
+from rankbounds.judging.audits.labelled_pool import LabelledPool
+from rankbounds.judging.audits.sample_estimates import JudgedSample
 from rankbounds.measures import parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts
 

@@ -210,11 +210,9 @@ def test_wrong_usage(command, tmp_path, arguments, told):
     assert len(err.splitlines()) == 1
 
 
-def test_bands_take_what_evaluate_takes_and_the_old_name_with_a_warning():
+def test_bands_take_what_evaluate_takes():
     nested = RUN.to_dict()
     assert rb.banded(nested, 2).to_dict() == rb.banded(RUN, 2).to_dict()
     assert rb.rounded(nested, digits=1).to_dict() == rb.rounded(RUN, digits=1).to_dict()
-    with pytest.warns(DeprecationWarning, match="order= is now called ties="):
-        assert rb.banded(RUN, 2, order="run").to_dict() == rb.banded(RUN, 2, ties="run").to_dict()
     with pytest.raises(rb.UsageError, match="one order"):
         rb.banded(RUN, 2, ties="expected")

@@ -12,10 +12,10 @@ from scipy import optimize, stats
 
 import rankbounds as rb
 from rankbounds.collection.folders import collections_at
-from rankbounds.comparison import stratified
-from rankbounds.comparison.random_effects import random_effects
-from rankbounds.comparison.significance import Resampling, pairs_of
 from rankbounds.report.collections import gather_collections
+from rankbounds.stats import stratified
+from rankbounds.stats.random_effects import random_effects
+from rankbounds.stats.significance import Resampling, pairs_of
 from rankbounds.studies import swaps_by_topics
 
 

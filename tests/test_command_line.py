@@ -484,7 +484,7 @@ def test_a_command_imports_what_it_needs():
         return seen
 
     rooms = {name.split(".")[1] for name in reached("rankbounds.commands.transfer", set()) if name.count(".") > 1}
-    assert rooms == {"commands", "published", "files"}
+    assert rooms == {"commands", "rbp", "files"}
     assert not any(".evaluation" in name for name in reached("rankbounds.cli", set()))
 
 

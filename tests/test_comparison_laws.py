@@ -15,9 +15,6 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from rankbounds.comparison import Evidence, compare
-from rankbounds.comparison.agreement import agreement, kendall_tau, rank_biased_overlap, spearman, swaps, tau_ap
-from rankbounds.comparison.discriminative_power import discriminative_power
-from rankbounds.comparison.significance import ORDER_TESTS, TESTS, Resampling, p_values, pairs_of, t_statistic
 from rankbounds.comparison.standardisation import standardised
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
@@ -27,6 +24,9 @@ from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.report import Choices, gather
+from rankbounds.stats.discriminative_power import discriminative_power
+from rankbounds.stats.measure_agreement import agreement, kendall_tau, rank_biased_overlap, spearman, swaps, tau_ap
+from rankbounds.stats.significance import ORDER_TESTS, TESTS, Resampling, p_values, pairs_of, t_statistic
 
 PLAIN = [parse_measure(example) for kind in REGISTRY.values() for example in kind.examples]
 PLAIN = [measure for measure in PLAIN if measure.total == "mean"]  # others are compared by no differences

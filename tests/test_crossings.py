@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.persistence.crossings import regions, regions_of_gains
-from rankbounds.persistence.polynomials import sign_changes
+from rankbounds.rbp.crossings import regions, regions_of_gains
+from rankbounds.rbp.polynomials import sign_changes
 from test_laws import LAW
 from test_residuals import collection
 
@@ -146,17 +146,3 @@ def test_wrong_gains_are_told():
         rb.crossings({"q": {"a": 1}}, [{"q": {"a": 1.0}}, {"q": {"b": 1.0}}], ties="best")
     with pytest.raises(rb.UsageError, match="two runs"):
         rb.crossings({"q": {"a": 1}}, {"q": {"a": 1.0}})
-
-
-def test_old_orders_of_arguments_are_understood_with_a_warning():
-    qrels, runs = collection(1, tied=False)
-    pair = [runs["run0"], runs["run1"]]
-    expected = rb.crossings(qrels, pair, per_topic=True)
-    assert expected
-    with pytest.warns(DeprecationWarning, match=r"crossings\(qrels, \[a, b\]\)"):
-        assert rb.crossings(*pair, qrels, per_topic=True) == expected
-    with pytest.warns(DeprecationWarning, match=r"crossings\(qrels, \[a, b\]\)"):
-        assert rb.crossings(*pair, qrels=qrels, per_topic=True) == expected
-    for gains in (([1, 0, 0, 0], [0, 1, 1, 1]), ([[1, 0], [0, None]], [[0, 1], [1, 0]])):
-        with pytest.warns(DeprecationWarning, match="crossings_of_gains"):
-            assert rb.crossings(*gains) == rb.crossings_of_gains(*gains)

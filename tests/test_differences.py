@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.run import as_run
-from rankbounds.comparison import unjudged_differences as run_differences
+from rankbounds.probability import differences as run_differences
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.published.comparison import compare_published
-from rankbounds.published.score import Published
-from rankbounds.published.transfer import transfer
-from rankbounds.published.vectors import accumulated, contribution, first_relevance, remaining
+from rankbounds.rbp.published_comparison import compare_published
+from rankbounds.rbp.published_score import Published
+from rankbounds.rbp.transfer import transfer
+from rankbounds.rbp.vectors import accumulated, contribution, first_relevance, remaining
 
 
 def relevant_at(ranks, length):

@@ -569,24 +569,6 @@ class TestTrecEvalsOutput:
         assert told in found["ndcg"].why
         assert (found["ndcg"].lines == found["ndcg"].equal) == (told == "equal")
 
-    def test_the_old_order_of_arguments_is_understood_with_a_warning(self, tmp_path):
-        qrels, run = collection(5)
-        printed = {("map", "q0"): "0.9999", ("map", "all"): "0.1"}
-        expected = explain(qrels, run, printed)
-        with pytest.warns(DeprecationWarning, match=r"explain\(qrels, run, output\)"):
-            assert explain(printed, qrels, run) == expected
-        paths = [tmp_path / name for name in ("qrels", "run", "output")]
-        paths[0].write_text(
-            "".join(f"{query} 0 {doc} {g}\n" for query, docs in qrels.items() for doc, g in docs.items())
-        )
-        rb.Run.from_columns(*zip(*((q, d, s) for q, docs in run.items() for d, s in docs.items()), strict=True)).write(
-            paths[1]
-        )
-        paths[2].write_text("".join(f"{name} {topic} {value}\n" for (name, topic), value in printed.items()))
-        expected = explain(*paths)
-        with pytest.warns(DeprecationWarning, match=r"explain\(qrels, run, output\)"):
-            assert explain(paths[2], paths[0], paths[1]) == expected
-
     def test_says_so_when_nothing_explains(self):
         qrels, run = collection(5)
         found = explain(qrels, run, {("map", "q0"): "0.9999", ("map", "all"): "0.1"})[0]

@@ -13,11 +13,12 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.commands.demo import DATA
-from rankbounds.comparison import Evidence, settling_wording
-from rankbounds.comparison.settling_plan import SettlingPlan
-from rankbounds.comparison.settling_question import DRAWS_OF_EFFECTS, Question
-from rankbounds.comparison.simulated_judging import SimulatedJudging, least_count
+from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.judging.next import words as settling_wording
+from rankbounds.judging.next.plan import SettlingPlan
+from rankbounds.judging.next.question import DRAWS_OF_EFFECTS, Question
+from rankbounds.judging.next.simulation import SimulatedJudging, least_count
 from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.rankings.topic_facts import TopicFacts
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.comparison.label_agreement import alpha, disagreement, kappa
-from rankbounds.comparison.significance import Resampling, topic_counts
+from rankbounds.judging.judges.agreement import alpha, disagreement, kappa
+from rankbounds.stats.significance import Resampling, topic_counts
 
 COEFFICIENTS = ("kappa", "kappa_grades", "kappa_linear", "kappa_quadratic")
 

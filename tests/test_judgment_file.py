@@ -9,11 +9,11 @@ import stat
 import pytest
 
 import rankbounds as rb
+from rankbounds.desk.desk import Desk, Settings, grades_from
+from rankbounds.desk.journal import Journal
+from rankbounds.desk.judgment_file import JudgmentFile
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.query_texts import QueryText, read_query_texts
-from rankbounds.report.judging.desk import Desk, Settings, grades_from
-from rankbounds.report.judging.journal import Journal
-from rankbounds.report.judging.judgment_file import JudgmentFile
 
 NEW = ("1", "new")
 CASES = {
@@ -263,7 +263,7 @@ def test_a_full_disk_saves_nothing_and_says_so(path, monkeypatch):
 
 
 def test_a_file_that_cannot_be_written_is_told_and_written_later(path, monkeypatch):
-    monkeypatch.setattr("rankbounds.report.judging.desk.PATIENCE", 0.01)
+    monkeypatch.setattr("rankbounds.desk.desk.PATIENCE", 0.01)
     desk = desk_of(path)
 
     def refused(*_):

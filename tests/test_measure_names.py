@@ -19,12 +19,14 @@ import pytest
 import rankbounds as rb
 from rankbounds import measures
 from rankbounds.errors import UsageError
-from rankbounds.measures import REGISTRY, names, names_elsewhere, parse_measure, parse_measures
+from rankbounds.measures import REGISTRY, parse_measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.facts import Facts
 from rankbounds.measures.measure import Measure, RankWeighted, explanation
-from rankbounds.measures.names import folded
-from rankbounds.measures.names_elsewhere import FAMILIES, NAMES, NICKNAMES
+from rankbounds.measures.naming import elsewhere as names_elsewhere
+from rankbounds.measures.naming import registry as names
+from rankbounds.measures.naming.elsewhere import FAMILIES, NAMES, NICKNAMES
+from rankbounds.measures.naming.registry import folded
 
 MODULES = [
     importlib.import_module(f"rankbounds.measures.{module.name}") for module in pkgutil.iter_modules(measures.__path__)

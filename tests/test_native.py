@@ -30,11 +30,11 @@ from rankbounds.columns.native.tables import Table, fill_table, none_repeated, t
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.columns.places import Places
 from rankbounds.columns.sums import running_sums, weighted_sums
-from rankbounds.comparison.corrections import against_baseline, over_all_pairs
-from rankbounds.comparison.significance import Resampling, pairs_of
 from rankbounds.files.opening import text_of
 from rankbounds.rankings.join import in_batches, join
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.stats.corrections import against_baseline, over_all_pairs
+from rankbounds.stats.significance import Resampling, pairs_of
 
 needs_kernel = pytest.mark.skipif(native.built is None, reason="no compiler built the kernel")
 
@@ -426,7 +426,7 @@ def test_weighted_sums_are_those_that_one_addition_after_the_other_gives(rows, c
 @pytest.mark.parametrize(("measures", "systems", "topics"), [(1, 2, 2), (2, 3, 7), (5, 17, 6), (3, 129, 4)])
 @pytest.mark.parametrize("cells", [50, 1 << 19])
 def test_scores_are_shuffled_as_numpy_shuffles_them(measures, systems, topics, cells, monkeypatch):
-    monkeypatch.setattr("rankbounds.comparison.corrections._CELLS_AT_ONCE", cells)  # how many resamples one call makes
+    monkeypatch.setattr("rankbounds.stats.corrections._CELLS_AT_ONCE", cells)  # how many resamples one call makes
     scores = np.random.default_rng(1).integers(0, 5, (measures, systems, topics)) / 7
     resampling = Resampling(200, 3)
     p_values = []

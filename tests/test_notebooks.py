@@ -15,9 +15,9 @@ import pytest
 
 import browser
 import rankbounds as rb
-from rankbounds.comparison.discriminative_power import discriminative_power
 from rankbounds.notebook import BAR_WIDTH, SHOWN_ROWS, Bar
 from rankbounds.report import inline
+from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.tables import Table, table_of
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.ipynb"))

@@ -19,10 +19,10 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, compare, wording
-from rankbounds.comparison.corrections import against_baseline
-from rankbounds.comparison.significance import Resampling, pairs_of
 from rankbounds.report import Choices, gather, page
 from rankbounds.report.page import joined_scripts
+from rankbounds.stats.corrections import against_baseline
+from rankbounds.stats.significance import Resampling, pairs_of
 
 MEASURES = ["RBP(p=0.8)", "AP", "nDCG@10", "RR"]
 OPTIONS = [word for measure in MEASURES for word in ("-m", measure)]

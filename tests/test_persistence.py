@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.published.comparison import compare_published
-from rankbounds.published.score import Published
-from rankbounds.published.transfer import relaxed_range, transfer
-from rankbounds.published.vectors import accumulated, contribution, first_relevance, possible_relevance, remaining
+from rankbounds.rbp.published_comparison import compare_published
+from rankbounds.rbp.published_score import Published
+from rankbounds.rbp.transfer import relaxed_range, transfer
+from rankbounds.rbp.vectors import accumulated, contribution, first_relevance, possible_relevance, remaining
 
 LAW = settings(max_examples=60, deadline=None)
 GAINS = {"binary": (0, 1), "thirds": (0, 1 / 3, 2 / 3, 1), "uneven": (0, 0.3, 1), "any": "any"}
@@ -225,7 +225,7 @@ class TestExact:
 
     def test_ranks_below_the_last_whole_one_still_count(self, monkeypatch):
         """With few ranks as whole numbers, a list that is relevant only below them must stay possible."""
-        from rankbounds.published import integer_program
+        from rankbounds.rbp import integer_program
 
         monkeypatch.setattr(integer_program, "FINER", 0.02)
         score, truth = (q**10 for q in (0.8, 0.5))
@@ -330,7 +330,7 @@ class TestEnumeration:
         assert len(found) > 3
 
     def test_count_by_table_agrees_with_exact_count(self, monkeypatch):
-        from rankbounds.published import vectors as relevance_vectors
+        from rankbounds.rbp import vectors as relevance_vectors
 
         exact = rb.count_vectors(0.4321, 0.7)
         monkeypatch.setattr(relevance_vectors, "ENUMERABLE", 10)

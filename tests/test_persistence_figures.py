@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.published.vectors import accumulated
+from rankbounds.rbp.vectors import accumulated
 
 matplotlib = pytest.importorskip("matplotlib")
 GRID = (0.2, 0.5, 0.9)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.persistence.choosing import best_agreement
+from rankbounds.rbp.choosing import best_agreement
 from test_laws import LAW
 from test_papers import LIST, collection
 from test_residuals import collection as random_collection

@@ -14,8 +14,8 @@ import rankbounds as rb
 from conftest import archive
 from rankbounds.cli import main
 from rankbounds.evaluation.judged_runs import JudgedRuns
-from rankbounds.judging import next_judgments as judging
 from rankbounds.judging import pools
+from rankbounds.judging.next import weights as judging
 from rankbounds.measures import parse_measures
 from rankbounds.rankings.order import ranks
 from shared_task import rows, shared_task
@@ -339,16 +339,7 @@ def test_the_published_depth_10_judgments_of_trec8(unpacked):
     assert set(pools.groups_of([run.name for run in runs], groups)) == set(groups.values())
 
 
-def test_old_names_of_arguments_are_understood_with_a_warning():
-    single = {"score_precision": "single"}
-    with pytest.warns(DeprecationWarning, match="order= is now called ties="):
-        pooled = pools.pool(RUNS.values(), depth=3, order="docid")
-    assert pooled.to_dict() == pools.pool(RUNS.values(), depth=3, ties="docid").to_dict()
-    with pytest.warns(DeprecationWarning, match="precision= is now called score_precision="):
-        plan = judging.judge_next(JUDGMENTS, RUNS, budget=3, precision="single")
-    assert plan.rows() == judging.judge_next(JUDGMENTS, RUNS, budget=3, **single).rows()
-    with pytest.raises(rb.UsageError, match="old name"):
-        judging.judge_next(JUDGMENTS, RUNS, budget=3, precision="single", **single)
+def test_pools_need_ties_in_one_order():
     for call in (pools.pool, lambda runs, **given: judging.judge_next(JUDGMENTS, runs, budget=3, **given)):
         with pytest.raises(rb.UsageError, match="one order"):
             call(RUNS, depth=2, ties="best")

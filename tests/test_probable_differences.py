@@ -18,10 +18,10 @@ from rankbounds.cli import main
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.measures.names import REGISTRY
+from rankbounds.measures.naming.registry import REGISTRY
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.drawn_scores import DrawnCompletions, RelevantGrades, drawn_differences, error_of_share
-from rankbounds.probability.models import Constant
+from rankbounds.probability.models.probabilities import Constant
 from rankbounds.probability.unjudged_documents import joined_run
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -148,7 +148,7 @@ def test_estimated_probabilities_widen_drawn_differences_as_they_do_exact_ones()
     exact = rb.differences(simulated.pooled, simulated.runs[:2], "P@20").pairs[0]
     assumptions, facts = Assumptions(), TopicFacts(simulated.pooled)
     batches = [list(joined_run(run, facts, assumptions).batches) for run in simulated.runs[:2]]
-    from rankbounds.probability.model_choice import ChosenModels
+    from rankbounds.probability.models.choice import ChosenModels
 
     models = ChosenModels("logistic", None, simulated.runs[:2], facts, assumptions, batches)
     collection = OpenCollection(simulated.runs[:2], facts, assumptions, batches)

@@ -18,7 +18,6 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.measures import REGISTRY
-from rankbounds.moved import DIVIDED, MOVED
 
 SOURCE = Path(rb.__file__).parents[1]
 NAMES = [name for name in rb.__all__ if name != "__version__"]
@@ -48,7 +47,7 @@ def python(code: str, *arguments: str) -> str:
 def test_importing_loads_next_to_nothing():
     loaded = python("import sys; import rankbounds; print(*sys.modules)").split()
     assert {name for name in loaded if name.startswith("rankbounds.")} == {
-        "rankbounds.loading", "rankbounds.moved", "rankbounds.version",
+        "rankbounds.loading", "rankbounds.version",
     }  # fmt: skip
     assert not {"numpy", "polars", "scipy", "typing", "ast", "re"} & set(loaded)
 
@@ -125,35 +124,6 @@ def test_every_figure_is_a_public_name():
     }
     of_the_room = {"fresh_axes", "fresh_panels", "picture", "save", "by_rate"}
     assert drawing - of_the_room == set(FIGURES)
-
-
-# Old paths
-
-
-@pytest.mark.parametrize("old", sorted(MOVED))
-def test_old_modules_are_found_with_a_warning(old):
-    if old == "rankbounds.ir_measures":
-        pytest.importorskip("ir_measures", reason="the module serves ir_measures: pip install ir_measures")
-    sys.modules.pop(old, None)
-    with pytest.warns(DeprecationWarning, match=re.escape(f"{old} has moved to {MOVED[old]};")) as told:
-        module = importlib.import_module(old)
-    assert module is importlib.import_module(MOVED[old])
-    assert module.__name__ == module.__spec__.name == MOVED[old]
-    assert len(told) == 1
-
-
-@pytest.mark.parametrize(("room", "name"), [(room, name) for room in sorted(DIVIDED) for name in DIVIDED[room]])
-def test_names_of_modules_that_became_rooms_are_found_with_a_warning(room, name):
-    names: dict[str, object] = {"__name__": "user"}
-    with pytest.warns(DeprecationWarning, match=re.escape(f"{room}.{name} has moved")) as told:
-        exec(compile(f"from {room} import {name}", "user.py", "exec"), names)
-    assert names[name] is getattr(importlib.import_module(DIVIDED[room][name]), name)
-    assert {warning.filename for warning in told} == {"user.py"}
-
-
-def test_rooms_have_no_other_old_names():
-    for room in DIVIDED:
-        assert not hasattr(importlib.import_module(room), "nothing_of_this_name")
 
 
 def test_public_modules_are_found_without_a_warning():

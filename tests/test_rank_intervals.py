@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.comparison.rank_intervals import (
+from rankbounds.stats.rank_intervals import (
     mean_places,
     places,
     resampled_places,
     separated_by_bootstrap,
     words,
 )
-from rankbounds.comparison.significance import Resampling, pairs_of, topic_counts
+from rankbounds.stats.significance import Resampling, pairs_of, topic_counts
 
 
 def scores_of(matrix, measure="P@10"):

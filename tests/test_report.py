@@ -26,11 +26,11 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, compare, evidence, wording
-from rankbounds.comparison.rank_intervals import words as rank_words
-from rankbounds.persistence.polynomials import sign_changes
+from rankbounds.rbp.polynomials import sign_changes
 from rankbounds.report import Choices, content, gather, page
 from rankbounds.report.observed import TIED
 from rankbounds.report.page import joined_scripts
+from rankbounds.stats.rank_intervals import words as rank_words
 
 HOSTILE = [
     '</script><script>window.hacked="script"</script>',

@@ -11,13 +11,15 @@ import pytest
 
 import rankbounds as rb
 
-ROOMS = ("persistence", "published", "probability", "judging", "checking", "plots")
+ROOMS = ("stats", "rbp", "probability", "judging", "checking", "plots")
 ALONE = ("rankbounds.interop.pytrec_eval",)
 MODULES = [
     *(
-        f"rankbounds.{room}.{module.name}"
+        module.name
         for room in ROOMS
-        for module in pkgutil.iter_modules(importlib.import_module(f"rankbounds.{room}").__path__)
+        for module in pkgutil.walk_packages(
+            importlib.import_module(f"rankbounds.{room}").__path__, f"rankbounds.{room}."
+        )
     ),
     *ALONE,
 ]

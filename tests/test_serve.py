@@ -23,17 +23,17 @@ import rankbounds as rb
 from rankbounds.choices import whole_number
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
+from rankbounds.desk import server as serving
+from rankbounds.desk.desk import Desk, Settings, grades_from
+from rankbounds.desk.journal import Journal
+from rankbounds.desk.judgment_file import JudgmentFile
+from rankbounds.desk.planning import Goal, Planner, Planning, Retrieved
+from rankbounds.desk.worker import Worker
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.document_texts import LONGEST_SHOWN, DocumentTexts
 from rankbounds.files.query_texts import QueryText
-from rankbounds.judging.judged_sample import listed_documents
+from rankbounds.judging.audits.sample_estimates import listed_documents
 from rankbounds.report import Choices
-from rankbounds.report.judging import server as serving
-from rankbounds.report.judging.desk import Desk, Settings, grades_from
-from rankbounds.report.judging.journal import Journal
-from rankbounds.report.judging.judgment_file import JudgmentFile
-from rankbounds.report.judging.planning import Goal, Planner, Planning, Retrieved
-from rankbounds.report.judging.worker import Worker
 from rankbounds.report.live import Live
 
 HOSTILE = "</p><img src=x onerror=window.broken=1><script>window.broken=1</script>\x00\x07\u202eabc\ud800 minorities"
@@ -500,7 +500,7 @@ def test_a_worker_works_elsewhere_and_ends_with_us(tmp_path):
         worker()
     worker.close()
     script = (
-        "import os, sys, time\nfrom rankbounds.report.judging.worker import Worker\n"
+        "import os, sys, time\nfrom rankbounds.desk.worker import Worker\n"
         "worker = Worker(os.getpid)\nprint(worker(), flush=True)\ntime.sleep(600)\n"
     )
     (tmp_path / "script.py").write_text(

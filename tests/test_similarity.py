@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.comparison.rank_biased_overlap import READINGS, TiedLists, looked_at, overlaps
+from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, looked_at, overlaps
 
 # ---- plain definitions: documents one by one, depths one by one ----
 

@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.comparison.significance import Resampling
 from rankbounds.comparison.slices import interaction_test
 from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.files.query_labels import labels_by_prefix
 from rankbounds.measures.reported import Reported, ReportedEffort
+from rankbounds.stats.significance import Resampling
 
 FEW = {"resamples": 500}
 

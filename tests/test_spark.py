@@ -14,7 +14,6 @@ import os
 import random
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +28,6 @@ import pyarrow
 import rankbounds as rb
 from rankbounds.errors import OutOfMemoryError, Place
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.engines import spark
 from rankbounds.evaluation.engines.spark import evaluation, file_parts, sources, task_errors, whole_lists
 from rankbounds.evaluation.engines.spark.lists import Edges, Lists, Sums, some_lists
 from rankbounds.evaluation.engines.spark.packed_rows import by_run, by_topic, pairs_of
@@ -465,23 +463,6 @@ def test_what_is_wrong_with_frames_is_one_sentence(spark_session, given, told):
         rb.evaluate(qrels, given.get("runs", frame), "RR", engine="spark", **options)
     assert "\n" not in str(raised.value)
     assert "java" not in str(raised.value)
-
-
-def test_the_old_calls_are_understood_with_a_warning(spark_session, tmp_path):
-    rows = [("q1", "a", 1.0, "mine"), ("q1", "b", 0.5, "mine")]
-    runs = spark_session.createDataFrame(rows, RUN_SCHEMA)
-    qrels = spark_session.createDataFrame([("q1", "b", 1.0)], QRELS_SCHEMA)
-    with pytest.warns(DeprecationWarning, match="the judgments first"):
-        swapped = spark.evaluate(runs, qrels, "RR", runs=["mine"])
-    assert (swapped.runs, swapped.mean().value.item()) == (["mine"], 0.5)
-    with warnings.catch_warnings(record=True) as met:
-        warnings.simplefilter("always")
-        assert spark.evaluate(qrels.withColumnRenamed("relevance", "score"), runs, "RR").mean().value.item() == 0.5
-    assert not [warning for warning in met if "the judgments first" in str(warning.message)]
-    (tmp_path / "run").write_text("q1 Q0 a 1 2 t\nq1 Q0 b 1 1 t\n")
-    (tmp_path / "qrels").write_text("q1 0 b 1\n")
-    with pytest.warns(DeprecationWarning, match='engine="spark"'):
-        assert spark.evaluate_files(tmp_path / "qrels", tmp_path / "run", "RR").value.item() == 0.5
 
 
 def test_lenient_reading_counts_what_it_leaves_out(spark_session, tmp_path, monkeypatch):

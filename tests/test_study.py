@@ -11,7 +11,7 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.comparison.discriminative_power import discriminative_power
+from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.studies import (
     Result,
     bounds_by_depth,

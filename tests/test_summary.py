@@ -15,7 +15,7 @@ import rankbounds as rb
 from rankbounds.comparison.summary import ranges
 from rankbounds.comparison.wording import SOURCES
 from rankbounds.measures import REGISTRY
-from rankbounds.measures.sources import entries, sources_of
+from rankbounds.measures.naming.sources import entries, sources_of
 from rankbounds.tables import in_latex
 
 HOSTILE = [r"a_b&c", "50% $x$ #1", r"\input{x}", "{~^}", "<b>bold</b>", "| pipe *star* |", "--dash--", "[0]"]

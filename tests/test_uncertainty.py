@@ -19,9 +19,9 @@ from rankbounds.collection.run import as_run
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.probability import distribution as score_distribution
 from rankbounds.probability.distribution import distribution_of_sum
-from rankbounds.probability.estimates import reliability
-from rankbounds.probability.models import ByName, as_relevance_probability
-from rankbounds.probability.urn import sample_rankings
+from rankbounds.probability.models.estimates import reliability
+from rankbounds.probability.models.probabilities import ByName, as_relevance_probability
+from rankbounds.probability.models.urn import sample_rankings
 from rankbounds.rankings.join import join
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies import coverage_by_relevance_ratio
@@ -294,7 +294,7 @@ class TestEstimates:
 
     def test_a_document_has_one_probability_in_all_runs(self, simulated):
         from rankbounds.evaluation.assumptions import Assumptions
-        from rankbounds.probability.estimates import estimate
+        from rankbounds.probability.models.estimates import estimate
         from rankbounds.probability.unjudged_documents import find_unjudged
 
         facts = TopicFacts(simulated.pooled)

@@ -7,7 +7,7 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.probability.distribution import distribution_of_sum
-from rankbounds.probability.estimates import reliability
+from rankbounds.probability.models.estimates import reliability
 from rankbounds.rankings.topic_facts import TopicFacts
 
 

@@ -12,8 +12,8 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.probability import urn
-from rankbounds.probability.urn import _forward
+from rankbounds.probability.models.probabilities import urn
+from rankbounds.probability.models.urn import _forward
 from rankbounds.studies import uncertainty_by_relevance_ratio
 
 PAPER = {"p": 0.8, "judged_depth": 10, "topics": 50}

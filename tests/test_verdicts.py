@@ -12,18 +12,18 @@ from scipy import stats
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
-from rankbounds.comparison.power import topics_for_equivalence
-from rankbounds.comparison.significance import (
-    EXACT_SIZES,
-    TESTS,
-    mean_interval,
-    p_values,
-)
 from rankbounds.comparison.standardisation import standardised
 from rankbounds.evaluation.score_differences import limits_of, limits_of_differences
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.probability.drawn_scores import SAMPLES
+from rankbounds.stats.power import topics_for_equivalence
+from rankbounds.stats.significance import (
+    EXACT_SIZES,
+    TESTS,
+    mean_interval,
+    p_values,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 QRELS = DATA / "qrels.txt"

@@ -25,7 +25,7 @@ from rankbounds.commands.demo import DATA
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.files.opening import expand
 from rankbounds.files.writing import COPY_ENDING, writing
-from rankbounds.probability.models import read_probabilities
+from rankbounds.probability.models.probabilities import read_probabilities
 from rankbounds.tables import Table, render_rows
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 import rankbounds as rb
-from rankbounds.probability.estimates import reliability
+from rankbounds.probability.models.estimates import reliability
 from rankbounds.rankings.topic_facts import TopicFacts
 
 HERE = Path(__file__).parent

@@ -4,7 +4,6 @@
 """
 
 from rankbounds.loading import load_when_used
-from rankbounds.moved import keep_old_paths
 from rankbounds.version import __version__ as __version__
 
 
@@ -17,5 +16,3 @@ def _measure(name: str) -> object | None:
 
 __getattr__, __dir__, __all__ = load_when_used(__name__, _measure)
 __all__ += ["__version__"]
-
-keep_old_paths()

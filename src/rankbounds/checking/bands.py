@@ -16,7 +16,6 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import run_from
 from rankbounds.collection.run import Run
-from rankbounds.deprecation import renamed_arguments
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure, RankWeighted, parse_measure
@@ -82,7 +81,6 @@ def rank_safe_depth(rho: Rho) -> int | None:
     return None if factor == 1 else math.floor(1 / (factor - 1))
 
 
-@renamed_arguments(order="ties")
 def banded(run: Any, rho: Rho, *, ties: str = "trec", score_precision: str = "double") -> Run:
     """The run with its documents in bands that grow with rank: tied on purpose, inside each band.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +13,7 @@ from rankbounds.checking.reproduction import Computation, by_topic, combinations
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
-from rankbounds.deprecation import Call, reordered_arguments
-from rankbounds.errors import DataError, RankboundsError, UsageError
+from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import ALL
 from rankbounds.files.reported_scores import ANY_MEASURE, Printed, read_reported, reported, stated
 from rankbounds.measures import Measure, parse_measure
@@ -80,29 +78,6 @@ def read_output(path: str | os.PathLike[str]) -> Printed:
     return read_reported(path, is_measure) if number is None else number
 
 
-def _old_call(args: tuple[Any, ...], named: dict[str, Any]) -> Call | None:
-    """``explain(output, qrels, run)`` in the order of today, if it is that."""
-    if len(args) != 3 or _is_output(args[2]) or not _is_output(args[0]):
-        return None
-    output, qrels, run = args
-    return (qrels, run, output), named
-
-
-def _is_output(given: Any) -> bool:
-    try:
-        if isinstance(given, str | os.PathLike):
-            printed = read_output(given)
-        elif isinstance(given, Mapping):
-            printed = reported(given, is_measure)
-        else:
-            return False
-    except RankboundsError:
-        return False
-    names = {name for name, _ in printed}
-    return ANY_MEASURE in names or 2 * sum(map(is_measure, names)) > len(names)
-
-
-@reordered_arguments("explain(qrels, run, output)", _old_call)
 def explain(qrels: Any, run: Any, output: Any, *, lenient: bool = False) -> list[Explanation]:
     """Find out why another tool reported other numbers for the same judgments and run.
 

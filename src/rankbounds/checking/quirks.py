@@ -14,7 +14,7 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.names_elsewhere import DIFFERENT
+from rankbounds.measures.naming.elsewhere import DIFFERENT
 from rankbounds.rankings.order import Order, Precision, ranks
 from rankbounds.rankings.preparation import Preparation
 

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Evaluate, correlate and print."""
     from rankbounds.choices import check_share
-    from rankbounds.comparison.agreement import FIELDS, agreement
+    from rankbounds.stats.measure_agreement import FIELDS, agreement
 
     check_share("RBO's persistence p", options.p)
     if options.measures and len(set(options.measures)) < 2 and not options.against:

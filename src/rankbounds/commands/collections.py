@@ -26,7 +26,7 @@ from rankbounds.commands.scoring import add_assumptions, add_measures, add_resam
 from rankbounds.tables import json_of
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.collections_comparison import CollectionsComparison
+    from rankbounds.comparison.collections.result import CollectionsComparison
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 ROWS = ("systems", "pairs", "cells", "differences", "missing")
@@ -90,8 +90,8 @@ def run(options: argparse.Namespace) -> int:
     """Find the files, compare, and print."""
     from rankbounds.choices import check_choice
     from rankbounds.collection.folders import NAMES, collections_at
-    from rankbounds.comparison.collections_comparison import SYSTEM_FIELDS
-    from rankbounds.comparison.many_collections import compare_collections
+    from rankbounds.comparison.collections.comparison import compare_collections
+    from rankbounds.comparison.collections.result import SYSTEM_FIELDS
     from rankbounds.files.writing import reject_inputs
 
     check_choice("names", options.names, NAMES)

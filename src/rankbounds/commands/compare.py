@@ -44,15 +44,15 @@ from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.judged import Judged
-from rankbounds.measures.sources import bibtex
+from rankbounds.measures.naming.sources import bibtex
 from rankbounds.tables import Table, json_of, number, plain, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison, Evidence
-    from rankbounds.comparison.conditions import Condition
-    from rankbounds.comparison.gate import Gate
+    from rankbounds.comparison.gate.conditions import Condition
+    from rankbounds.comparison.gate.gate import Gate
     from rankbounds.comparison.slices import Slices
-    from rankbounds.probability.trusted_labels import TrustedFirst
+    from rankbounds.probability.models.trusted_labels import TrustedFirst
 
     Part = tuple[Comparison | None, Scores, Gate | None, Slices | None]
 
@@ -123,7 +123,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the largest loss or difference that does not matter (default 0 in a gate); also for --test tost, two "
         "one-sided t tests of equivalence",
     )
-    parser.add_argument("--min-effect", type=float, metavar="X", help="the former name of --margin")
     parser.add_argument(
         "--undecided", metavar="HOW", help="with --fail-if: pass or fail, how undecided counts (default: exit code 4)"
     )
@@ -155,7 +154,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, compare, print, and judge the gate."""
-    from rankbounds.comparison.conditions import parse_conditions
+    from rankbounds.comparison.gate.conditions import parse_conditions
     from rankbounds.comparison.summary import SMALL_PRINT, STYLES
 
     check_inputs(options)
@@ -216,7 +215,7 @@ def run(options: argparse.Namespace) -> int:
 
 def gate_over(parts: Sequence[Part], undecided: str | None) -> Gate | None:
     """The outcomes against all baselines in one; a value, which has no baseline, counts once."""
-    from rankbounds.comparison.gate import Gate
+    from rankbounds.comparison.gate.gate import Gate
 
     outcomes = [outcome for _, _, gate, _ in parts if gate is not None for outcome in gate.outcomes]
     return Gate(list(dict.fromkeys(outcomes)), undecided) if outcomes else None
@@ -311,7 +310,7 @@ def gate_from(
     candidates: Sequence[str],
 ) -> Gate:
     """The gate over the runs that were read, but for the baseline."""
-    from rankbounds.comparison.gate import gate
+    from rankbounds.comparison.gate.gate import gate
 
     first = None if options.baseline_run or len(scores.runs) != 2 else scores.runs[0]
     return gate(
@@ -328,14 +327,9 @@ def gate_from(
 
 def check_gate(options: argparse.Namespace) -> None:
     """Reject options of a gate that do not go together, before any work is done."""
-    from rankbounds.comparison.equivalence import check_margin
-    from rankbounds.comparison.gate import check_undecided
+    from rankbounds.comparison.gate.gate import check_undecided
+    from rankbounds.stats.equivalence import check_margin
 
-    if options.min_effect is not None:
-        if options.margin is not None:
-            raise UsageError("--min-effect is the former name of --margin. Give one of them.")
-        say("warning: --min-effect is --margin now; the old name goes away with the next release.")
-        options.margin = options.min_effect
     check_undecided(options.undecided)
     if options.margin is not None:
         check_margin(options.margin)
@@ -446,12 +440,10 @@ def _json_content(
         ]
         content = {"systems": systems, "pairs": [], "settings": {}}
     else:
-        # topics_won: its old name, for one release
         rows = comparison.systems
         if comparison.order:
             rows = [row for measure in comparison.measures for row in comparison.leaderboard(measure)]
-        systems = [row | {"topics_won": row["topics_led"]} for row in rows]
-        content = {"systems": systems, "pairs": comparison.pairs, "settings": comparison.settings}
+        content = {"systems": rows, "pairs": comparison.pairs, "settings": comparison.settings}
         if len(comparison.runs) == 2:
             content["words"] = [comparison.words(measure) for measure in comparison.measures]
         if options.per_topic:

@@ -11,9 +11,6 @@ import importlib.util
 
 from rankbounds.choices import check_choice
 from rankbounds.commands.output import FILES_READ, FILES_WRITTEN
-from rankbounds.comparison.corrections import CORRECTIONS
-from rankbounds.comparison.rank_intervals import METHODS as WAYS_TO_RANK
-from rankbounds.comparison.significance import TESTS
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import BOUNDS, OPEN, PRECISIONS, TOPICS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -21,6 +18,9 @@ from rankbounds.files.formats import NAMES as FILE_FORMATS
 from rankbounds.measures import REGISTRY
 from rankbounds.rankings.ties import RULES as TIE_RULES
 from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
+from rankbounds.stats.corrections import CORRECTIONS
+from rankbounds.stats.rank_intervals import METHODS as WAYS_TO_RANK
+from rankbounds.stats.significance import TESTS
 
 SHELLS = ("bash", "zsh", "fish")
 _MEASURES = [name for name in dict.fromkeys([*DEFAULT_MEASURES, *REGISTRY]) if name.replace("@", "_").isidentifier()]

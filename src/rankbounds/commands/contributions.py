@@ -11,7 +11,7 @@ import argparse
 from rankbounds.commands.output import add_output, write_rows, write_text
 from rankbounds.commands.reading import add_reading, judgments_from, run_from
 from rankbounds.commands.scoring import add_gain, add_measures, add_ties
-from rankbounds.persistence.contributions import FIELDS, contributions
+from rankbounds.rbp.contributions import FIELDS, contributions
 from rankbounds.tables import Table
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")

@@ -15,7 +15,7 @@ from rankbounds.commands.scoring import add_gain, add_ties
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measure
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.persistence.crossings import FIELDS, REGION_FIELDS, TIED, crossings_of, regions
+from rankbounds.rbp.crossings import FIELDS, REGION_FIELDS, TIED, crossings_of, regions
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")

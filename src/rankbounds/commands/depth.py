@@ -13,8 +13,8 @@ from rankbounds.commands.output import add_output, numbers, write_rows, write_te
 from rankbounds.commands.reading import add_inputs, add_reading, judgments_from, runs_from
 from rankbounds.commands.scoring import add_ties
 from rankbounds.errors import UsageError
-from rankbounds.persistence.curves import PERSISTENCES
-from rankbounds.persistence.planning import expected_examined, judgments_needed, planned_depth, planned_persistence
+from rankbounds.rbp.curves import PERSISTENCES
+from rankbounds.rbp.planning import expected_examined, judgments_needed, planned_depth, planned_persistence
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")

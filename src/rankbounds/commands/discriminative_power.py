@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate, resample and print."""
-    from rankbounds.comparison.discriminative_power import FIELDS, discriminative_power
+    from rankbounds.stats.discriminative_power import FIELDS, discriminative_power
 
     resampling = resampling_from(options)
     scores = evaluate_from(options)

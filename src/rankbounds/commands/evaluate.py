@@ -33,7 +33,7 @@ from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import expand
-from rankbounds.measures.sources import bibtex
+from rankbounds.measures.naming.sources import bibtex
 
 if TYPE_CHECKING:
     from rankbounds.evaluation.engines.spark import SparkScores

@@ -24,12 +24,12 @@ from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, collection_from, read_runs, trusted_from
 from rankbounds.commands.scoring import add_order, order
 from rankbounds.commands.uncertainty import add_probability, probability_from
-from rankbounds.comparison import settling_plan
-from rankbounds.comparison.settling import judge_next
-from rankbounds.comparison.settling_plan import ALL, SettlingPlan
-from rankbounds.comparison.settling_wording import sentences
 from rankbounds.errors import UsageError
-from rankbounds.judging.next_judgments import FIELDS, STRATEGIES, JudgingPlan
+from rankbounds.judging.next import plan as settling_plan
+from rankbounds.judging.next.judge_next import judge_next
+from rankbounds.judging.next.plan import ALL, SettlingPlan
+from rankbounds.judging.next.weights import FIELDS, STRATEGIES, JudgingPlan
+from rankbounds.judging.next.words import sentences
 from rankbounds.measures import parse_measure
 from rankbounds.tables import Table, number, render_rows
 

@@ -24,7 +24,7 @@ from rankbounds.tables import json_of
 if TYPE_CHECKING:
     from rankbounds.collection.inputs import Reading
     from rankbounds.collection.qrels import Qrels
-    from rankbounds.comparison.judges_result import Judges
+    from rankbounds.judging.judges.result import Judges
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 ROWS = ("agreement", "confusion", "by_grade", "systems", "orderings", "changes")
@@ -89,8 +89,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, compare, print, draw."""
-    from rankbounds.comparison.judges import DEFAULT_MEASURES, judges
-    from rankbounds.comparison.judges_result import AGREEMENT_FIELDS, SYSTEM_FIELDS
+    from rankbounds.judging.judges.comparison import DEFAULT_MEASURES, judges
+    from rankbounds.judging.judges.result import AGREEMENT_FIELDS, SYSTEM_FIELDS
 
     reading = reading_from(options)
     labels_rel = labels_rel_from(options)

@@ -9,8 +9,8 @@ from rankbounds.commands.output import add_output, write_rows, write_text
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, written
-from rankbounds.measures.names import class_named, is_name, label_elsewhere
-from rankbounds.measures.names_elsewhere import DIFFERENT, NAMES
+from rankbounds.measures.naming.elsewhere import DIFFERENT, NAMES
+from rankbounds.measures.naming.registry import class_named, is_name, label_elsewhere
 from rankbounds.tables import Table
 from rankbounds.terminal import look, reflowed
 

@@ -17,7 +17,7 @@ from rankbounds.commands.reading import add_inputs, add_reading, collection_from
 from rankbounds.commands.scoring import add_measures, add_ties
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import read_text
-from rankbounds.persistence.choosing import best_agreement, fit_persistence, persistence_agreement
+from rankbounds.rbp.choosing import best_agreement, fit_persistence, persistence_agreement
 from rankbounds.tables import Table, number
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")

@@ -28,7 +28,7 @@ from rankbounds.threads import processors
 if TYPE_CHECKING:
     from rankbounds.evaluation.scores import Scores
     from rankbounds.measures import Measure
-    from rankbounds.probability.trusted_labels import TrustedFirst
+    from rankbounds.probability.models.trusted_labels import TrustedFirst
 
 RUNS_HELP = "runs: files, patterns in quotes, or folders; name=FILE gives a run a name; - is stdin"
 
@@ -265,7 +265,7 @@ def trusted_from(
     """
     if not options.calibrate:
         return None
-    from rankbounds.probability.trusted_labels import TrustedFirst
+    from rankbounds.probability.models.trusted_labels import TrustedFirst
 
     return TrustedFirst.read(options.qrels, reading_from(options), measures, drawn=drawn)
 

@@ -19,7 +19,7 @@ from rankbounds.files.opening import expand
 from rankbounds.tables import json_of
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.replicates import Replicates
+    from rankbounds.comparison.replicates.comparison import Replicates
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 ROWS = ("components", "floors", "flips", "pairs", "reliability", "plan")
@@ -62,8 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, analyse and print."""
-    from rankbounds.comparison.judges import DEFAULT_MEASURES
-    from rankbounds.comparison.replicates import COMPONENT_FIELDS, replicates
+    from rankbounds.comparison.replicates.comparison import COMPONENT_FIELDS, replicates
+    from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
 
     reading = reading_from(options)
     judgments = {path: reading.judgments(path) for path in [options.qrels, *expand(options.again)]}

@@ -21,7 +21,7 @@ from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
 from rankbounds.tables import TABLE_FORMATS
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.significance import Resampling
+    from rankbounds.stats.significance import Resampling
 
 
 def add_measures(parser: argparse.ArgumentParser, default: Sequence[str] = DEFAULT_MEASURES) -> None:
@@ -179,7 +179,7 @@ def add_tests(parser: argparse.ArgumentParser) -> None:
 
 def resampling_from(options: argparse.Namespace) -> Resampling:
     """The resampling that the options ask for."""
-    from rankbounds.comparison.significance import Resampling
+    from rankbounds.stats.significance import Resampling
 
     return Resampling(options.resamples, options.seed)
 

@@ -25,7 +25,7 @@ from rankbounds.errors import UsageError
 from rankbounds.files.opening import STANDARD_INPUT
 
 if TYPE_CHECKING:
-    from rankbounds.report.judging.server import Office
+    from rankbounds.desk.server import Office
     from rankbounds.report.live import Live
 
 LAST_PORT = 65535
@@ -91,7 +91,7 @@ def _share(text: str) -> float:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    from rankbounds.report.judging.server import Office, address, checked_token, server
+    from rankbounds.desk.server import Office, address, checked_token, server
     from rankbounds.report.live import Live
 
     if STANDARD_INPUT in [options.qrels, *options.runs]:
@@ -113,14 +113,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _judging(options: argparse.Namespace, live: Live) -> Office:
+    from rankbounds.desk.desk import Desk, Settings, check_name, grades_from
+    from rankbounds.desk.journal import Journal
+    from rankbounds.desk.judgment_file import JudgmentFile
+    from rankbounds.desk.planning import Goal, Planning, Retrieved
+    from rankbounds.desk.server import Office
     from rankbounds.files.document_texts import DocumentTexts
     from rankbounds.files.query_texts import read_query_texts
-    from rankbounds.judging.judged_sample import listed_documents
-    from rankbounds.report.judging.desk import Desk, Settings, check_name, grades_from
-    from rankbounds.report.judging.journal import Journal
-    from rankbounds.report.judging.judgment_file import JudgmentFile
-    from rankbounds.report.judging.planning import Goal, Planning, Retrieved
-    from rankbounds.report.judging.server import Office
+    from rankbounds.judging.audits.sample_estimates import listed_documents
 
     goal = Goal(compared_from(options.compare), options.until, options.seed)
     goal.check()

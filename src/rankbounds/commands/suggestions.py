@@ -48,7 +48,7 @@ def check_files(files: Sequence[str], measures: Sequence[str] | None) -> None:
 def _is_measure(word: str) -> bool:
     if os.path.basename(word) != word:
         return False
-    from rankbounds.measures.parser import parse_measure
+    from rankbounds.measures.naming.parser import parse_measure
 
     try:
         parse_measure(word)

@@ -19,12 +19,12 @@ from rankbounds.commands.output import add_output, progress_on_terminal, seed, w
 from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, collection_from, read_runs, trusted_from
 from rankbounds.commands.scoring import add_ranking, add_sorting, order_of_runs
-from rankbounds.comparison.unjudged_differences import differences
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
+from rankbounds.probability.differences import differences
 from rankbounds.probability.drawn_scores import SAMPLES
 from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
-from rankbounds.probability.model_choice import KINDS
+from rankbounds.probability.models.choice import KINDS
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 

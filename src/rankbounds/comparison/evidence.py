@@ -19,7 +19,6 @@ from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
-from rankbounds.comparison.unjudged_differences import SharedUnjudged, chances_of_sums, drawn_chances
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
@@ -31,9 +30,10 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
+from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, drawn_chances
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
-from rankbounds.probability.model_choice import ChosenModels
-from rankbounds.probability.models import ByDocument, Constant
+from rankbounds.probability.models.choice import ChosenModels
+from rankbounds.probability.models.probabilities import ByDocument, Constant
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments, find_unjudged, follows_grades, joined_run
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.order import Order
@@ -45,7 +45,7 @@ from rankbounds.threads import in_threads
 
 if TYPE_CHECKING:
     from rankbounds.comparison.result import Comparison
-    from rankbounds.comparison.settling_plan import SettlingPlan
+    from rankbounds.judging.next.plan import SettlingPlan
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
@@ -430,7 +430,7 @@ class Evidence:
         """Where, over p, the lead changes: p, who leads below, who above. None: not for this measure or order."""
         if not isinstance(measure, RBP) or measure.by_topic or self.assumptions.ties not in ORDERS:
             return None
-        from rankbounds.persistence.crossings import lead_changes
+        from rankbounds.rbp.crossings import lead_changes
 
         lists = [(self.names[run], list(self._rankings(run).batches)) for run in (a, b)]
         return lead_changes(lists, self.facts, measure)
@@ -441,7 +441,7 @@ class Evidence:
             return None
         if not follows_grades(measure):
             return None
-        from rankbounds.comparison.settling_question import Question
+        from rankbounds.judging.next.question import Question
 
         question = Question.about(
             [self.runs[a], self.runs[b]],

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.comparison.corrections import BY_SHUFFLES, adjusted, check_correction
 from rankbounds.comparison.pairs import CERTAIN, PAIR_FIELDS, VERDICTS, run_number, verdicts
-from rankbounds.comparison.power import check_level
-from rankbounds.comparison.significance import ALTERNATIVES, check_test, no_surer_than_signs, pairs_of
 from rankbounds.comparison.wording import lacking_words
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import TOLERANCE, equal, merit, merit_of_range, zeroed
 from rankbounds.measures import Measure
+from rankbounds.stats.corrections import BY_SHUFFLES, adjusted, check_correction
+from rankbounds.stats.power import check_level
+from rankbounds.stats.significance import ALTERNATIVES, check_test, no_surer_than_signs, pairs_of
 from rankbounds.tables import Table, number, plain_rows
 
 if TYPE_CHECKING:

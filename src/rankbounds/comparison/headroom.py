@@ -10,10 +10,10 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.significance import EXACT_SIZES, EXACT_TOPICS, RESAMPLES, check_test
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.evaluation.scores import Scores
+from rankbounds.stats.significance import EXACT_SIZES, EXACT_TOPICS, RESAMPLES, check_test
 
 MANY_DIFFERENCES = 64
 """With so many topics that differ, tests by signs reach every level that there is."""

@@ -11,15 +11,16 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import wording
-from rankbounds.comparison.comparison_tables import FEW_RUNS, leaderboard_table, pair_table
-from rankbounds.comparison.comparison_words import sentences, word_choices, word_constants, word_numbers
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.pairs import CERTAIN, PAIR_FIELDS, PAIR_NUMBERS, VERDICTS, pair_places, run_number
+from rankbounds.comparison.tables import FEW_RUNS, leaderboard_table, pair_table
+from rankbounds.comparison.words import sentences, word_choices, word_constants, word_numbers
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.notebook import folded, shown
+from rankbounds.probability.differences import limit_certainty
 from rankbounds.probability.drawn_scores import SAMPLES
 from rankbounds.tables import Table, plain_rows
 
@@ -233,9 +234,7 @@ class Comparison:
                 chances = np.stack([np.where(in_order, one, other), np.where(in_order, other, one)])
                 low, high = merit_of_range(self.columns["certain_low"][at], self.columns["certain_high"][at], measure)
                 certain = (low > 0) | (high < 0) | ((low == 0) & (high == 0))
-                told = wording.told_probability(
-                    chances, np.stack([high, -low]), 1 / (known.draws.get(measure, SAMPLES) + 1)
-                )
+                told = limit_certainty(chances, np.stack([high, -low]), 1 / (known.draws.get(measure, SAMPLES) + 1))
                 apart = self.unpooled[at, self.first] | self.unpooled[at, self.second]
                 found[:, at] = np.where(certain, chances, np.where(apart, np.nan, told))
         return found
@@ -512,6 +511,6 @@ class Comparison:
         str
 
         """
-        from rankbounds.measures.sources import bibtex
+        from rankbounds.measures.naming.sources import bibtex
 
         return bibtex(self.measures, wording.sources_of_tests(self.settings))

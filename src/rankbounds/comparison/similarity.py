@@ -27,19 +27,19 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.rank_biased_overlap import (
-    READINGS,
-    TiedLists,
-    looked_at,
-    overlaps,
-)
-from rankbounds.comparison.significance import pairs_of
 from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.notebook import shown
 from rankbounds.rankings.order import Order, Precision, ranked_rows
+from rankbounds.stats.rank_biased_overlap import (
+    READINGS,
+    TiedLists,
+    looked_at,
+    overlaps,
+)
+from rankbounds.stats.significance import pairs_of
 from rankbounds.tables import Table, number, plain_rows
 from rankbounds.threads import in_threads, processors
 

@@ -14,11 +14,20 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.comparison.comparison_tables import FEW_RUNS
-from rankbounds.comparison.corrections import BY_SHUFFLES, adjusted, check_correction
 from rankbounds.comparison.pairs import run_number
-from rankbounds.comparison.power import check_level, minimum_detectable_effect
-from rankbounds.comparison.significance import (
+from rankbounds.comparison.tables import FEW_RUNS
+from rankbounds.comparison.verdict import over_shared_topics
+from rankbounds.comparison.wording import POWER, compared_words
+from rankbounds.errors import DataError, UsageError, warn
+from rankbounds.evaluation.run_notes import some
+from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit, zeroed
+from rankbounds.evaluation.scores import Scores
+from rankbounds.files.query_labels import labels_of
+from rankbounds.measures import Measure
+from rankbounds.notebook import shown
+from rankbounds.stats.corrections import BY_SHUFFLES, adjusted, check_correction
+from rankbounds.stats.power import check_level, minimum_detectable_effect
+from rankbounds.stats.significance import (
     EXACT_TOPICS,
     RESAMPLES,
     RESAMPLING_TESTS,
@@ -32,15 +41,6 @@ from rankbounds.comparison.significance import (
     pairs_of,
     rounding,
 )
-from rankbounds.comparison.verdict import over_shared_topics
-from rankbounds.comparison.wording import POWER, compared_words
-from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.evaluation.run_notes import some
-from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit, zeroed
-from rankbounds.evaluation.scores import Scores
-from rankbounds.files.query_labels import labels_of
-from rankbounds.measures import Measure
-from rankbounds.notebook import shown
 from rankbounds.tables import Table, number, plain_rows, signed
 
 SLICE_FIELDS = (

@@ -15,14 +15,14 @@ import numpy as np
 
 from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
-from rankbounds.comparison.equivalence import TOST
 from rankbounds.comparison.pairs import VERDICTS
 from rankbounds.comparison.result import Comparison
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.score_table import numbers_and_bounds, open_words
-from rankbounds.measures.sources import sources_of
+from rankbounds.measures.naming.sources import sources_of
 from rankbounds.notebook import Bar, Markup, html_table, note
+from rankbounds.stats.equivalence import TOST
 from rankbounds.tables import Table, in_latex, in_markdown, number
 from rankbounds.version import __version__
 

@@ -11,39 +11,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_choice
 from rankbounds.comparison import wording
-from rankbounds.comparison.corrections import (
-    BY_SHUFFLES,
-    adjusted,
-    against_baseline,
-    check_correction,
-    groups_not_separable,
-    over_all_pairs,
-)
-from rankbounds.comparison.equivalence import TOST, check_equivalence, check_margin, equivalent
 from rankbounds.comparison.evidence import Evidence, left_out_words
-from rankbounds.comparison.power import check_level
-from rankbounds.comparison.rank_intervals import (
-    METHODS,
-    Places,
-    counts_for_places,
-    places,
-    resampled_places,
-    separated_by_bootstrap,
-    separated_pairs,
-)
-from rankbounds.comparison.significance import (
-    ORDER_TESTS,
-    RESAMPLES,
-    Resampling,
-    check_differences,
-    check_finite,
-    check_test,
-    deviation_of,
-    mean_interval,
-    p_values,
-    pairs_of,
-    standardised_effect,
-)
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.differences import DifferenceBounds
 from rankbounds.evaluation.score_differences import differences as score_differences
@@ -60,6 +28,38 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.tabled_scores import read_scores
 from rankbounds.files.named_columns import is_table
 from rankbounds.measures import Measure
+from rankbounds.stats.corrections import (
+    BY_SHUFFLES,
+    adjusted,
+    against_baseline,
+    check_correction,
+    groups_not_separable,
+    over_all_pairs,
+)
+from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin, equivalent
+from rankbounds.stats.power import check_level
+from rankbounds.stats.rank_intervals import (
+    METHODS,
+    Places,
+    counts_for_places,
+    places,
+    resampled_places,
+    separated_by_bootstrap,
+    separated_pairs,
+)
+from rankbounds.stats.significance import (
+    ORDER_TESTS,
+    RESAMPLES,
+    Resampling,
+    check_differences,
+    check_finite,
+    check_test,
+    deviation_of,
+    mean_interval,
+    p_values,
+    pairs_of,
+    standardised_effect,
+)
 from rankbounds.tables import plain_rows
 from rankbounds.threads import in_threads, processors
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.comparison.corrections import BY_SHUFFLES
-from rankbounds.comparison.equivalence import TOST
-from rankbounds.comparison.significance import EXACT_TOPICS, RESAMPLING_TESTS
 from rankbounds.evaluation.score_differences import TOLERANCE, equal
 from rankbounds.evaluation.score_table import UNJUDGED as UNJUDGED
 from rankbounds.probability.retrieved_documents import POOLED
+from rankbounds.stats.corrections import BY_SHUFFLES
+from rankbounds.stats.equivalence import TOST
+from rankbounds.stats.significance import EXACT_TOPICS, RESAMPLING_TESTS
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.settling_plan import SettlingPlan
+    from rankbounds.judging.next.plan import SettlingPlan
     from rankbounds.measures import Measure
 
 POWER = 0.8
@@ -252,7 +252,7 @@ SOURCES = {
     "holm": "holm1979simple",
     "bh": "benjamini1995controlling",
 }
-"""What to cite for tests and corrections, by the keys of ``measures/sources.py``."""
+"""What to cite for tests and corrections, by the keys of ``measures/naming/sources.py``."""
 
 
 def sources_of_tests(settings: Mapping[str, Any]) -> list[str]:
@@ -401,16 +401,6 @@ def elsewhere_choices(numbers: Mapping[str, Floats]) -> dict[str, Flags | Ints]:
         [nothing, numbers["elsewhere_endless"] > 0, difference == 0, kept & shrinks, kept], [0, 5, 3, 1, 4], 2
     )
     return {"reading": (chosen > 0) & ~np.isnan(numbers["depth"]), "elsewhere": chosen}
-
-
-def told_probability(probability: Floats | float, most: Floats | float, error: Floats | float = 0.01) -> Floats:
-    """That a run is the better one, whose lead is ``most`` at the most: 0 where that is no lead, NaN: not known.
-
-    Else an estimate is no certainty, however many draws agree: nothing is nearer to 0 or 1 than ``error``, in words
-    0.01.
-    """
-    impossible = np.less_equal(most, 0) & ~np.isnan(probability)
-    return np.where(impossible, 0.0, np.clip(probability, error, np.subtract(1, error)))
 
 
 def ties_apart(low_a: Floats, high_a: Floats, low_b: Floats, high_b: Floats) -> tuple[Floats, Floats]:

@@ -24,7 +24,7 @@ from rankbounds.measures.averaged_discounted_gain import RnDCG
 from rankbounds.measures.facts import Total
 from rankbounds.measures.interpolated_precision import interpolated
 from rankbounds.measures.measure import quotient
-from rankbounds.measures.names_elsewhere import ABSENT, FAMILIES, NICKNAMES
+from rankbounds.measures.naming.elsewhere import ABSENT, FAMILIES, NICKNAMES
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.measures.utility import Utility
 from rankbounds.rankings.join import join

@@ -1,5 +1,1 @@
-"""Which documents to judge: pools, reduced judgments, what to judge next."""
-
-from rankbounds.moved import old_names
-
-__getattr__ = old_names(__name__)
+"""Which documents to judge: pools, samples, reduced judgments, what to judge next, audits, judges."""

@@ -12,7 +12,6 @@ import numpy as np
 
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
-from rankbounds.deprecation import renamed_arguments
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.judging.candidates import collect
@@ -36,7 +35,6 @@ __all__ = [
 ]
 
 
-@renamed_arguments(order="ties", precision="score_precision")
 def pool(
     runs: Any,
     *,

@@ -15,8 +15,8 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.expected_scores import Steps, check_measure, expected_scores, is_weighted_sum
-from rankbounds.judging.labelled_pool import LabelledPool
+from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores, is_weighted_sum
+from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.notebook import shown
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -6,11 +6,11 @@ import importlib
 import pkgutil
 
 from rankbounds.measures.measure import Measure, Normalised, RankWeighted
-from rankbounds.measures.names import REGISTRY
-from rankbounds.measures.parser import MeasureLike, parse_measure, parse_measures
+from rankbounds.measures.naming.parser import MeasureLike, parse_measure, parse_measures
+from rankbounds.measures.naming.registry import REGISTRY
 
-for _module in sorted(module.name for module in pkgutil.iter_modules(__path__)):
-    importlib.import_module(f"{__name__}.{_module}")
+for _module in sorted(module.name for module in pkgutil.walk_packages(__path__, f"{__name__}.")):
+    importlib.import_module(_module)
 
 
 def class_named(name: str) -> type[Measure] | None:

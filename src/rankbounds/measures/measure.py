@@ -13,7 +13,7 @@ from rankbounds.columns.sums import weighted_sums
 from rankbounds.errors import UsageError
 from rankbounds.measures.facts import Facts
 from rankbounds.measures.frozen import Frozen, FrozenClass, declare
-from rankbounds.measures.names import register
+from rankbounds.measures.naming.registry import register
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count, group_means, reordered, reordered_worth
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.measures.continuation import ContinuingByRelevance
+from rankbounds.measures.cwl.continuation import ContinuingByRelevance
 
 
 class RBP2(ContinuingByRelevance):

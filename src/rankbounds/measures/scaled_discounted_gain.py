@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.continuation import Continuing
+from rankbounds.measures.cwl.continuation import Continuing
 from rankbounds.measures.discounted_gain import check_discount, discounts
 
 

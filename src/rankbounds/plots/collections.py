@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankbounds.comparison.collections_comparison import CollectionsComparison
+from rankbounds.comparison.collections.result import CollectionsComparison
 from rankbounds.plots.style import COLOURS, fresh_axes
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankbounds.comparison.discriminative_power import DiscriminativePower
 from rankbounds.comparison.result import Comparison
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores
 from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.stats.discriminative_power import DiscriminativePower
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +66,7 @@ def significance_curve(power: DiscriminativePower, alpha: float = 0.05, ax: Axes
     Parameters
     ----------
     power
-        As from ``rankbounds.comparison.discriminative_power.discriminative_power``.
+        As from ``rankbounds.stats.discriminative_power.discriminative_power``.
     alpha
         The level that a dotted line marks.
     ax

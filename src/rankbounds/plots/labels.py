@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.comparison.judges_result import Judges
 from rankbounds.errors import UsageError
+from rankbounds.judging.judges.result import Judges
 from rankbounds.plots.style import COLOURS, fresh_axes, fresh_panels
 
 if TYPE_CHECKING:

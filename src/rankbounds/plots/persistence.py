@@ -10,8 +10,8 @@ import numpy as np
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.persistence.curves import PERSISTENCES
 from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.rbp.curves import PERSISTENCES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

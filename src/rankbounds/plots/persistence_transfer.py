@@ -13,9 +13,9 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
 from rankbounds.plots.style import COLOURS, fresh_axes, fresh_panels
-from rankbounds.published.score import BINARY, Published
-from rankbounds.published.transfer import transferred
-from rankbounds.published.vectors import greedy_vectors
+from rankbounds.rbp.published_score import BINARY, Published
+from rankbounds.rbp.transfer import transferred
+from rankbounds.rbp.vectors import greedy_vectors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from rankbounds.probability.distribution import Distribution, distribution_of_su
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rankbounds.probability.estimates import Reliability
+    from rankbounds.probability.models.estimates import Reliability
 
 SHARES = (0.05, 0.2, 0.35, 0.5)
 
@@ -153,7 +153,7 @@ def urn_contours(
     'mean of what mean RBP gains below rank 5 (p = 0.8, 50 topics)'
 
     """
-    from rankbounds.probability.urn import urn_moments
+    from rankbounds.probability.models.urn import urn_moments
 
     axes = fresh_axes(ax)
     ratio, share = np.linspace(0.05, 1, 39), np.linspace(0.05, 0.5, 19)
@@ -174,7 +174,7 @@ def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     checked
-        As from ``rankbounds.probability.estimates.reliability``.
+        As from ``rankbounds.probability.models.estimates.reliability``.
     ax
         Where to draw; without it on a new figure.
 
@@ -185,7 +185,7 @@ def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import rankbounds as rb
-    >>> from rankbounds.probability.estimates import reliability
+    >>> from rankbounds.probability.models.estimates import reliability
     >>> from rankbounds.rankings.topic_facts import TopicFacts
     >>> made = rb.simulate(runs=4, topics=5, documents=60, depth=20, seed=1)
     >>> axes = rb.plots.reliability(reliability("logistic", made.runs, TopicFacts(made.pooled)))

@@ -20,9 +20,9 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import TOLERANCE, merit
 from rankbounds.measures import Measure
 from rankbounds.probability.completions import Completions, OpenCollection
-from rankbounds.probability.estimates import Estimate
-from rankbounds.probability.models import RelevanceProbability
-from rankbounds.probability.urn_estimates import UrnEstimate
+from rankbounds.probability.models.estimates import Estimate
+from rankbounds.probability.models.probabilities import RelevanceProbability
+from rankbounds.probability.models.urn_estimates import UrnEstimate
 from rankbounds.rankings.topic_facts import TopicFacts
 
 SAMPLES = 1000

@@ -17,7 +17,7 @@ from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import RankWeighted, parse_measure
 from rankbounds.notebook import shown
-from rankbounds.probability.model_choice import ChosenModels
+from rankbounds.probability.models.choice import ChosenModels
 from rankbounds.probability.uncertain_score import UncertainScore, drawn_score, exact_score
 from rankbounds.probability.unjudged_documents import find_unjudged, open_measures, warn_of_topics
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -176,8 +176,8 @@ def uncertainty(
         As in ``evaluate``.
     q
         The probability that an unjudged document is relevant: a number, a sequence by rank, ``{query: {document:
-        probability}}``, a file, a model of ``rankbounds.probability.models``, or estimated from the judgments at hand
-        (``"logistic"``, ``"isotonic"``, ``"urn"``).
+        probability}}``, a file, a model of ``rankbounds.probability.models.probabilities``, or estimated from the
+        judgments (``"logistic"``, ``"isotonic"``, ``"urn"``).
     otherwise
         The probability of documents, topics or runs that a table lacks.
     confidence

@@ -1,7 +1,7 @@
 """Whole synthetic collections from the urn: runs, complete judgments, and the judgments of a pool.
 
-Every run draws each topic's documents from an urn (``rankbounds.probability.urn``) with a relevance ratio w made of
-how bad the system is and how hard the topic is. Runs agree with each other as far as asked, and each of them is still
+Every run draws each topic's documents from an urn (``rankbounds.probability.models.urn``) with a relevance ratio w made
+of how bad the system is and how hard the topic is. Runs agree with each other as far as asked, and each is still
 exactly a draw from its urn.
 """
 

@@ -26,10 +26,10 @@ from rankbounds.measures import Measure
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.drawn_scores import DrawnCompletions
-from rankbounds.probability.estimates import Estimate
-from rankbounds.probability.models import RelevanceProbability
+from rankbounds.probability.models.estimates import Estimate
+from rankbounds.probability.models.probabilities import RelevanceProbability
+from rankbounds.probability.models.urn_estimates import UrnEstimate
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments, joined_run
-from rankbounds.probability.urn_estimates import UrnEstimate
 from rankbounds.rankings.topic_facts import TopicFacts
 
 

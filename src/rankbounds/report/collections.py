@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from rankbounds.comparison.collections_comparison import CollectionsComparison
-from rankbounds.comparison.rank_intervals import words as rank_words
+from rankbounds.comparison.collections.result import CollectionsComparison
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.measures import Measure
+from rankbounds.stats.rank_intervals import words as rank_words
 from rankbounds.tables import as_json
 from rankbounds.version import __version__
 

@@ -18,24 +18,24 @@ from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.comparison import Comparison, Evidence, compare, wording
-from rankbounds.comparison.agreement import agreement
-from rankbounds.comparison.rank_intervals import words as rank_words
-from rankbounds.comparison.significance import RESAMPLES, pairs_of
 from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import equal, levelled, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
+from rankbounds.judging.audits.sample_estimates import left_to_judge
 from rankbounds.judging.candidates import at_rows
-from rankbounds.judging.judged_sample import left_to_judge
-from rankbounds.judging.next_judgments import plan_among
+from rankbounds.judging.next.weights import plan_among
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.probability.trusted_labels import TrustedFirst
+from rankbounds.probability.models.trusted_labels import TrustedFirst
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
 from rankbounds.report.summary import sentences
+from rankbounds.stats.measure_agreement import agreement
+from rankbounds.stats.rank_intervals import words as rank_words
+from rankbounds.stats.significance import RESAMPLES, pairs_of
 from rankbounds.tables import as_json, plain
 from rankbounds.threads import in_threads, processors
 from rankbounds.version import __version__

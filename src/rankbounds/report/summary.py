@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from rankbounds.comparison import Comparison
-from rankbounds.comparison.rank_intervals import words as rank_words
-from rankbounds.comparison.significance import pairs_of
 from rankbounds.evaluation.score_differences import better, levelled, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
+from rankbounds.stats.rank_intervals import words as rank_words
+from rankbounds.stats.significance import pairs_of
 
 LITTLE_JUDGED = 0.8
 """Below this share of judged documents in the first ten, a score rests on documents that nobody looked at."""

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from rankbounds.evaluation.judged_runs import Progress
-from rankbounds.evaluation.rank_correlation import kendall_tau
 from rankbounds.judging.reduction import RATES
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.studies import Result
 from rankbounds.studies.score_by_judgment_rate import MEASURES, mean_scores, rows_by_rate, settings
 

@@ -16,10 +16,10 @@ import numpy as np
 
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
-from rankbounds.evaluation.rank_correlation import kendall_tau
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.studies import Result
 
 MEASURES = (

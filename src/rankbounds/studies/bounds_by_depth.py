@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.persistence import curves
+from rankbounds.rbp import curves
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:

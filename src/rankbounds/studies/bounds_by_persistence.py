@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.persistence import curves
+from rankbounds.rbp import curves
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:

@@ -22,13 +22,12 @@ from rankbounds.arrays import Floats
 from rankbounds.checking.bands import Rho, banded, rounded, worst_difference
 from rankbounds.collection.inputs import judgments_from, runs_to_read
 from rankbounds.collection.run import unique_names
-from rankbounds.comparison.significance import t_statistic
-from rankbounds.deprecation import renamed_arguments
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.stats.significance import t_statistic
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:
@@ -78,7 +77,6 @@ def _below(statistic: Floats, topics: int) -> Floats:
     return below
 
 
-@renamed_arguments(order="ties")
 def measure_changes(
     qrels: Any,
     runs: Any,

@@ -17,9 +17,9 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.persistence.curves import PERSISTENCES
-from rankbounds.published.score import Published
-from rankbounds.published.transfer import transferred
+from rankbounds.rbp.curves import PERSISTENCES
+from rankbounds.rbp.published_score import Published
+from rankbounds.rbp.transfer import transferred
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:

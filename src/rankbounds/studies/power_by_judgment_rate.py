@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.comparison.significance import p_values, pairs_of
 from rankbounds.errors import DataError
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.judging.reduction import RATES, Reduction
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.stats.significance import p_values, pairs_of
 from rankbounds.studies import Result
 from rankbounds.studies.score_by_judgment_rate import MEASURES, rows_by_rate, settings
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.comparison.discriminative_power import discriminative_power
-from rankbounds.comparison.significance import Resampling
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures import Measure
+from rankbounds.stats.discriminative_power import discriminative_power
+from rankbounds.stats.significance import Resampling
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import Progress
-from rankbounds.evaluation.rank_correlation import kendall_tau
 from rankbounds.judging.candidates import collect
-from rankbounds.judging.next_judgments import STRATEGIES
+from rankbounds.judging.next.weights import STRATEGIES
 from rankbounds.measures import RankWeighted, parse_measure
 from rankbounds.measures.measure import weights_by_rank
+from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.studies import Result
 
 DEEPEST, NEGLIGIBLE = 1000, 1e-9

@@ -15,9 +15,9 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
-from rankbounds.evaluation.rank_correlation import kendall_tau
 from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.studies import Result
 
 MEASURES = ("AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)")

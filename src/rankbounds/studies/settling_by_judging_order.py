@@ -20,13 +20,13 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
-from rankbounds.comparison.settling_question import Question
-from rankbounds.comparison.simulated_judging import SimulatedJudging
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.judged_runs import Progress
 from rankbounds.judging.candidates import ranks_of_judgments
-from rankbounds.judging.next_judgments import STRATEGIES, judge_next
+from rankbounds.judging.next.question import Question
+from rankbounds.judging.next.simulation import SimulatedJudging
+from rankbounds.judging.next.weights import STRATEGIES, judge_next
 from rankbounds.judging.subsets import subset
 from rankbounds.measures import Measure, RankWeighted, parse_measure, parse_measures
 from rankbounds.rankings.order import ranks

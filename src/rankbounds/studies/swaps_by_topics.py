@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.comparison.significance import check_finite, pairs_of
 from rankbounds.errors import DataError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.measures import Measure
+from rankbounds.stats.significance import check_finite, pairs_of
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.probability.urn import sample_rankings, urn_moments
+from rankbounds.probability.models.urn import sample_rankings, urn_moments
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:

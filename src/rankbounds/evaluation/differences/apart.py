@@ -31,7 +31,7 @@ from rankbounds.measures.q_measure import Q
 from rankbounds.measures.r_precision import RPrec
 from rankbounds.measures.relative_preference import Preference
 from rankbounds.measures.retrieved_set import SetAP
-from rankbounds.measures.smoothed_average_precision import YAAP
+from rankbounds.measures.samples.smoothed import YAAP
 from rankbounds.measures.sum_of_precisions import sum_of_precisions
 from rankbounds.rankings.rankings import Rankings
 

@@ -42,7 +42,6 @@ from rankbounds.measures.averaged_discounted_gain import IdealDCG
 from rankbounds.measures.binary_preference import LimitedPenalty
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.counts import NumRel, NumRelRet
-from rankbounds.measures.inferred_average_precision import infAP
 from rankbounds.measures.measure import Normalised
 from rankbounds.measures.normalised_discounted_gain import nDCG
 from rankbounds.measures.precision_and_recall import F
@@ -52,6 +51,7 @@ from rankbounds.measures.recall import Recall
 from rankbounds.measures.reciprocal_rank import RR
 from rankbounds.measures.relative_preference import Bpref_relative, Bpref_relative2
 from rankbounds.measures.retrieved_set import RelP, SetP
+from rankbounds.measures.samples.inferred_average_precision import infAP
 from rankbounds.measures.success import Success
 from rankbounds.measures.sum_of_precisions import SP
 from rankbounds.measures.utility import Utility

@@ -6,14 +6,8 @@ scored there (``whole_lists``); only where lists are torn apart are rows brought
 ``scoring``). The driver keeps sums (``lists``), from which ``scores`` has means, bounds, variances and comparisons.
 """
 
-from rankbounds.deprecation import reordered_arguments
-from rankbounds.evaluation.engines.spark import evaluation
-from rankbounds.evaluation.engines.spark.old_calls import evaluate_files, in_the_new_order
+from rankbounds.evaluation.engines.spark.evaluation import evaluate
 from rankbounds.evaluation.engines.spark.scores import PairedSums, SparkScores
 from rankbounds.evaluation.engines.spark.session import session_here
 
-evaluate = reordered_arguments(
-    'rb.evaluate(qrels, runs, measures, engine="spark", names=[...]), the judgments first', in_the_new_order
-)(evaluation.evaluate)
-
-__all__ = ["PairedSums", "SparkScores", "evaluate", "evaluate_files", "session_here"]
+__all__ = ["PairedSums", "SparkScores", "evaluate", "session_here"]

@@ -1,0 +1,1 @@
+"""Several collections compared together."""

@@ -1,0 +1,238 @@
+"""The same systems on several collections: who leads over all, where it differs, and what a new collection would show.
+
+Two questions are kept apart. *These* collections: the mean over them, with intervals and tests over topics, which are
+resampled within their collection. *Collections like these*: the random-effects summary, which takes the collections as
+a sample of those that could be (``random_effects``).
+
+A run that lacks a collection has no mean over all, and is not placed; its pairs are over the collections that both runs
+have, and say how many. Nothing is filled in.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from rankbounds.choices import check_choice, check_share
+from rankbounds.collection.folders import NAMES, CollectionFiles, collections_at
+from rankbounds.collection.inputs import Reading
+from rankbounds.comparison.collections.arithmetic import compared_by_all
+from rankbounds.comparison.collections.result import CollectionsComparison
+from rankbounds.comparison.verdict import over_shared_topics
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
+from rankbounds.evaluation.evaluate import evaluate
+from rankbounds.evaluation.run_notes import some
+from rankbounds.evaluation.scores import Scores
+from rankbounds.measures import Measure
+from rankbounds.stats.power import check_level
+from rankbounds.stats.random_effects import ESTIMATORS
+from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite
+from rankbounds.stats.stratified import MEANS
+
+DEFAULT_MEASURES = ("nDCG@10",)
+MISSING = ("runs", "collections")
+
+
+def compare_collections(
+    collections: Any,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
+    *,
+    runs: str | os.PathLike[str] | None = None,
+    mean: str = "collections",
+    missing: str = "runs",
+    names: str = "tag",
+    baseline: str | None = None,
+    estimator: str = "reml",
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+    **evaluating: Any,
+) -> CollectionsComparison:
+    """Compare the same systems on several collections.
+
+    Parameters
+    ----------
+    collections : dict, path, or list of paths
+        By name, ``(qrels, runs)`` as ``evaluate`` takes them, ``Scores``, or a folder. Paths are folders (BEIR's
+        layout, or judgments with a folder ``runs``) or manifests (CSV, TSV or JSON with ``collection``, ``qrels``,
+        ``runs``).
+    measures : str, Measure, or iterable of them, optional
+        Such as ``"nDCG@10"``, which is the default; with ``Scores``, those that they have.
+    runs : path, optional
+        A folder with a folder of runs for each collection, where runs do not lie beside the judgments.
+    mean : {"collections", "queries"}
+        The mean of collections' means, or over all queries, in which large collections count for more.
+    missing : {"runs", "collections"}
+        Where a run lacks a collection: do not place the run, or leave out the collection for all.
+    names : {"tag", "file"}
+        By what runs in files are matched across collections: the tag inside, or the file's name.
+    baseline : str, optional
+        Only pairs of this run with each other one, as ``b``.
+    estimator : {"reml", "dl"}
+        Of the variance between collections: restricted maximum likelihood, or DerSimonian and Laird's.
+    alpha, confidence : float
+        The level of verdicts and ranks, and that of intervals.
+    resamples, seed : int
+        Topics are resampled within collections. Of many pairs and topics, fewer times than asked for, but a thousand.
+    progress : callable, optional
+        Told how many of how many collections are scored.
+    **evaluating
+        ``gain``, ``ties``, ``unjudged``, ``labels``, ``formats``, ``columns`` and whatever else ``evaluate`` takes.
+
+    Returns
+    -------
+    CollectionsComparison
+
+    Notes
+    -----
+    Intervals of means are t intervals with Welch and Satterthwaite's degrees, and p-values of a pair alone are of the t
+    test that goes with them: collections keep the differences that they have, topics vary within them. Both are
+    approximate for few topics. Over several pairs, ``p_adjusted`` and the intervals of ranks are from the largest
+    studentised difference of any pair in resampled topics (a resampled error counting as at least half of the observed
+    one). Where within each collection all topics differ by the same there is no interval. The random-effects summary
+    and the prediction interval suppose that collections are a sample, that their true differences are about normal, and
+    that each one's standard error is known: with few collections, or few topics in one, they are rough.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> made = {
+    ...     name: rb.simulate(runs=3, topics=9, documents=60, depth=20, pool_depth=20, relevant=0.3, seed=seed)
+    ...     for seed, name in enumerate(["web", "news", "mail"])
+    ... }
+    >>> compared = rb.compare_collections({name: (c.complete, c.runs) for name, c in made.items()}, "AP", resamples=200)
+    >>> len(compared.systems), len(compared.pairs), compared.pairs[0]["collections"]
+    (3, 3, 3)
+
+    """
+    check_choice("mean", mean, MEANS)
+    check_choice("missing", missing, MISSING)
+    check_choice("names", names, NAMES)
+    check_choice("estimator", estimator, ESTIMATORS)
+    check_level(alpha)
+    check_share("confidence", confidence)
+    resampling = Resampling(resamples, seed)
+    jobs = _jobs(collections, measures, runs, names, evaluating)
+    scored: dict[str, Scores] = {}
+    for name, job in jobs.items():
+        scored[name] = _told_of(name, job)
+        if progress:
+            progress(len(scored), len(jobs))
+    _check_scores(scored)
+    scored, left_out = _without_lacking(scored, missing)
+    settings = {
+        "mean": mean,
+        "missing": missing,
+        "baseline": baseline,
+        "estimator": estimator,
+        "alpha": alpha,
+        "confidence": confidence,
+        "resamples": resamples,
+        "seed": seed,
+        "left_out": left_out,
+        "test": "t over topics within collections, by share of collection",
+        "correction": "largest t over topics resampled within collections",
+    }
+    return compared_by_all(scored, settings, resampling)
+
+
+def _jobs(
+    collections: Any,
+    measures: Any,
+    runs: str | os.PathLike[str] | None,
+    names: str,
+    evaluating: Mapping[str, Any],
+) -> dict[str, Callable[[], Scores]]:
+    """By the name of each collection, what scores it."""
+    if isinstance(collections, str | os.PathLike):
+        collections = [collections]
+    if not isinstance(collections, Mapping):
+        found = collections_at([(None, os.fspath(path)) for path in collections], runs)
+        collections = {files.name: files for files in found}
+
+    def job(name: str, given: Any) -> Callable[[], Scores]:
+        qrels: Any
+        retrieved: Any
+        if isinstance(given, Scores):
+            return lambda: given if measures is None else given[measures]
+        if isinstance(given, str | os.PathLike):
+            (given,) = collections_at([(name, os.fspath(given))], runs)
+        if isinstance(given, CollectionFiles):
+            how = {name: evaluating[name] for name in ("formats", "columns", "lenient") if name in evaluating}
+            qrels, retrieved = given.qrels, given.runs_to_read(Reading(**how), names)
+        elif isinstance(given, Mapping) and set(given) == {"qrels", "runs"}:
+            qrels, retrieved = given["qrels"], given["runs"]
+        elif isinstance(given, tuple) and len(given) == 2:
+            qrels, retrieved = given
+        else:
+            raise UsageError(
+                f'The collection "{name}" must be (qrels, runs), Scores, or a folder; it is {type(given).__name__}.'
+            )
+        return lambda: evaluate(qrels, retrieved, measures or DEFAULT_MEASURES, **evaluating)
+
+    return {str(name): job(str(name), given) for name, given in collections.items()}
+
+
+def _told_of(name: str, job: Callable[[], Scores]) -> Scores:
+    """The scores; warnings say of which collection they speak."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RankboundsWarning)
+        scores = job()
+        try:
+            scores = over_shared_topics(scores)
+        except DataError as error:
+            raise DataError(f'The collection "{name}": {error}') from None
+    for warning in caught:
+        ours = issubclass(warning.category, RankboundsWarning)
+        warn(f"{name}: {warning.message}" if ours else str(warning.message), warning.category)
+    return scores
+
+
+def _check_scores(scored: Mapping[str, Scores]) -> None:
+    if len(scored) < 2:
+        raise UsageError("Give at least two collections; of one, compare says more.")
+    labels = {name: [str(measure) for measure in scores.measures] for name, scores in scored.items()}
+    first = next(iter(labels))
+    for name, own in labels.items():
+        if own != labels[first]:
+            raise UsageError(f'"{name}" is scored by {", ".join(own)}, "{first}" by {", ".join(labels[first])}.')
+    for name, scores in scored.items():
+        if len(scores.query_ids) < 2:
+            raise DataError(
+                f'The collection "{name}" has {len(scores.query_ids)} topic: an interval needs two or more.'
+            )
+        for place, measure in enumerate(scores.measures):
+            if measure.total != "mean":
+                raise UsageError(f"{measure} is no mean over topics, and runs are compared by differences of means.")
+            check_finite(scores.value[:, :, place], f'the comparison (collection "{name}")', measure)
+    everywhere = [run for scores in scored.values() for run in scores.runs]
+    shared = [run for run in dict.fromkeys(everywhere) if everywhere.count(run) > 1]
+    if len(shared) < 2:
+        few = f"only {shared[0]} is" if shared else "no run is"
+        raise DataError(
+            f"Runs are matched by name, and {few} in two collections ({some(list(dict.fromkeys(everywhere)))}). "
+            "Where the tags inside files differ, match by the files' names (--names file)."
+        )
+
+
+def _without_lacking(scored: dict[str, Scores], missing: str) -> tuple[dict[str, Scores], list[str]]:
+    """The collections to compare on, and those that are left out since a run lacks them."""
+    runs = set().union(*(scores.runs for scores in scored.values()))
+    if missing == "runs":
+        if len(set.intersection(*(set(scores.runs) for scores in scored.values()))) < 2:
+            raise DataError(
+                "Fewer than two runs have all collections, so that there is no leaderboard over them. Leave out the "
+                "collections that a run lacks (--missing collections), or the runs."
+            )
+        return scored, []
+    kept = {name: scores for name, scores in scored.items() if set(scores.runs) == runs}
+    if len(kept) < 2:
+        raise DataError(
+            f"All runs have {len(kept)} of {len(scored)} collections, and two are needed. Without --missing "
+            "collections, runs that lack one are not placed, but compared in pairs."
+        )
+    return kept, [name for name in scored if name not in kept]

@@ -1,0 +1,1 @@
+"""The gate: pass or fail by what a comparison shows."""

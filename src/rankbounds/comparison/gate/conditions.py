@@ -1,0 +1,100 @@
+"""Conditions under which a gate fails, as people write them: "nDCG@10 worse", "AP < 0.3", "judged@10 < 80%"."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation.score_differences import equal
+from rankbounds.measures import Measure, parse_measure
+from rankbounds.stats.equivalence import check_margin
+
+CHANGES = ("worse", "different")
+"""What a run can be beside the baseline."""
+SIDES = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
+"""How a score can stand to a number, and how that is said."""
+EXAMPLES = '"nDCG@10 worse", "nDCG@10 worse by 0.01", "AP different", "nDCG@10 < 0.5", "judged@10 < 80%"'
+_CHANGE = re.compile(r"(?P<measure>\S.*?)\s+(?P<change>[A-Za-z]+)(?:\s+by(?:\s+more\s+than)?\s+(?P<margin>\S+))?")
+_SIDE = re.compile(r"(?P<measure>\S.*?)\s*(?P<side><=|>=|<|>)\s*(?P<limit>\S+)")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A measure, and what must not hold of it: of a change from the baseline, or of the score alone."""
+
+    measure: Measure
+    relation: str
+    """One of ``CHANGES`` or of ``SIDES``."""
+    limit: float | None = None
+    """The margin of a change, None where the gate's holds; the number that a score is held against."""
+
+    @property
+    def of_change(self) -> bool:
+        """Does it take a baseline?"""
+        return self.relation in CHANGES
+
+    def with_margin(self, margin: float) -> Condition:
+        """The condition with this margin, unless it has its own."""
+        return self if self.limit is not None or not self.of_change else Condition(self.measure, self.relation, margin)
+
+    def holds(self, value: float) -> bool:
+        """Does a score stand to the number as it must not? Scores that differ by rounding alone are equal."""
+        assert self.limit is not None
+        if bool(equal(value, self.limit)):
+            return self.relation in ("<=", ">=")
+        return value < self.limit if self.relation in ("<", "<=") else value > self.limit
+
+    def __str__(self) -> str:
+        if self.of_change:
+            return f"{self.measure} {self.relation}" + (f" by more than {self.limit:g}" if self.limit else "")
+        return f"{self.measure} {self.relation} {self.limit:g}"
+
+
+def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
+    """Read a condition: a measure, and ``worse``, ``different`` or a comparison with a number.
+
+    ``known`` measures are meant by their labels, also those that are nothing but a name in somebody's table.
+    """
+    labelled = {str(measure): measure for measure in known}
+    stripped = text.strip()
+    if side := _SIDE.fullmatch(stripped):
+        return Condition(_measure(side["measure"], labelled), side["side"], _number(side["limit"], text))
+    change = _CHANGE.fullmatch(stripped)
+    if not change or change["change"] not in CHANGES:
+        hint = did_you_mean(change["change"], [*CHANGES]) if change else ""
+        raise UsageError(
+            f'The gate "{text}" should name a measure and what must not hold of it.{hint} Examples: {EXAMPLES}.'
+        )
+    margin = None if change["margin"] is None else _number(change["margin"], text)
+    if margin is not None:
+        check_margin(margin)
+    return Condition(_measure(change["measure"], labelled), change["change"], margin)
+
+
+def _measure(name: str, labelled: Mapping[str, Measure]) -> Measure:
+    return labelled[name] if name in labelled else parse_measure(name)
+
+
+def parse_conditions(
+    conditions: str | Condition | Iterable[str | Condition], known: Iterable[Measure] = ()
+) -> list[Condition]:
+    """One condition or several, of ``known`` measures or any others; the same one twice is one."""
+    known = list(known)
+    given = [conditions] if isinstance(conditions, str | Condition) else list(conditions)
+    if not given:
+        raise UsageError(f"A gate needs a condition. Examples: {EXAMPLES}.")
+    return list(dict.fromkeys(parse_condition(each, known) if isinstance(each, str) else each for each in given))
+
+
+def _number(text: str, condition: str) -> float:
+    """A finite number, or a share in percent."""
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UsageError(f'The gate "{condition}" has no number where "{text}" stands. Examples: {EXAMPLES}.')
+    return value

@@ -1,0 +1,249 @@
+"""May this run replace the other? A gate with three answers: pass, fail, undecided.
+
+A *change* ("nDCG@10 worse") is a question about topics like these, and a test answers it. With a margin, the loss that
+is accepted, two one-sided tests are made at the level alpha, both the test that was asked for:
+
+- pass: a loss of the margin or more is ruled out (the run is not inferior);
+- fail: that is not so, and a loss is shown;
+- undecided: neither. A test that finds no loss has not shown that there is none.
+
+Without a margin no loss is accepted, so that only a run that is shown to be better passes, or one that scores the same
+on every topic. "different" asks for both directions: pass if the runs are equivalent within the margin, fail if a
+two-sided test finds a difference.
+
+A *value* ("nDCG@10 < 0.5", "judged@10 < 80%") is a fact about these topics: it passes or fails as it stands.
+
+All answers are as judged, and say whether other judgments could turn them: the mean change on these topics, or the
+mean, to the other side of what decided. If the answers must be ``settled``, one that could be turned is undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+from rankbounds.comparison.evidence import Evidence
+from rankbounds.comparison.gate.conditions import Condition, parse_conditions
+from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, UNDECIDED, HeldChange, HeldValue, Outcome
+from rankbounds.comparison.result import Comparison
+from rankbounds.comparison.verdict import compare
+from rankbounds.errors import UsageError, did_you_mean, readable
+from rankbounds.evaluation.scores import Scores
+from rankbounds.notebook import shown
+from rankbounds.stats.equivalence import check_margin
+from rankbounds.tables import Table, number, plain, signed
+
+EXIT_CODES = {PASS: 0, FAIL: 1, UNDECIDED: 4}
+
+
+@dataclass(frozen=True, repr=False)
+class Gate:
+    """The outcomes of all conditions, and what they come to. It prints as a table with the reasons below.
+
+    Attributes
+    ----------
+    outcomes : list of Outcome
+        One for each condition and run.
+    answer : {"pass", "fail", "undecided"}
+        ``fail`` if any failed, else ``undecided`` if any is, else ``pass``.
+    exit_code : int
+        0 pass, 1 fail, 4 undecided, unless ``undecided`` says how that counts.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+    >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+    >>> gate = rb.gate(rb.evaluate(qrels, runs, "RR"), ["RR worse", "RR < 0.4"])
+    >>> [outcome.answer for outcome in gate.outcomes], gate.answer, gate.exit_code
+    (['fail', 'pass'], 'fail', 1)
+    """
+
+    outcomes: list[Outcome]
+    undecided: str | None = None
+    """``pass`` or ``fail``: how an undecided condition counts for the exit code."""
+
+    @property
+    def answer(self) -> str:
+        """What the outcomes come to."""
+        answers = {outcome.answer for outcome in self.outcomes}
+        return FAIL if FAIL in answers else UNDECIDED if UNDECIDED in answers else PASS
+
+    @property
+    def exit_code(self) -> int:
+        """How a command ends that asked for this gate."""
+        return EXIT_CODES[self.undecided if self.answer == UNDECIDED and self.undecided else self.answer]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each outcome, for other programs."""
+        return [{name: plain(value) for name, value in asdict(outcome).items()} for outcome in self.outcomes]
+
+    def words(self) -> str:
+        """A line for each outcome: the answer, why, and what would decide it."""
+        return "".join(f"{outcome.words()}\n" for outcome in self.outcomes)
+
+    def table(self) -> Table:
+        """The answers and the numbers behind them."""
+        header = ["condition", "run", "against", "gate", "value or change", "whatever is judged", "p fail", "p pass"]
+        cells = []
+        for outcome in self.outcomes:
+            of_change = outcome.baseline is not None
+            low, high = (outcome.certain_low, outcome.certain_high) if of_change else (outcome.low, outcome.high)
+            cells.append([
+                outcome.condition,
+                outcome.run,
+                outcome.baseline or "-",
+                outcome.answer,
+                signed(outcome.difference) if of_change else number(outcome.value),
+                "-" if low is None or high is None else f"[{number(low)}, {number(high)}]",
+                number(outcome.p_fail, 4),
+                number(outcome.p_pass, 4),
+            ])  # fmt: skip
+        return Table(header, cells, frozenset({0, 1, 2, 3}))
+
+    def render(self, kind: str) -> str:
+        """The table as ``table``, ``markdown``, ``latex`` or ``html``; in Markdown with the reasons below."""
+        if kind != "markdown":
+            return self.table().render(kind)
+        reasons = Table(["gate", "why", "what would decide it"], self._reasons(), frozenset({0, 1, 2}))
+        return f"### Gate: {SAID[self.answer]}\n\n{self.table().markdown()}\n{reasons.markdown()}"
+
+    def _reasons(self) -> list[list[str]]:
+        return [[outcome.answer, outcome.why, outcome.decide] for outcome in self.outcomes]
+
+    def junit(self) -> str:
+        """The outcomes as JUnit XML, which pipelines show as test cases.
+
+        What failed is a ``failure``. What is undecided is an ``error``, the word that test reports have for a check
+        without a result; where it counts as passed it is ``skipped``, where it counts as failed a ``failure``.
+        """
+        kinds = {
+            PASS: None,
+            FAIL: "failure",
+            UNDECIDED: {None: "error", PASS: "skipped", FAIL: "failure"}[self.undecided],
+        }
+        elements = [kinds[outcome.answer] for outcome in self.outcomes]
+        counts = {"tests": len(elements), **{f"{kind}s": elements.count(kind) for kind in ("failure", "error")}}
+        counts["skipped"] = elements.count("skipped")
+        attributes = {name: str(count) for name, count in counts.items()} | {"name": "rankbounds", "time": "0"}
+        suites = ElementTree.Element("testsuites", attributes)
+        suite = ElementTree.SubElement(suites, "testsuite", attributes)
+        for outcome, kind in zip(self.outcomes, elements, strict=True):
+            against = f" against {outcome.baseline}" if outcome.baseline is not None else ""
+            named = {"classname": readable(outcome.run + against), "name": readable(outcome.condition), "time": "0"}
+            case = ElementTree.SubElement(suite, "testcase", named)
+            if kind:
+                element = ElementTree.SubElement(case, kind, {"message": readable(outcome.why)})
+                if kind != "skipped":
+                    element.set("type", outcome.answer)
+                element.text = readable(outcome.decide)
+            ElementTree.SubElement(case, "system-out").text = readable(outcome.words())
+        ElementTree.indent(suites)
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suites, encoding="unicode")}\n'
+
+    def __repr__(self) -> str:
+        return f"{self.table().text()}\n{self.words()}"
+
+    def _repr_html_(self) -> str:
+        reasons = Table(["gate", "why", "what would decide it"], self._reasons(), frozenset({0, 1, 2}))
+        return shown(self.table(), reasons)
+
+
+def check_undecided(counts_as: str | None) -> None:
+    """Reject what undecided cannot count as."""
+    if counts_as not in (None, PASS, FAIL):
+        hint = did_you_mean(str(counts_as), [PASS, FAIL])
+        raise UsageError(f'Undecided counts as "pass" or "fail", not "{counts_as}".{hint}')
+
+
+def gate(
+    compared: Comparison | Scores,
+    conditions: str | Condition | Iterable[str | Condition],
+    *,
+    margin: float = 0.0,
+    settled: bool = False,
+    undecided: str | None = None,
+    scores: Scores | None = None,
+    evidence: Evidence | None = None,
+    candidates: Sequence[str] | None = None,
+) -> Gate:
+    """Hold runs against conditions that must not be fulfilled: pass, fail, or undecided.
+
+    Parameters
+    ----------
+    compared : Comparison or Scores
+        Two runs, the baseline first; or more, compared with a named baseline, and each of the others is held against
+        it. The test, alpha and resamples are the comparison's; scores alone are compared by the defaults. Conditions
+        on values take one run too.
+    conditions : str or iterable of str
+        ``"nDCG@10 worse"``, ``"nDCG@10 worse by 0.01"``, ``"AP different"``, ``"nDCG@10 < 0.5"``, ``"judged@10 <
+        80%"``; any measure, and ``<``, ``<=``, ``>`` or ``>=`` beside a number.
+    margin : float, default 0
+        The loss (or difference) that is accepted, for conditions that do not name one.
+    settled : bool, default False
+        Answer only what no judgment of unjudged documents can turn; all else is undecided.
+    undecided : {"pass", "fail"}, optional
+        How undecided counts for the exit code; by default it has its own, 4.
+    scores : Scores, optional
+        Where values are looked up; by default in the scores that were compared.
+    evidence : Evidence, optional
+        The judgments and runs behind the scores, to count what is unjudged; by default the comparison's.
+    candidates : sequence of str, optional
+        The runs in question; by default all but the baseline.
+
+    Returns
+    -------
+    Gate
+        Outcomes with reasons, and an exit code.
+
+    Notes
+    -----
+    The test that fails a run ("worse") and the one that passes it have one side each. With the same test and seed, the
+    first p-value is that of ``compare(..., alternative="greater")`` with the baseline first; the table's has two sides.
+    Nothing is corrected for the number of conditions or runs. Both tests suppose that these topics show how changes
+    vary. Where losses are rare and large, topics may hold none of them, and a run that loses passes more often than
+    alpha says; reasons tell where few topics changed, or few carry the mean. Wilcoxon's and the sign test are not of
+    the mean, and are refused with a margin, unless infinite changes have no mean.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+    >>> good = {q: {"r": 2, "n": 1} for q in qrels}
+    >>> scores = rb.evaluate(qrels, {"old": good, "new": {**good, "0": {"n": 2, "r": 1}}}, "RR")
+    >>> rb.gate(scores, "RR worse").answer
+    'undecided'
+    >>> outcome = rb.gate(scores, "RR worse", margin=0.3).outcomes[0]
+    >>> outcome.answer, outcome.p_pass
+    ('pass', 0.0078125)
+    """
+    comparison = compared if isinstance(compared, Comparison) else None
+    evidence = comparison.evidence if evidence is None and comparison else evidence
+    values = scores or compared.scores if isinstance(compared, Comparison) else scores or compared
+    asked = [condition.with_margin(margin) for condition in parse_conditions(conditions, values.measures)]
+    check_margin(margin)
+    check_undecided(undecided)
+    if comparison is None and any(condition.of_change for condition in asked) and len(values.runs) > 1:
+        comparison = compare(values)
+    runs = comparison.runs if comparison else values.runs
+    baseline = comparison.settings["baseline"] if comparison else None
+    if baseline is None and len(runs) == 2:
+        baseline = runs[0]
+    if candidates is None:
+        candidates = [run for run in runs if run != baseline]
+    if not candidates:
+        raise UsageError("There is no run beside the baseline to hold against the conditions.")
+    outcomes = []
+    for condition in asked:
+        for run in candidates:
+            if not condition.of_change:
+                outcomes.append(HeldValue(condition, values, run, settled, evidence).outcome())
+            elif comparison is None or baseline is None:
+                how = "give two runs, the baseline first" if len(runs) < 2 else "name the baseline (--baseline-run)"
+                raise UsageError(f'The gate "{condition}" compares a run with a baseline: {how}.')
+            else:
+                outcomes.append(HeldChange(condition, comparison, run, baseline, settled).outcome())
+    return Gate(outcomes, undecided)

@@ -1,0 +1,407 @@
+"""One condition of a gate and one run: the answer, the numbers behind it, why, and what would decide it.
+
+What the answers mean is told in ``gate``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.comparison.gate.conditions import SIDES, Condition
+from rankbounds.comparison.headroom import can_differ, topics_that_must_differ
+from rankbounds.comparison.pairs import run_number
+from rankbounds.comparison.result import Comparison
+from rankbounds.comparison.wording import POWER, compared_words, measure_words
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
+from rankbounds.evaluation.scores import Scores
+from rankbounds.measures.judged import Judged
+from rankbounds.stats.equivalence import TOST, equivalent, not_inferior
+from rankbounds.stats.power import topics_for_effects
+from rankbounds.stats.significance import ORDER_TESTS, Resampling, deviation_of, p_values
+from rankbounds.tables import plain
+
+if TYPE_CHECKING:
+    from rankbounds.comparison.evidence import Evidence
+    from rankbounds.measures import Measure
+
+PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
+SAID = {PASS: "passed", FAIL: "failed", UNDECIDED: "undecided"}
+TURNED = {True: "Judgments could turn it", None: "It is not known whether judgments could turn it"}
+CARRYING = 0.1
+"""Where so small a share of the topics holds half of all that changed, they carry the mean."""
+NAMED_TOPICS = 5
+"""So many of the topics that fell most are named."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a gate says of one condition and one run.
+
+    Attributes
+    ----------
+    condition : str
+        With its margin.
+    run, baseline : str
+        The run in question, and the one it is held against; None for a condition on a value.
+    answer : {"pass", "fail", "undecided"}
+        As judged, unless the gate's answers must be settled.
+    value, low, high : float
+        Of a condition on a value, the run's mean and its bounds; else None.
+    difference, certain_low, certain_high : float
+        Of a change, run less baseline, and its bounds over judgments; else None.
+    p_fail, p_pass : float
+        Of a change: the p-values of the test that fails the run, and of the one that passes it.
+    could_turn : bool
+        Could other judgments turn the answer? None: not known, or there is no answer to turn.
+    why, decide : str
+        The reason in a sentence, and what would decide it otherwise.
+    """
+
+    condition: str
+    run: str
+    baseline: str | None
+    answer: str
+    why: str
+    decide: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    difference: float | None = None
+    certain_low: float | None = None
+    certain_high: float | None = None
+    p_fail: float | None = None
+    p_pass: float | None = None
+    could_turn: bool | None = None
+
+    def words(self) -> str:
+        """The answer in a sentence or two."""
+        return f"gate {SAID[self.answer]}: {self.why}{' ' if self.decide else ''}{self.decide}"
+
+
+def _unjudged(evidence: Evidence | None, runs: Sequence[str], measure: Measure) -> str:
+    """How many documents of these runs are unjudged, down to the measure's depth; nothing where that is not known."""
+    if evidence is None or not set(runs) <= set(evidence.names):
+        return ""
+    count = evidence.unjudged_documents(measure, [evidence.names.index(run) for run in runs])
+    if not count:
+        return ""
+    whose = " and ".join(runs)
+    among = f"the first {measure.cutoff} documents" if measure.cutoff else "the documents"
+    verb = "is" if count == 1 else "are"
+    return f"Of {among} of {whose}, {count:,} {verb} unjudged: rankbounds judge-next says which of them to judge first."
+
+
+@dataclass(frozen=True)
+class HeldValue:
+    """A score held against a number."""
+
+    condition: Condition
+    scores: Scores
+    run: str
+    settled: bool
+    evidence: Evidence | None
+
+    def outcome(self) -> Outcome:
+        """The score decides as it stands; its bounds say whether judgments could turn that."""
+        measure = self.condition.measure
+        scored = self.scores[measure].run(self.run)
+        mean = scored.mean()
+        value, low, high = (float(part.item()) for part in (mean.value, mean.low, mean.high))
+        fails = self.condition.holds(value)
+        unknown = math.isnan(low) or math.isnan(high)
+        could_turn = None if unknown else any(self.condition.holds(end) != fails for end in (low, high))
+        answer = FAIL if fails else PASS
+        name = measure_words(str(measure), lower_is_better=measure.lower_is_better)
+        stands = f"{'' if fails else 'not '}{SIDES[self.condition.relation]} {self.condition.limit:g}"
+        topics = np.count_nonzero(~np.isnan(scored.value))
+        why = f"{name} of {self.run} is {value:.4f} over these {topics} topics, {stands}"
+        span = f"whatever unjudged documents turn out to be, it lies between {low:.4f} and {high:.4f}"
+        if unknown:
+            why += ", as judged; what unjudged documents could do to it is not known."
+        elif could_turn:
+            why += f", as judged; {span}."
+        elif not equal(low, high):
+            why += f"; {span}."
+        else:
+            why += "."
+        if self.settled and could_turn is not False:
+            answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
+        decide = self._decide(value, could_turn) if answer != PASS else ""
+        return Outcome(
+            str(self.condition), self.run, None, answer, why, decide,
+            value=value, low=plain(low), high=plain(high), could_turn=could_turn,
+        )  # fmt: skip
+
+    def _decide(self, value: float, could_turn: bool | None) -> str:
+        measure, limit = self.condition.measure, self.condition.limit
+        if isinstance(measure, Judged) and self.condition.relation in ("<", "<=") and limit is not None:
+            lacking = max(1, math.ceil((limit - value) * len(self.scores.query_ids) * (measure.cutoff or 1) - 1e-9))
+            return f"About {lacking:,} more judgments among its first {measure.cutoff} documents would pass it."
+        return _unjudged(self.evidence, [self.run], measure) if could_turn else ""
+
+
+@dataclass(frozen=True)
+class HeldChange:
+    """A run held against the baseline by a test over topics."""
+
+    condition: Condition
+    comparison: Comparison
+    run: str
+    baseline: str
+    settled: bool
+
+    @property
+    def margin(self) -> float:
+        """What is accepted."""
+        return self.condition.limit or 0.0
+
+    @property
+    def worse(self) -> bool:
+        """Is it about losses alone?"""
+        return self.condition.relation == "worse"
+
+    @cached_property
+    def measure(self) -> Measure:
+        """The measure, one of those compared by."""
+        return self.comparison.measure(self.condition.measure)
+
+    @cached_property
+    def _place(self) -> int:
+        return self.comparison.measures.index(self.measure)
+
+    @cached_property
+    def _values(self) -> tuple[Floats, Floats]:
+        """Topic by topic, of the run and of the baseline."""
+        value = self.comparison.scores.value[:, :, self._place]
+        run, baseline = self._runs
+        return value[run[0]], value[baseline[0]]
+
+    @property
+    def _runs(self) -> tuple[Ints, Ints]:
+        """The numbers of the run and of the baseline, as a pair."""
+        run, baseline = (np.array([run_number(self.comparison.runs, name)]) for name in (self.run, self.baseline))
+        return run, baseline
+
+    @cached_property
+    def gain(self) -> Floats:
+        """The change on every topic, where more is better."""
+        return merit(differences(*self._values), self.measure)
+
+    @cached_property
+    def change(self) -> float:
+        """The mean change; NaN where some are infinite in one direction and some in the other."""
+        return float(mean_difference(*self._values))
+
+    @cached_property
+    def lead(self) -> float:
+        """By how much the run is better; where changes have no mean, on how many more topics."""
+        better_by = float(merit(np.array(self.change), self.measure))
+        return float(np.sign(self.gain).sum()) if math.isnan(better_by) else better_by
+
+    @property
+    def room(self) -> float:
+        """How far the mean change is from what is not accepted; negative beyond it."""
+        return self.margin + self.lead if self.worse else self.margin - abs(self.lead)
+
+    @property
+    def test(self) -> str:
+        """The test, of which one side is taken; equivalence is two sides of the t test."""
+        test: str = self.comparison.settings["test"]
+        return "t" if test == TOST else test
+
+    @property
+    def alpha(self) -> float:
+        """The level of both tests."""
+        return float(self.comparison.settings["alpha"])
+
+    @cached_property
+    def p_values(self) -> tuple[float, float]:
+        """Of the test that fails the run, and of the one that passes it."""
+        settings = self.comparison.settings
+        if self.margin and self.test in ORDER_TESTS and np.isfinite(self.gain).all():
+            raise UsageError(
+                f'The gate "{self.condition}" is about the mean, and the {self.test} test is not: it goes by signs and '
+                "ranks. With a margin, take the randomization or the t test."
+            )
+        resampling = Resampling(settings["resamples"], settings["seed"])
+        ruled_out = not_inferior if self.worse else equivalent
+        fail = p_values(self.gain, self.test, "less" if self.worse else "two-sided", resampling, self.measure)
+        return float(fail[0]), float(ruled_out(self.gain, self.margin, self.test, resampling, self.measure)[0])
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """Of the mean change over all judgments; NaN where they are not known."""
+        row = self.comparison.row(self.measure, (self.run, self.baseline))
+        return row["certain_low"], row["certain_high"]
+
+    def outcome(self) -> Outcome:
+        """Pass where the margin is ruled out, fail where a loss is shown, else undecided."""
+        p_fail, p_pass = self.p_values
+        lost = self.lead < 0 if self.worse else self.lead != 0
+        if not self.gain.any() or (p_pass < self.alpha and self.room > 0):
+            answer = PASS
+        else:
+            answer = FAIL if p_fail < self.alpha and lost else UNDECIDED
+        could_turn = self._could_turn(answer)
+        why, decide = self._why(answer, could_turn), self._decide(answer)
+        if self.settled and answer != UNDECIDED and could_turn is not False:
+            answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
+            decide = _unjudged(self.comparison.evidence, [self.baseline, self.run], self.measure)
+        low, high = self.bounds
+        return Outcome(
+            str(self.condition), self.run, self.baseline, answer, why, decide,
+            difference=plain(self.change), certain_low=plain(low), certain_high=plain(high),
+            p_fail=p_fail, p_pass=p_pass, could_turn=could_turn,
+        )  # fmt: skip
+
+    def _could_turn(self, answer: str) -> bool | None:
+        """Could judgments bring the mean change to the other side of what decided? None: not known."""
+        low, high = map(np.array, self.bounds)
+        least, most = merit_of_range(low, high, self.measure)
+        if answer == UNDECIDED or np.isnan(least) or np.isnan(most):
+            return None
+        if answer == FAIL:
+            return bool(most >= 0) if self.worse else bool(least <= 0 <= most)
+        beyond = bool(least < -self.margin and not equal(least, -self.margin))
+        if self.worse:
+            return beyond
+        return beyond or bool(most > self.margin and not equal(most, self.margin))
+
+    # ---- words ----
+
+    def _why(self, answer: str, could_turn: bool | None) -> str:
+        p_fail, p_pass = self.p_values
+        name = compared_words(self.measure)
+        pair = f"{self.run} against {self.baseline}"
+        lost = "a loss" if self.worse else "a difference"
+        shown = f"({'one-sided ' if self.worse else ''}{self.test} test, p = {p_fail:.4f}{self._beside_table()})"
+        tests = f"one-sided {self.test} test" if self.worse else f"two one-sided {self.test} tests"
+        changed = f"{name} changed by {self.change:+.4f}, {pair}"
+        if not self.gain.any():
+            why = f"{name} is the same on all {self.gain.size} topics, {pair}"
+        elif answer == FAIL:
+            why = f"{name} {self.condition.relation} by {abs(self.change):.4f}, {pair} {shown}"
+            if self.margin:
+                why += f"; {lost} of {self.margin:g} or more is not ruled out ({tests}, p = {p_pass:.4f})"
+        elif answer == PASS and self.margin:
+            why = f"{changed}: {lost} of {self.margin:g} or more is ruled out ({tests}, p = {p_pass:.4f}"
+            why += f"{self._beside_table(moved=True)})"
+        elif answer == PASS:
+            why = f"{changed}: better ({tests}, p = {p_pass:.4f}{self._beside_table()})"
+        elif self.margin:
+            why = f"{changed}: {lost} is not shown {shown}, and one of {self.margin:g} or more is not ruled out "
+            why += f"({tests}, p = {p_pass:.4f})"
+        elif self.worse:
+            why = f"{changed}: a loss is not shown {shown}, nor a gain (one-sided, p = {p_pass:.4f}), and without a "
+            why += "margin no loss is accepted"
+        else:
+            why = f"{changed}: a difference is not shown {shown}, and without a margin none is accepted"
+        return f"{why}.{self._judged(answer, could_turn)}{self._carried()}{self._topics(answer)}"
+
+    def _carried(self) -> str:
+        """That the test knows little of what a new topic brings: most changes are 0, or few topics carry the mean."""
+        size, topics = np.sort(np.abs(self.gain))[::-1], self.gain.size
+        if not size.any() or not np.isfinite(size).all():
+            return ""
+        differing = int(np.count_nonzero(size))
+        if 2 * differing < topics:
+            few = f"Only {differing} of {topics} topics changed"
+        else:
+            carrying = int(np.searchsorted(np.cumsum(size), size.sum() / 2)) + 1
+            if carrying > CARRYING * topics:
+                return ""
+            few = f"{carrying} of {topics} topics hold{'s' * (carrying == 1)} half of all that changed"
+        return f" {few}: of rare large changes on other topics the test knows little, so that its level may not hold."
+
+    def _beside_table(self, *, moved: bool = False) -> str:
+        """The p-value of the table, and why it is another one than this, which has one side or is of a margin."""
+        settings = self.comparison.settings
+        if settings["test"] == TOST or settings["alternative"] != "two-sided" or not (self.worse or moved):
+            return ""
+        p = self.comparison.row(self.measure, (self.run, self.baseline))["p_value"]
+        alone = " of this pair alone" if settings["correction"] != "none" else ""
+        if moved:
+            return f"; the table's p = {p:.4f}{alone} asks for any difference, with two sides"
+        return f"; two-sided, as in the table, p = {p:.4f}{alone}"
+
+    def _judged(self, answer: str, could_turn: bool | None) -> str:
+        """What judgments could do to the answer."""
+        low, high = self.bounds
+        if answer == UNDECIDED:
+            return ""
+        if could_turn is None:
+            return " That is as judged: what unjudged documents could do to it is not known."
+        span = f"whatever unjudged documents turn out to be, the change lies between {low:+.4f} and {high:+.4f}"
+        if could_turn:
+            return f" That is as judged: {span}."
+        return "" if equal(low, high) else f" No judgment can turn it: {span}."
+
+    def _topics(self, answer: str) -> str:
+        """The topics on which most was lost."""
+        if answer != FAIL:
+            return ""
+        order = [topic for topic in self.gain.argsort(kind="stable")[:NAMED_TOPICS].tolist() if self.gain[topic] < 0]
+        names = [self.comparison.scores.query_ids[topic] for topic in order]
+        moved = "rose" if self.measure.lower_is_better else "fell"
+        return f" Topics that {moved} most: {', '.join(names)}." if names else ""
+
+    def _decide(self, answer: str) -> str:
+        """What would decide what is not decided: topics, and judgments."""
+        if answer != UNDECIDED:
+            return ""
+        low, high = self.bounds
+        parts = [self._headroom() or self._topics_needed()]
+        if not equal(low, high):
+            parts.append(_unjudged(self.comparison.evidence, [self.baseline, self.run], self.measure))
+        return " ".join(part for part in parts if part)
+
+    def _headroom(self) -> str:
+        """Why neither test can succeed with these topics; nothing where one can."""
+        resamples = self.comparison.settings["resamples"]
+        sides = "greater" if self.worse or self.margin else "two-sided"
+        must = topics_that_must_differ(self.gain.size, self.test, self.alpha, alternative=sides, resamples=resamples)
+        if must == 0:
+            return f"With {resamples:,} resamples no p is below {self.alpha:g}: take more of them."
+        differing = int(np.count_nonzero(self.gain))
+        # With a margin, topics without a change speak for the run too.
+        if (self.gain.size if self.margin else differing) >= must:
+            return ""
+        level = f"for p < {self.alpha:g}{' with one side' if sides == 'greater' else ''}"
+        if self.gain.size < must:
+            few = f"there are {self.gain.size}, and the test takes at least {must}"
+            return f"These topics cannot decide it: {few} {level}."
+        can = int(can_differ(self.comparison.scores, self._place, *self._runs, self.comparison.evidence)[0])
+        few = f"{differing} of {self.gain.size} differ as judged"
+        if can < self.gain.size:
+            few = f"{few}, at most {can} can" if can > differing else f"{can} of {self.gain.size} can differ"
+        return f"These topics cannot decide it: {few}, and at least {must} must {level}, however large the differences."
+
+    def _topics_needed(self) -> str:
+        """How many topics would decide it, were the change to stay as it is."""
+        deviation = float(deviation_of(self.gain))
+        if not deviation > 0 or not math.isfinite(self.lead) or self.alpha >= 0.5:
+            return ""
+        if self.room > 0:
+            lost = "loss" if self.worse else "difference"
+            shown = f"that there is no {lost} of {self.margin:g} or more" if self.margin else "a gain"
+        else:
+            shown = "a loss" if self.worse else "a difference"
+        one_sided = self.worse or self.room > 0
+        effect = np.array([(self.room if self.room > 0 else abs(self.lead)) / deviation])
+        needed = int(topics_for_effects(effect, 2 * self.alpha if one_sided else self.alpha, POWER)[0])
+        if not needed:
+            return "No realistic number of topics decides so small a change."
+        if needed <= self.gain.size:
+            return "More topics like these would decide it."
+        return (
+            f"If the change stays what it is, about {needed:,} topics like these show {shown}, {POWER:.0%} of the time "
+            f"({'one-sided ' if one_sided else ''}t test)."
+        )

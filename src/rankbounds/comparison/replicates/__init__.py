@@ -1,0 +1,1 @@
+"""Repeated runs of the same system."""

@@ -1,0 +1,1 @@
+"""The judging desk: judgments made in the browser."""

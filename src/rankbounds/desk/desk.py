@@ -1,0 +1,412 @@
+"""The desk that judges sit at: who judges what next, what was judged, and how it gets into the file.
+
+A judgment goes into the journal, which is on the disk when the judge is told that it is saved, and from there into the
+file of judgments, which is written in the background. The file holds one grade a document: that of whoever judged it
+first. What others say of the same document stays in the journal, for agreement.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rankbounds.choices import whole_number
+from rankbounds.desk.agreement import agreement
+from rankbounds.desk.journal import Entry, Journal
+from rankbounds.desk.judgment_file import JudgmentFile, Pair
+from rankbounds.desk.ledger import Ledger
+from rankbounds.errors import DataError, RankboundsError, UsageError
+from rankbounds.files.document_texts import DocumentTexts
+from rankbounds.files.pair_files import decimal, shown
+from rankbounds.files.query_texts import QueryText
+
+HANDED_OUT = 4
+"""So many documents are handed to a page at a time: the one that is shown, and the next ones."""
+LEASE = 600.0
+"""Seconds for which a document that was handed to one page is not handed to another."""
+PATIENCE = 2.0
+"""Seconds until the file is tried again that could not be written."""
+LONGEST_ID, LONGEST_NAME, LONGEST_KEY = 4000, 60, 100
+MOST_SHOWN = 200
+"""So many past judgments are shown at a time."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How judging was set up."""
+
+    judges: tuple[str, ...] = ()
+    """Who may judge; whoever says a name where nobody is named."""
+    grades: Mapping[float, str] = field(default_factory=dict)
+    """The grades to choose from, with what each is called; those of the file where none are given."""
+    queries: Mapping[str, QueryText] = field(default_factory=dict)
+    documents: DocumentTexts | None = None
+    worklist: tuple[Pair, ...] | None = None
+    """The documents that are to be judged, in order, where they are not to be chosen."""
+    shared: float = 0.0
+    """The share of documents that every judge is asked about."""
+    user: str = ""
+    """The name to begin with, where any may be said."""
+    retrieved: Callable[[Pair], bool] | None = None
+    """Is this document in the list of a run for this query? Without it, any document may be judged."""
+
+
+class Desk:
+    """Judgments of one file, by one or several judges."""
+
+    def __init__(self, file: JudgmentFile, journal: Journal, settings: Settings | None = None) -> None:
+        self.file, self.journal, self.settings = file, journal, settings or Settings()
+        self.ledger = Ledger(journal.entries)
+        self.grades = dict(self.settings.grades) or _grades_of(file.grades())
+        self.planned: list[Pair] = []
+        """The documents to judge next, as the plan has them."""
+        self.version = 0
+        """Grows with everything that changes what pages show."""
+        self.trouble: str | None = None
+        """Why the file could not be written, while it could not."""
+        self._lock, self._writing = threading.RLock(), threading.Lock()
+        self._changed = threading.Condition(self._lock)
+        self._leases: dict[Pair, tuple[str, float]] = {}
+        self._ended = False
+        self.on_change: Callable[[], None] = lambda: None
+        self.file.clear_copies()
+        self._bring_up_to_date()
+        self._writer = threading.Thread(target=self._write_in_background, daemon=True)
+        self._writer.start()
+
+    @property
+    def name(self) -> str:
+        """What tells this desk from others on the same address: pages keep what is not saved under it."""
+        return hashlib.sha256(str(self.journal.path).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+    # ---- what judges do ----
+
+    def judge(self, judge: str, pair: Pair, grade: float, key: str = "") -> tuple[Entry, str]:
+        """Save a judgment; the entry, and what there is to say of it."""
+        self._check(judge, pair, key)
+        self._check_known(pair)
+        with self._lock:
+            again = self.ledger.with_key(key)
+            if again is not None:
+                return again, ""
+            if grade not in self.grades:
+                raise UsageError(f"The grades are {', '.join(map(decimal, self.grades))}, not {grade:g}.")
+            self._look_at_file()
+            held = self.file.grade(pair)
+            own = self.ledger.for_the_file(pair)
+            beside = held is not None and own is None
+            note = ""
+            if beside and held is not None:
+                note = f"The file has grade {decimal(held)} for this document and keeps it; yours stands beside it."
+            elif own is not None and own.judge != judge:
+                note = f"{own.judge} judged this document first; yours stands beside it."
+            if not beside:
+                self.file.reject_unheld(pair, grade, judge)
+            before = self.file.line(pair) if own is None else self.ledger.before(pair)
+            entry = self.journal.append(judge, pair, grade=grade, key=key, before=before, beside=beside)
+            self._take_in(entry)
+            return entry, note
+
+    def skip(self, judge: str, pair: Pair, key: str = "") -> Entry:
+        """Pass over a document, which comes again when nothing else is left."""
+        self._check(judge, pair, key)
+        self._check_known(pair)
+        with self._lock:
+            entry = self.ledger.with_key(key)
+            if entry is None:
+                entry = self.journal.append(judge, pair, key=key)
+                self._take_in(entry)
+            return entry
+
+    def undo(self, judge: str, key: str = "") -> Entry:
+        """Take back what a judge did last; the entry that was undone."""
+        self._check(judge, ("", ""), key)
+        with self._lock:
+            again = self.ledger.with_key(key)
+            if again is not None and again.undoes is not None:
+                return self.ledger.with_number(again.undoes)
+            last = self.ledger.last_of(judge)
+            if last is None:
+                raise UsageError("There is nothing to take back.")
+            self._look_at_file()
+            self._take_in(self.journal.append(judge, last.pair, undoes=last.number, key=key))
+            return last
+
+    def _check(self, judge: str, pair: Pair, key: str) -> None:
+        allowed = self.settings.judges
+        if allowed and judge not in allowed:
+            raise UsageError(f"Judges here are {', '.join(allowed)}, not {shown(judge)}.")
+        check_name(judge)
+        if max(map(len, pair)) > LONGEST_ID or len(key) > LONGEST_KEY:
+            raise UsageError(f"The id is longer than {LONGEST_ID:,} characters.")
+
+    def _check_known(self, pair: Pair) -> None:
+        """Reject what is in no file. The runs are asked last, and by a page that was made for other files or a plan."""
+        with self._lock:
+            listed = pair in self.planned or pair in (self.settings.worklist or ())
+            known = listed or self.file.line(pair) is not None or pair in self.ledger.pairs()
+        if not known and self.settings.retrieved is not None and not self.settings.retrieved(pair):
+            raise UsageError(
+                f"No run, no list and no judgment has document {shown(pair[1])} of query {shown(pair[0])}."
+            )
+
+    def _take_in(self, entry: Entry) -> None:
+        self.ledger.add(entry)
+        self._leases.pop(entry.pair, None)
+        self._bring_to_file(entry.pair)
+        self._tell()
+
+    def _tell(self) -> None:
+        self.version += 1
+        self._changed.notify_all()
+        self.on_change()
+
+    # ---- the file ----
+
+    def _look_at_file(self) -> None:
+        """Read the file again where somebody else wrote it."""
+        if self.file.changed_outside():
+            try:
+                self.file.load()
+            except UsageError as error:
+                raise DataError(f"The file was changed and takes no judgments now. {error}") from None
+            self._bring_up_to_date()
+
+    def _bring_up_to_date(self) -> None:
+        """Everything that the journal has and the file lacks, as after a process that was killed."""
+        for pair in self.ledger.pairs():
+            self._bring_to_file(pair)
+
+    def _bring_to_file(self, pair: Pair) -> None:
+        """Give the file the grade that a document has by the journal, unless it got one from elsewhere.
+
+        What went into the file once and was changed there since is somebody's work, and stays; what the file lacks is
+        added.
+        """
+        given = self.ledger.grades_given(pair)
+        held, wanted = self.file.grade(pair), self.ledger.for_the_file(pair)
+        pending = self.ledger.last_number(pair) > self.journal.written
+        if not given or (held is not None and not (pending and held in given)):
+            return
+        if wanted is None and held is not None:
+            self.file.take_back(pair, self.ledger.before(pair))
+        elif wanted is not None and wanted.grade is not None and held != wanted.grade:
+            self.file.put(pair, wanted.grade, wanted.judge)
+
+    def _write_in_background(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self.file.dirty or self._ended)
+                if self._ended and not self.file.dirty:
+                    return
+            if not self.write() and self._ended:
+                return
+            if self.trouble:
+                time.sleep(PATIENCE)
+
+    def write(self) -> bool:
+        """Write the file where it lacks something; False where that failed."""
+        try:
+            with self._writing:
+                with self._lock:
+                    if not self.file.dirty:
+                        return True
+                    self._look_at_file()
+                    content = self.file.content()
+                    number = self.journal.entries[-1].number
+                    self.file.dirty = False
+                self.file.write(content)
+                self.journal.mark_written(number)
+        except RankboundsError as error:
+            with self._lock:
+                self.file.dirty = True
+                self.trouble = f"Judgments are safe in {self.journal.path}, but not yet in the file: {error}"
+            return False
+        self.trouble = None
+        return True
+
+    def close(self) -> None:
+        """Write what is left, and let go of the journal."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        self._writer.join()
+        if self.trouble:
+            print(f"rankbounds: {self.trouble}", file=sys.stderr)
+        self.journal.close()
+
+    # ---- what is next ----
+
+    def next_for(self, judge: str, page: str, holding: Pair | None = None) -> list[Pair]:
+        """The next documents for a judge; those that other pages were just handed come last, as skipped ones do."""
+        with self._lock:
+            now = time.monotonic()
+            self._leases = {
+                pair: (owner, until) for pair, (owner, until) in self._leases.items() if until > now and owner != page
+            }
+            if holding is not None:
+                self._leases.setdefault(holding, (page, now + LEASE))
+            first: list[Pair] = []
+            later: list[Pair] = []
+            for pair in self._candidates(judge):
+                elsewhere = self._leases.get(pair, (page, now))[0] != page
+                if pair == holding:
+                    continue
+                (later if elsewhere or self.ledger.has_skipped(judge, pair) else first).append(pair)
+                if len(first) == HANDED_OUT:
+                    break
+            handed = (first + later)[:HANDED_OUT]
+            for pair in handed:
+                self._leases.setdefault(pair, (page, now + LEASE))
+            return handed
+
+    def take_plan(self, documents: Sequence[Pair]) -> None:
+        """From now on these documents come next."""
+        with self._lock:
+            self.planned = list(documents)
+            self.version += 1
+
+    def _candidates(self, judge: str) -> Iterator[Pair]:
+        """What this judge could be asked, in order; second opinions on what others judged first."""
+        listed = self.planned if self.settings.worklist is None else self.settings.worklist
+        shared = [pair for pair in self.ledger.pairs() if self._is_shared(pair)] if self.settings.shared else []
+        return (pair for pair in dict.fromkeys([*shared, *listed]) if self._is_open(judge, pair))
+
+    def _is_open(self, judge: str, pair: Pair) -> bool:
+        opinions = self.ledger.opinions(pair)
+        if judge in opinions:
+            return False
+        if opinions:
+            return self._is_shared(pair)
+        return self.file.grade(pair) is None
+
+    def _is_shared(self, pair: Pair) -> bool:
+        """Is every judge asked about this document? The same ones whenever it is asked."""
+        if not self.settings.shared:
+            return False
+        digest = hashlib.sha256("\0".join(pair).encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(digest[:8], "big") < self.settings.shared * 2**64
+
+    def document(self, pair: Pair) -> dict[str, Any]:
+        """What a query and a document say, and what is known of the document."""
+        query, doc_id = self.settings.queries.get(pair[0]), pair[1]
+        documents = self.settings.documents
+        text = documents.text(doc_id) if documents else None
+        with self._lock:
+            opinions = self.ledger.opinions(pair)
+        return {
+            "query": asdict(query) if query else None,
+            "document": asdict(text) if text else None,
+            "missing": "" if text else _why_missing(documents),
+            "opinions": {judge: entry.grade for judge, entry in opinions.items()},
+        }
+
+    # ---- what was judged ----
+
+    def past(
+        self, *, judge: str = "", grade: float | None = None, words: str = "", disputed: bool = False
+    ) -> dict[str, Any]:
+        """Past judgments, the newest first, that fit a filter."""
+        with self._lock:
+            entries = self.ledger.judged()
+            opinions = {entry.pair: self.ledger.opinions(entry.pair) for entry in entries}
+        wanted = words.casefold().split()
+        rows = []
+        for entry in reversed(entries):
+            others = {name: one.grade for name, one in opinions[entry.pair].items() if name != entry.judge}
+            query = self.settings.queries.get(entry.pair[0])
+            text = f"{entry.pair[0]} {entry.pair[1]} {query.text if query else ''}".casefold()
+            if (
+                (judge and entry.judge != judge)
+                or (grade is not None and entry.grade != grade)
+                or (disputed and all(other == entry.grade for other in others.values()))
+                or not all(word in text for word in wanted)
+            ):
+                continue
+            rows.append({
+                "number": entry.number,
+                "time": entry.time,
+                "judge": entry.judge,
+                "query_id": entry.pair[0],
+                "doc_id": entry.pair[1],
+                "query": query.text if query else "",
+                "grade": entry.grade,
+                "others": others,
+                "in_file": self.file.grade(entry.pair),
+            })  # fmt: skip
+        return {"judgments": rows[:MOST_SHOWN], "fit": len(rows), "all": len(entries)}
+
+    def progress(self, judge: str) -> dict[str, Any]:
+        """How much was judged, by whom, and what there is to take back."""
+        with self._lock:
+            entries = self.ledger.judged()
+            last = self.ledger.last_of(judge)
+            counts: dict[str, int] = {}
+            for entry in entries:
+                counts[entry.judge] = counts.get(entry.judge, 0) + 1
+            done = {
+                "judged": len({entry.pair for entry in entries}),
+                "by_judge": counts,
+                "undo": None if last is None else _said_of(last),
+                "trouble": self.trouble,
+                "version": self.version,
+            }
+            listed = self.settings.worklist
+            if listed is not None:
+                judged = sum(not self._is_open(judge, pair) for pair in listed)
+                done["list"] = {"judged": judged, "all": len(listed)}
+        return done
+
+    def agreement(self) -> list[dict[str, Any]]:
+        """How far judges agree."""
+        with self._lock:
+            entries = self.ledger.judged()
+        return agreement(entries)
+
+
+def check_name(judge: str) -> None:
+    """An error for what is no name of a judge."""
+    if judge != judge.strip() or not 1 <= len(judge) <= LONGEST_NAME or not judge.isprintable():
+        raise UsageError(f"A judge's name has 1 to {LONGEST_NAME} letters, not {shown(judge)}.")
+
+
+def _grades_of(held: Sequence[float]) -> dict[float, str]:
+    """The grades to choose from: all whole ones up to the largest of the file, or just those that it has."""
+    if all(grade == int(grade) and grade <= 9 for grade in held):
+        return {float(grade): "" for grade in range(int(max(held, default=1) or 1) + 1)}
+    return dict.fromkeys([0.0, *(grade for grade in held if grade > 0)], "")
+
+
+def _why_missing(documents: DocumentTexts | None) -> str:
+    return "There is no text of this document." if documents else "No texts were given (--documents)."
+
+
+def _said_of(entry: Entry) -> str:
+    done = "skip" if entry.grade is None else f"grade {decimal(entry.grade)}"
+    return f"{done} for {entry.pair[1]}"
+
+
+def grades_from(text: str) -> dict[float, str]:
+    """The grades that somebody names: ``3`` for 0 to 3, or ``0=off topic,1=related,2=answers``."""
+    grades: dict[float, str] = {}
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) == 1 and (most := whole_number(parts[0], 9)):
+        return {float(grade): "" for grade in range(most + 1)}
+    for part in parts:
+        number, _, name = part.partition("=")
+        try:
+            grade = float(number)
+        except ValueError:
+            grade = math.nan
+        if not math.isfinite(grade) or grade < 0 or grade in grades:
+            raise UsageError(f'"{text}" names no grades: expected 3 for 0 to 3, or 0=off topic,1=related,2=answers.')
+        grades[grade] = name.strip()
+    if not 2 <= len(grades) <= 10:
+        raise UsageError("There are 2 to 10 grades, a key for each.")
+    return grades

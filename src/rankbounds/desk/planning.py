@@ -1,0 +1,206 @@
+"""What to judge next and how far it is to the goal, computed beside the server, so that a click never waits for it.
+
+Everything is computed in a process of its own: the server answers from what it has, and takes what is new when it
+comes.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rankbounds.desk.desk import Desk
+from rankbounds.desk.judgment_file import Pair
+from rankbounds.desk.worker import Worker
+from rankbounds.errors import RankboundsError, UsageError
+from rankbounds.judging.next import judge_next as settling
+from rankbounds.judging.next import weights as next_judgments
+from rankbounds.judging.next import words as settling_wording
+from rankbounds.judging.next.plan import SETTLED
+from rankbounds.judging.next.weights import JudgingPlan
+from rankbounds.measures import parse_measures
+from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.rankings.ties import ORDERS
+from rankbounds.report.live import Live
+
+BUDGET = 300
+"""So many documents are planned ahead."""
+LEAST_WEIGHT = 1e-4
+"""RBP looks no deeper than where all ranks below together weigh less than this."""
+LOOK_AGAIN = 3.0
+"""Seconds until files are looked at again, whether somebody else changed them."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What judging is for: to settle a comparison, or to narrow what all runs leave open."""
+
+    compare: tuple[str, str] | str | None = None
+    until: str = SETTLED
+    seed: int = 0
+
+    def check(self) -> None:
+        """An error where the goal is none that can be reached."""
+        if self.compare is not None:
+            settling.criterion(self.until, self.compare)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What comes next, and how far it is."""
+
+    documents: tuple[Pair, ...]
+    headline: str
+    """How far it is to the goal."""
+    sentences: tuple[str, ...]
+    measure: str
+    bounds: tuple[float, float] | None = None
+    """Of two runs, the least and the greatest difference that are left."""
+    runs: tuple[str, str] | None = None
+    open: float | None = None
+    """Without a comparison, by how much a run's mean is open on average."""
+    settled: bool = False
+    trouble: str = ""
+    """Why the goal cannot be computed; documents are then in the order of their weights in all runs."""
+
+    def difference_left(self, first: Plan) -> str:
+        """What is left of the one comparison, and was with the ``first`` plan; nothing where there is no such goal."""
+        if self.bounds is None or self.runs is None:
+            return ""
+        return settling_wording.difference_left(self.runs, self.bounds, first.bounds)
+
+
+class Planner:
+    """Plans from files as they are; made in the process that plans."""
+
+    def __init__(self, live: Live, goal: Goal) -> None:
+        self.live, self.goal = live, goal
+        self._runs: tuple[str, list[Any]] = ("", [])
+
+    def __call__(self) -> Plan:
+        """The plan for the files as they are now."""
+        choices = self.live.choices
+        assumptions = choices.assumptions()
+        measure = parse_measures(choices.measures)[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the report tells
+            state = self.live.state_of_runs()
+            if self._runs[0] != state:
+                self._runs = state, choices.reading().runs(self.live.runs())
+            qrels, runs = choices.reading().judgments(self.live.qrels), self._runs[1]
+            ties = assumptions.ties if assumptions.ties in ORDERS else "trec"
+            same: dict[str, Any] = {"ties": ties, "score_precision": assumptions.score_precision}
+            trouble = ""
+            if self.goal.compare is not None:
+                try:
+                    plan = settling.judge_next(
+                        qrels, runs, budget=BUDGET, measure=measure, compare=self.goal.compare, until=self.goal.until,
+                        gain=choices.gain, seed=self.goal.seed, **same,
+                    )  # fmt: skip
+                    return self._settling(plan, measure)
+                except RankboundsError as error:
+                    trouble = str(error)
+            try:
+                plan = self._for_all_runs(qrels, runs, measure, same)
+            except UsageError:
+                measure = RBP(0.8)
+                plan = self._for_all_runs(qrels, runs, measure, same)
+        return Plan(
+            _pairs(plan),
+            settling_wording.headline(plan, measure),
+            tuple(settling_wording.sentences(plan, measure, seed=self.goal.seed)),
+            str(measure),
+            open=settling_wording.open_means(plan)[0] if isinstance(plan, JudgingPlan) else None,
+            trouble=trouble,
+        )
+
+    def _for_all_runs(self, qrels: Any, runs: Any, measure: Any, same: dict[str, Any]) -> Any:
+        if isinstance(measure, RBP) and 0 < measure.p < 1 and not self.live.choices.gain:
+            depth = math.ceil(math.log(LEAST_WEIGHT) / math.log(measure.p))
+            return next_judgments.judge_next(qrels, runs, budget=BUDGET, measure=measure, depth=depth, **same)
+        return settling.judge_next(qrels, runs, budget=BUDGET, measure=measure, gain=self.live.choices.gain, **same)
+
+    def _settling(self, plan: Any, measure: Any) -> Plan:
+        one_pair = len(plan.pairs) == 1
+        return Plan(
+            _pairs(plan),
+            settling_wording.headline(plan, measure),
+            tuple(settling_wording.sentences(plan, measure, seed=self.goal.seed)),
+            str(measure),
+            bounds=plan.bounds[0] if one_pair else None,
+            runs=plan.pairs[0] if one_pair else None,
+            settled=all(plan.settled),
+        )
+
+
+class Retrieved:
+    """Which documents the runs retrieve, read when somebody asks and whenever the files have changed since."""
+
+    def __init__(self, live: Live) -> None:
+        self._live, self._turn = live, threading.Lock()
+        self._read: tuple[str, list[Any]] = ("", [])
+
+    def __call__(self, pair: Pair) -> bool:
+        """Is this document in the list of a run for this query?"""
+        with self._turn:
+            state = self._live.state_of_runs()
+            if self._read[0] != state:
+                self._read = state, self._live.choices.reading().runs(self._live.runs())
+            return any(pair[1] == doc for run in self._read[1] if pair[0] in run.query_ids for doc, _ in run[pair[0]])
+
+
+def _pairs(plan: Any) -> tuple[Pair, ...]:
+    return tuple(zip(plan.query_ids, plan.doc_ids, strict=True))
+
+
+class Planning:
+    """Keeps a desk's plan up to date in the background."""
+
+    def __init__(self, desk: Desk, live: Live, goal: Goal, *, in_process: bool = True) -> None:
+        self.desk, self.live = desk, live
+        planner = Planner(live, goal)
+        self._worker = Worker(planner) if in_process else None
+        self._plan: Callable[[], Plan] = self._worker or planner
+        self.plan: Plan | None = None
+        self.first: Plan | None = None
+        """The plan that judging began with."""
+        self.computing, self.trouble = True, ""
+        self._wanted, self._ended = threading.Event(), False
+        self._wanted.set()
+        desk.on_change = self.want
+        self._thread = threading.Thread(target=self._keep_up, daemon=True)
+        self._thread.start()
+
+    def want(self) -> None:
+        """Something changed: plan again."""
+        self.computing = True
+        self._wanted.set()
+
+    def _keep_up(self) -> None:
+        state = ""
+        while not self._ended:
+            try:
+                if not self._wanted.wait(LOOK_AGAIN) and self.live.state() == state:
+                    continue
+                self._wanted.clear()
+                self.computing = True
+                self.desk.write()
+                state = self.live.state()
+                self.plan, self.trouble = self._plan(), ""
+                self.first = self.first or self.plan
+                self.desk.take_plan(self.plan.documents)
+            except RankboundsError as error:
+                self.trouble = "" if self._ended else str(error)
+            self.computing = self._wanted.is_set()
+
+    def close(self) -> None:
+        """Stop."""
+        self._ended = True
+        self._wanted.set()
+        if self._worker:
+            self._worker.close()
+        self._thread.join()

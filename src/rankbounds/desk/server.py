@@ -1,0 +1,351 @@
+"""The server of the judging page and of the live report: who may ask what, and the answers."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import html
+import ipaddress
+import json
+import secrets
+import socket
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
+
+from rankbounds.choices import whole_number
+from rankbounds.desk.desk import Desk
+from rankbounds.desk.journal import Entry
+from rankbounds.desk.judgment_file import Pair
+from rankbounds.desk.planning import Planning
+from rankbounds.desk.worker import Worker
+from rankbounds.errors import RankboundsError, UsageError
+from rankbounds.report.live import Live
+
+LARGEST_REQUEST = 1 << 16
+PATIENCE = 10.0
+"""Seconds to wait for a browser to go on with its request."""
+WAITING_CONNECTIONS = 1024
+SHORTEST_TOKEN = 16
+HERE = Path(__file__).parent
+FILES = {"/judging.css": "text/css; charset=utf-8", "/judging.js": "text/javascript; charset=utf-8"}
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
+)
+"""Only the page's own script may run, whatever texts hold."""
+
+
+class Office:
+    """What pages can ask for: the report and, where judgments are taken, a desk and its plan."""
+
+    def __init__(self, live: Live, desk: Desk | None = None, planning: Planning | None = None) -> None:
+        self.live, self.desk, self.planning = live, desk, planning
+        self.page_token = live.token = live.token or secrets.token_urlsafe(24)
+        """Only a page that came from here knows it: pages elsewhere cannot send requests that hold it."""
+        self._worker = Worker(live.page) if desk else None
+        self.report: Callable[[], str] = self._worker or live.page
+
+    def judging_page(self) -> str:
+        """The page on which people judge."""
+        text = (HERE / "page.html").read_text(encoding="utf-8")
+        for mark, value in (("{{token}}", self.page_token), ("{{title}}", self.live.choices.title)):
+            text = text.replace(mark, html.escape(value), 1)
+        return text
+
+    def close(self) -> None:
+        """End what runs in the background, and write what is left to write."""
+        if self._worker:
+            self._worker.close()
+        if self.planning:
+            self.planning.close()
+        if self.desk:
+            self.desk.close()
+
+    # ---- messages ----
+
+    def answer(self, what: str, message: dict[str, Any]) -> dict[str, Any]:
+        """Answer a message from a page."""
+        if what == "state":
+            return {"state": self.live.state()}
+        handler = getattr(self, f"_{what}", None) if self.desk and what in MESSAGES else None
+        if handler is None:
+            raise UsageError(f'There is no "{what}" here.')
+        return handler(_Message(message), self.desk)
+
+    def _start(self, _: _Message, desk: Desk) -> dict[str, Any]:
+        settings = desk.settings
+        return {
+            "desk": desk.name,
+            "judges": list(settings.judges),
+            "user": settings.user,
+            "grades": [{"grade": grade, "name": name} for grade, name in desk.grades.items()],
+            "texts": settings.documents is not None,
+            "file": desk.file.path.name,
+            "journal": desk.journal.path.name,
+        }
+
+    def _next(self, message: _Message, desk: Desk) -> dict[str, Any]:
+        return self._now(message, desk)
+
+    def _judge(self, message: _Message, desk: Desk) -> dict[str, Any]:
+        entry, note = desk.judge(message.judge, message.pair, message.grade, message.text("key"))
+        return {"saved": _shown(entry), "note": note} | self._now(message, desk)
+
+    def _skip(self, message: _Message, desk: Desk) -> dict[str, Any]:
+        entry = desk.skip(message.judge, message.pair, message.text("key"))
+        return {"saved": _shown(entry), "note": ""} | self._now(message, desk)
+
+    def _undo(self, message: _Message, desk: Desk) -> dict[str, Any]:
+        entry = desk.undo(message.judge, message.text("key"))
+        return {"undone": _shown(entry), "note": ""} | self._now(message, desk)
+
+    def _document(self, message: _Message, desk: Desk) -> dict[str, Any]:
+        return desk.document(message.pair)
+
+    def _past(self, message: _Message, desk: Desk) -> dict[str, Any]:
+        grade = message.given.get("grade")
+        return desk.past(
+            judge=message.text("of"),
+            grade=None if grade in (None, "") else message.grade,
+            words=message.text("words"),
+            disputed=message.given.get("disputed") is True,
+        )
+
+    def _agreement(self, _: _Message, desk: Desk) -> dict[str, Any]:
+        return {"agreement": desk.agreement()}
+
+    def _now(self, message: _Message, desk: Desk) -> dict[str, Any]:
+        """What a page shows beside a document: the next ones, progress, how far it is to the goal."""
+        holding = message.given.get("holding")
+        pair = (str(holding[0]), str(holding[1])) if isinstance(holding, list) and len(holding) == 2 else None
+        handed = desk.next_for(message.judge, message.text("page"), pair)
+        return {"next": handed, "progress": desk.progress(message.judge), "goal": self._goal()}
+
+    def _goal(self) -> dict[str, Any] | None:
+        planning = self.planning
+        if planning is None:
+            return None
+        goal: dict[str, Any] = {"computing": planning.computing, "trouble": planning.trouble}
+        if planning.plan is not None and planning.first is not None:
+            plan = asdict(planning.plan)
+            del plan["documents"]
+            goal |= plan | {
+                "trouble": planning.trouble or plan["trouble"],
+                "first": {"bounds": planning.first.bounds, "open": planning.first.open},
+                "difference_left": planning.plan.difference_left(planning.first),
+            }
+        return goal
+
+
+MESSAGES = ("start", "next", "judge", "skip", "undo", "document", "past", "agreement")
+
+
+class _Message:
+    """What a page sent, with an error for whatever is not as it should be."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self.given = given
+
+    def text(self, name: str) -> str:
+        held = self.given.get(name, "")
+        if not isinstance(held, str):
+            raise UsageError(f'"{name}" should be text.')
+        return held
+
+    @property
+    def judge(self) -> str:
+        return self.text("judge").strip()
+
+    @property
+    def pair(self) -> Pair:
+        pair = self.text("query_id"), self.text("doc_id")
+        if not all(pair):
+            raise UsageError("A judgment has a query_id and a doc_id.")
+        return pair
+
+    @property
+    def grade(self) -> float:
+        try:
+            return float(self.given["grade"])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise UsageError("A judgment has a grade, which is a number.") from None
+
+
+def _shown(entry: Entry) -> dict[str, Any]:
+    return {"number": entry.number, "query_id": entry.pair[0], "doc_id": entry.pair[1], "grade": entry.grade}
+
+
+# ---- who may ask ----
+
+
+def is_local(host: str) -> bool:
+    """Does this address reach no further than this machine?"""
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
+
+
+def checked_token(host: str, token: str | None) -> str | None:
+    """The token that everybody has to know; an error where others could reach the page, and there is none."""
+    if token == "new":
+        return secrets.token_urlsafe(24)
+    if token is None and not is_local(host):
+        raise UsageError(
+            f"Others can reach {host}, and nothing would keep them from judging: give a --token of {SHORTEST_TOKEN} "
+            "letters or more, or --token new to have one made."
+        )
+    if token is not None and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable()):
+        raise UsageError(f"A --token has {SHORTEST_TOKEN} letters or more, all of them ASCII, or is the word new.")
+    return token
+
+
+def address(host: str, port: int, token: str | None) -> str:
+    """What to open. Where there is a token, the address holds it once; then the browser keeps it."""
+    name = socket.gethostname() if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/" + (f"?{urlencode({'token': token})}" if token else "")
+
+
+def server(office: Office, host: str, port: int, token: str | None = None) -> ThreadingHTTPServer:
+    """A server of the pages. Only requests that name an address or this machine are answered.
+
+    A page elsewhere may point a name of its own at this address: its requests name another host. And a page elsewhere
+    may send requests here: they name its origin, and lack the token that only pages from here hold.
+    """
+    local = is_local(host)
+    secret = hashlib.sha256((token or "").encode()).hexdigest()  # a cookie cannot hold every letter
+    names = {"localhost", host.lower(), *(() if local else (socket.gethostname().lower(),))}
+
+    class Handler(BaseHTTPRequestHandler):
+        timeout = PATIENCE
+
+        def do_GET(self) -> None:
+            self._answer(self._get)
+
+        def do_POST(self) -> None:
+            self._answer(self._post)
+
+        def _answer(self, method: Callable[[], None]) -> None:
+            """Every error is an answer; what nobody foresaw is told here too."""
+            try:
+                if not self._welcome():
+                    self._reply(403, "text/plain", b"Only requests to this machine by its own name are answered.\n")
+                else:
+                    method()
+            except ConnectionError:
+                self.close_connection = True  # the browser went away
+            except TimeoutError:
+                self._say(408, {"error": "The request stopped half way."})
+            except UsageError as error:
+                self._say(400, {"error": str(error)})
+            except RankboundsError as error:
+                self._say(409, {"error": str(error)})
+            except Exception as error:
+                print(f"rankbounds: {type(error).__name__}: {error}", file=sys.stderr)
+                self._say(500, {"error": f"The server failed ({type(error).__name__}: {error})."})
+
+        def _get(self) -> None:
+            asked = urlsplit(self.path)
+            given = parse_qs(asked.query)
+            if token and _equal(given.pop("token", [""])[0], token):
+                kept = f"{self._cookie}={secret}; HttpOnly; SameSite=Strict; Path=/"
+                place = urlunsplit(("", "", asked.path, urlencode(given, doseq=True), ""))
+                self._reply(303, "text/plain", b"", {"Set-Cookie": kept, "Location": place})
+            elif token and not self._has_token():
+                self._reply(403, "text/plain", b"Open the address that the server printed, token and all.\n")
+            elif asked.path in FILES and office.desk:
+                self._reply(200, FILES[asked.path], (HERE / asked.path[1:].replace("judging", "page")).read_bytes())
+            elif asked.path == "/" and office.desk:
+                self._page(office.judging_page(), {"Content-Security-Policy": POLICY})
+            elif asked.path in ("/", "/report"):
+                self._page(office.report())
+            else:
+                self._reply(404, "text/plain", b"There is nothing here.\n")
+
+        def _post(self) -> None:
+            if token and not self._has_token():
+                self._say(403, {"error": "Open the address that the server printed, token and all."})
+                return
+            if not self._of_this_origin() or not _equal(self.headers.get("X-Token", ""), office.page_token):
+                self._say(403, {"error": "This page is of another server: load it again."})
+                return
+            length = whole_number(self.headers.get("Content-Length", "0"), LARGEST_REQUEST)
+            if length is None:
+                raise UsageError("The request is too long.")
+            try:
+                message = json.loads(self.rfile.read(length))
+            except (ValueError, RecursionError):
+                raise UsageError("The request is not JSON.") from None
+            if not isinstance(message, dict):
+                raise UsageError("The request is no JSON object.")
+            self._say(200, office.answer(self.path.strip("/"), message))
+
+        @property
+        def _cookie(self) -> str:
+            return f"rankbounds-{self.connection.getsockname()[1]}"  # cookies do not know of ports
+
+        def _has_token(self) -> bool:
+            cookies = (part.strip().partition("=") for part in self.headers.get("Cookie", "").split(";"))
+            return any(name == self._cookie and _equal(value, secret) for name, _, value in cookies)
+
+        def _welcome(self) -> bool:
+            try:
+                named = urlsplit(f"//{self.headers.get('Host', '')}").hostname or ""
+            except ValueError:
+                return False
+            with contextlib.suppress(ValueError):
+                return ipaddress.ip_address(named).is_loopback or not local
+            return named in names
+
+        def _of_this_origin(self) -> bool:
+            """Does a request come from a page of this server, as far as the browser says so?"""
+            origin, site = self.headers.get("Origin"), self.headers.get("Sec-Fetch-Site")
+            if site not in (None, "same-origin", "none"):
+                return False
+            return origin is None or urlsplit(origin).netloc.lower() == self.headers.get("Host", "").lower()
+
+        def _say(self, code: int, message: dict[str, Any]) -> None:
+            self._reply(code, "application/json", json.dumps(message).encode("ascii"))
+
+        def _page(self, text: str, headers: dict[str, str] | None = None) -> None:
+            self._reply(200, "text/html; charset=utf-8", text.encode("utf-8", "replace"), headers)
+
+        def _reply(self, code: int, kind: str, body: bytes, headers: dict[str, str] | None = None) -> None:
+            with contextlib.suppress(ConnectionError, TimeoutError):  # a browser that went away needs no answer
+                self.send_response(code)
+                for name, value in {
+                    "Content-Type": kind,
+                    "Content-Length": str(len(body)),
+                    "Cache-Control": "no-store",
+                    "Referrer-Policy": "no-referrer",
+                    "X-Content-Type-Options": "nosniff",
+                    "X-Frame-Options": "DENY",
+                    **(headers or {}),
+                }.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+        def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002 (named by the library)
+            """Say nothing of single requests."""
+
+    class Server(ThreadingHTTPServer):
+        request_queue_size = WAITING_CONNECTIONS
+        address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """A connection that broke is no concern of anybody here."""
+
+    try:
+        return Server((host, port), Handler)
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"Port {port} of {host} cannot be used ({why}). Name another --port.") from None
+
+
+def _equal(given: str, secret: str) -> bool:
+    return secrets.compare_digest(given.encode("utf-8", "replace"), secret.encode())

@@ -1,0 +1,1 @@
+"""Audits: intervals from model labels and a few human ones."""

@@ -1,0 +1,209 @@
+"""Scores of lists whose documents are relevant with probabilities, and how fast each probability moves them.
+
+Relevance is written as steps: a document counts once for each level that its grade reaches. Chances are a row for each
+level and a column for each document of a pool, the probability that the document reaches the level; 0 and 1 where it is
+judged. For every run there is a value for each topic, the expected score, and a slope for each level and document, what
+the score gains when the document surely reaches the level instead of surely not.
+
+- A weighted sum over ranks (RBP, P, DCG): value and slopes are exact.
+- AP and recall: exact for documents that are relevant independently of each other. The number of relevant documents R
+  in the denominator is written as 1/R = integral of x^(R-1) over [0, 1], under which expectations of products of
+  independent documents are products; the integral is computed by Gauss and Legendre's rule.
+- nDCG: expected gain over expected ideal gain, the latter by the exact distribution of how many documents reach each
+  level. The quotient of expectations is an approximation, and so are the slopes of the ideal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.errors import UsageError
+from rankbounds.judging.audits.labelled_pool import LabelledPool
+from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures.average_precision import AP
+from rankbounds.measures.normalised_discounted_gain import nDCG
+from rankbounds.measures.recall import Recall
+from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.topic_facts import TopicFacts
+
+NODES = 48
+"""Of the rule by which integrals are computed; enough for thousands of relevant documents."""
+Scored = tuple[Floats, Floats]
+"""The values of topics, and the slopes: levels by documents."""
+
+
+def check_measure(measure: Measure) -> Measure:
+    """Reject a measure whose expected score is not known here."""
+    if isinstance(measure, RankWeighted) and getattr(measure, "by_topic", False):
+        raise UsageError(f"{measure} divides by a topic's largest grade, which a sample does not show. Use max_grade=.")
+    if not isinstance(measure, RankWeighted | AP | Recall | nDCG):
+        raise UsageError(
+            f"Labels cannot be audited for {measure}: known are weighted sums over ranks (RBP, P, DCG), nDCG, AP and "
+            "Recall."
+        )
+    return measure
+
+
+def is_weighted_sum(measure: Measure) -> bool:
+    """Is the score a weighted sum of what documents are, so that nothing about it is approximate?"""
+    return isinstance(measure, RankWeighted)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The levels of grades from which relevance is built up, and the facts that gains go by."""
+
+    level: Floats
+    facts: TopicFacts
+
+    @classmethod
+    def of(cls, grade: Floats, facts: TopicFacts, measure: Measure) -> Steps:
+        """The levels of these grades that the measure tells apart; one that nothing reaches, where there is no other.
+
+        Where no grade is high enough to count, those of documents that nobody judged still may be.
+        """
+        level = np.unique(grade[grade > 0])
+        if not measure.graded:
+            level = level[level >= measure.rel][:1]
+        return cls(level if level.size else np.array([measure.rel]), facts)
+
+    def reached(self, grade: Floats) -> Floats:
+        """A row for each level: 1 where a grade reaches it."""
+        return (grade >= self.level[:, None]).astype(np.float64)
+
+    def heights(self, measure: Measure) -> Floats:
+        """What reaching each level adds to what a document is worth to the measure."""
+        grades = np.concatenate(([0.0], self.level))[None, :]
+        one_list = Rankings(grades, np.array([grades.size]), np.zeros(1, dtype=np.int64), self.facts)
+        worth = measure.worth(one_list)[0]
+        if isinstance(measure, nDCG | RankWeighted) and worth[0] > 0:
+            raise UsageError("Labels are audited for gain rules that give grade 0 nothing.")
+        return cast(Floats, np.diff(worth))
+
+
+def expected_scores(measure: Measure, pool: LabelledPool, steps: Steps, chance: Floats) -> Iterator[Scored]:
+    """For one run after the other: values of topics, slopes of documents."""
+    if isinstance(measure, RankWeighted):
+        return _weighted_sums(measure, pool, steps.heights(measure), chance)
+    if isinstance(measure, nDCG):
+        return _normalised_gains(measure, pool, steps.heights(measure), chance)
+    return _averages(measure, pool, chance)
+
+
+def _padded(of_documents: Floats) -> Floats:
+    """With zeros for what ``NOT_POOLED`` and ``BEYOND`` stand for, as the last two documents."""
+    return np.concatenate((of_documents, np.zeros((*of_documents.shape[:-1], 2))), axis=-1)
+
+
+def _cells(rankings: Rankings, measure: Measure) -> Ints:
+    """Which document stands in each cell that the measure reads."""
+    assert rankings.judgment is not None
+    return rankings.judgment[:, : measure.depth(rankings)]
+
+
+def _weighted_sums(measure: RankWeighted, pool: LabelledPool, height: Floats, chance: Floats) -> Iterator[Scored]:
+    worth = _padded(height @ chance)
+    for lists in pool.rankings:
+        value, weight = np.zeros(pool.number_of_topics), np.zeros(len(pool) + 2)
+        for rankings in lists:
+            cells = _cells(rankings, measure)
+            weights = measure.weights(cells.shape[-1])
+            value[rankings.topic] = worth[cells] @ weights
+            weight[cells] = weights
+        yield value, height[:, None] * weight[:-2]
+
+
+def _normalised_gains(measure: nDCG, pool: LabelledPool, height: Floats, chance: Floats) -> Iterator[Scored]:
+    most = int(np.bincount(pool.topic).max())
+    discount = measure.weights(most if measure.cutoff is None else min(most, measure.cutoff))
+    ideal, ideal_slope = np.zeros(pool.number_of_topics), np.zeros(chance.shape)
+    for level, step in enumerate(height.tolist()):
+        expected, slope = _ideal_of_level(pool, chance[level], discount)
+        ideal += step * expected
+        ideal_slope[level] = step * slope
+    inverse = np.divide(1.0, ideal, out=np.zeros(ideal.size), where=ideal > 0)
+    gain = _padded(height @ chance)
+    for lists in pool.rankings:
+        total, weight = np.zeros(pool.number_of_topics), np.zeros(len(pool) + 2)
+        for rankings in lists:
+            cells = _cells(rankings, measure)
+            weights = measure.weights(cells.shape[-1])
+            total[rankings.topic] = gain[cells] @ weights
+            weight[cells] = weights
+        value = total * inverse
+        slope = height[:, None] * (weight[:-2] * inverse[pool.topic]) - ideal_slope * (value * inverse)[pool.topic]
+        yield value, slope
+
+
+def _ideal_of_level(pool: LabelledPool, chance: Floats, discount: Floats) -> tuple[Floats, Floats]:
+    """What the documents that reach a level add to the ideal sum of each topic, and how fast each one moves that."""
+    share = counts_reaching(pool.topic, chance, pool.number_of_topics, discount.size + 1)
+    sums = np.concatenate(([0.0], np.cumsum(discount)))
+    sums = np.append(sums, sums[-1])  # of more documents than the depth
+    next_place = share[:, :-2] @ discount  # the discount of one document more
+    own_place = share[:, 1:-1] @ discount  # of the last one that is there
+    slope = (1 - chance) * next_place[pool.topic] + chance * own_place[pool.topic]
+    return share @ sums, slope
+
+
+def counts_reaching(topic: Ints, chance: Floats, topics: int, most: int) -> Floats:
+    """For each topic the probabilities that 0, 1, ..., ``most`` or more of its documents reach a level.
+
+    Exact for documents that do so independently of each other (the Poisson binomial distribution).
+    """
+    order = np.argsort(topic, kind="stable")
+    count = np.bincount(topic, minlength=topics)
+    place = np.arange(order.size) - np.repeat(np.cumsum(count) - count, count)
+    by_place = np.zeros((int(count.max(initial=0)), topics))
+    by_place[place, topic[order]] = chance[order]
+    share = np.zeros((topics, most + 1))
+    share[:, 0] = 1.0
+    for reaches in by_place:
+        moved = share * reaches[:, None]
+        moved[:, -1] = 0.0  # that many or more stay that many or more
+        share -= moved
+        share[:, 1:] += moved[:, :-1]
+    return share
+
+
+def _averages(measure: Measure, pool: LabelledPool, chance: Floats) -> Iterator[Scored]:
+    """Sums over relevant documents divided by their number, of AP or recall."""
+    (relevant,) = chance
+    at, weight = np.polynomial.legendre.leggauss(NODES)
+    root = (at + 1) / 2
+    x, share = (1 - root**2)[:, None], weight * root  # x = 1 - root^2: more places near 1, where large R count
+    base = 1 - relevant * (1 - x)
+    odds = _padded(relevant / base)
+    log_product = np.stack([np.bincount(pool.topic, row, pool.number_of_topics) for row in np.log(base)])
+    product = np.exp(log_product) * share[:, None]
+    from_number = (1 - x) / base
+    squared = _padded(1 / base**2)
+    for lists in pool.rankings:
+        value, slope = np.zeros(pool.number_of_topics), np.zeros(len(pool) + 2)
+        inner = np.zeros(product.shape)
+        for rankings in lists:
+            cells = _cells(rankings, measure)
+            own, rising = _sums_of_odds(measure, odds[:, cells], x[:, :, None])
+            inner[:, rankings.topic] = own
+            at_topic = product[:, rankings.topic]
+            slope[cells] = np.einsum("qt,qtr,qtr->tr", at_topic, rising, squared[:, cells])
+            value[rankings.topic] = np.einsum("qt,qt->t", at_topic, own)
+        through_number = np.einsum("qd,qd->d", (product * inner)[:, pool.topic], from_number)
+        yield value, (slope[:-2] - through_number)[None, :]
+
+
+def _sums_of_odds(measure: Measure, odds: Floats, x: Floats) -> Scored:
+    """For each place of the rule and list: the sum over documents, and how fast each document's odds move it."""
+    if not isinstance(measure, AP):
+        return odds.sum(axis=-1), np.ones(odds.shape)
+    inverse_rank = 1 / np.arange(1, odds.shape[-1] + 1)
+    above = np.cumsum(odds, axis=-1) - odds
+    with_above = (1 + x * above) * inverse_rank
+    at_rank = odds * inverse_rank
+    below = at_rank.sum(axis=-1, keepdims=True) - np.cumsum(at_rank, axis=-1)
+    return (odds * with_above).sum(axis=-1), with_above + x * below

@@ -1,0 +1,1 @@
+"""Sets of labels from several judges held against each other."""

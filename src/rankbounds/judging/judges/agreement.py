@@ -1,0 +1,236 @@
+"""Do two sets of labels say the same of the same documents? Confusion, kappa, alpha, shift, with intervals over topics.
+
+Everything follows from one table for each topic: how many pairs of a query and a document have this grade by the one
+set and that grade by the other. Coefficients take such tables along their leading axes, so that all resamples of topics
+are one matrix product and one call.
+
+- Cohen's kappa: 1 less the disagreement over that of independent labels with the same shares of grades. Linear weights
+  count a disagreement by its distance in grades, quadratic ones by the square of it (Cohen 1968).
+- Krippendorff's alpha: the same with one shared distribution of grades, by pairs of values drawn from all labels
+  (Krippendorff 2004); differences of grades are nominal, ordinal (by how many labels lie between) or interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.errors import DataError
+from rankbounds.stats.significance import Resampling, topic_counts
+
+UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)
+RANGES = {"same": UNIT, "relevant": UNIT, "relevant_trusted": UNIT, "shift": (-np.inf, np.inf)}
+"""Between which numbers a statistic lies; the others are correlations and differences of shares."""
+MOST_GRADES = 50
+"""Labels of more different grades are no grades, but scores."""
+
+
+def labelled(labels: Qrels) -> Flags:
+    """Which rows hold a label; the others were only pooled."""
+    return labels.grade != POOLED_NOT_JUDGED
+
+
+def grades_of(labels: Qrels) -> Floats:
+    """The grade of every row; negative ones are non-relevant."""
+    return np.maximum(labels.grade, 0.0)
+
+
+def kappa(tables: Floats, weights: Floats) -> Floats:
+    """Cohen's kappa of every table (the last two axes), for weights of disagreement; NaN where none is possible."""
+    total = tables.sum(axis=(-2, -1))
+    observed = (tables * weights).sum(axis=(-2, -1)) * total
+    rows, columns = tables.sum(axis=-1), tables.sum(axis=-2)
+    expected = ((rows @ weights) * columns).sum(axis=-1)
+    return 1 - _quotient(observed, expected)
+
+
+def alpha(tables: Floats, grades: Floats, level: str = "ordinal") -> Floats:
+    """Krippendorff's alpha of every table of two labels for each pair; NaN where all labels are the same grade."""
+    coincidences = tables + np.swapaxes(tables, -2, -1)
+    count = coincidences.sum(axis=-1)
+    total = count.sum(axis=-1)
+    if level == "nominal":
+        distance = np.asarray(grades[:, None] != grades[None, :], dtype=np.float64)
+    elif level == "interval":
+        distance = (grades[:, None] - grades[None, :]) ** 2
+    else:  # labels between two grades, half of those at either end
+        middle = np.cumsum(count, axis=-1) - count / 2
+        distance = (middle[..., :, None] - middle[..., None, :]) ** 2
+    observed = (coincidences * distance).sum(axis=(-2, -1)) * (total - 1)
+    expected = (count[..., :, None] * count[..., None, :] * distance).sum(axis=(-2, -1))
+    return 1 - _quotient(observed, expected)
+
+
+def disagreement(grades: Floats, power: int) -> Floats:
+    """Weights for kappa: 0 plain, 1 linear, 2 quadratic in the distance of grades."""
+    apart = np.abs(grades[:, None] - grades[None, :])
+    return np.asarray(apart > 0, dtype=np.float64) if power == 0 else apart**power
+
+
+def _quotient(numerator: Floats, denominator: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(denominator > 0, numerator / denominator, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTables:
+    """Two sets of labels side by side: for each topic, how many pairs have which two grades."""
+
+    trusted_grades: Floats
+    """The grades that the trusted labels use, ascending: the rows of the tables."""
+    grades: Floats
+    """Those of the other labels: the columns."""
+    by_topic: Floats
+    """Axes topic, trusted grade, other grade."""
+    rel: float
+    """The lowest trusted grade that counts as relevant."""
+    labels_rel: float
+    """The lowest grade of the other labels that does."""
+    same_scale: bool
+    missing: int
+    """Pairs of the trusted labels that the others lack."""
+    extra: int
+    """Pairs of the others, of the same topics, that the trusted labels lack."""
+
+    @property
+    def total(self) -> Floats:
+        """The table of all topics."""
+        return self.by_topic.sum(axis=0)
+
+    @cached_property
+    def binary_by_topic(self) -> Floats:
+        """Axes topic, relevant by trusted labels (no, yes), relevant by the others."""
+        return self._relevant_by(self.trusted_grades >= self.rel) @ self.by_topic @ self._relevant_by(
+            self.grades >= self.labels_rel
+        ).T  # fmt: skip
+
+    @staticmethod
+    def _relevant_by(relevant: Flags) -> Floats:
+        return np.stack([~relevant, relevant]).astype(np.float64)
+
+    @cached_property
+    def shared_grades(self) -> Floats:
+        """The grades of both, ascending."""
+        return np.union1d(self.trusted_grades, self.grades)
+
+    @cached_property
+    def graded_by_topic(self) -> Floats:
+        """The tables by the grades of both, for labels of the same scale."""
+        rows, columns = (np.searchsorted(self.shared_grades, own) for own in (self.trusted_grades, self.grades))
+        tables = np.zeros((len(self.by_topic), self.shared_grades.size, self.shared_grades.size))
+        tables[:, rows[:, None], columns] = self.by_topic
+        return tables
+
+    def statistics(self) -> dict[str, tuple[Floats, Callable[[Floats], Floats]]]:
+        """By name, the tables by topic and what is computed from a sum of them; graded ones for one scale only."""
+        binary = np.array([0.0, 1.0])
+        found: dict[str, tuple[Floats, Callable[[Floats], Floats]]] = {
+            "kappa": (self.binary_by_topic, lambda tables: kappa(tables, disagreement(binary, 0))),
+            "same": (self.binary_by_topic, lambda tables: _share(tables, np.eye(2))),
+            "alpha_binary": (self.binary_by_topic, lambda tables: alpha(tables, binary)),
+            "relevant_trusted": (self.binary_by_topic, lambda tables: _share(tables, np.array([[0.0, 0], [1, 1]]))),
+            "relevant": (self.binary_by_topic, lambda tables: _share(tables, np.array([[0.0, 1], [0, 1]]))),
+            "shift_relevant": (self.binary_by_topic, lambda tables: _share(tables, np.array([[0.0, 1], [-1, 0]]))),
+        }
+        if not self.same_scale:
+            return found
+        grades, tables_by_topic = self.shared_grades, self.graded_by_topic
+        for name, power in (("kappa_grades", 0), ("kappa_linear", 1), ("kappa_quadratic", 2)):
+            found[name] = (tables_by_topic, partial(kappa, weights=disagreement(grades, power)))
+        for level in ("nominal", "ordinal", "interval"):
+            found[f"alpha_{level}"] = (tables_by_topic, partial(alpha, grades=grades, level=level))
+        found["shift"] = (tables_by_topic, lambda tables: _share(tables, grades[None, :] - grades[:, None]))
+        return found
+
+    def shares_by_grade(self) -> tuple[Floats, Floats]:
+        """By topic and trusted grade, how many pairs there are, and how many the others call relevant."""
+        return self.by_topic.sum(axis=-1), self.by_topic[:, :, self.grades >= self.labels_rel].sum(axis=-1)
+
+
+def _share(tables: Floats, worth: Floats) -> Floats:
+    """The mean over pairs of what each cell is worth."""
+    return _quotient((tables * worth).sum(axis=(-2, -1)), tables.sum(axis=(-2, -1)))
+
+
+def label_tables(
+    trusted: Qrels, labels: Qrels, name: str, *, rel: float, labels_rel: float, same_scale: bool
+) -> LabelTables:
+    """Count the pairs of both by topic and grades. The labels' topics are among those of the trusted ones."""
+    rows, here = trusted.pairs.index.find(labels.pairs, trusted.pairs.index.topics_of(labels.pairs))
+    both = labelled(labels)[rows] & labelled(trusted)[here]
+    rows, here = rows[both], here[both]
+    if not rows.size:
+        raise DataError(
+            labels.pairs.source.name,
+            f'the labels "{name}" and the trusted ones share no pair of a query and a document.',
+        )
+    trusted_grades, trusted_place = np.unique(grades_of(trusted)[here], return_inverse=True)
+    grades, place = np.unique(grades_of(labels)[rows], return_inverse=True)
+    if max(grades.size, trusted_grades.size) > MOST_GRADES:
+        raise DataError(
+            labels.pairs.source.name if grades.size > MOST_GRADES else trusted.pairs.source.name,
+            f"these labels have {max(grades.size, trusted_grades.size)} different grades.",
+            "Round them to a few, such as 0, 1, 2 and 3.",
+        )
+    shape = (len(trusted.query_ids), trusted_grades.size, grades.size)
+    cell = np.ravel_multi_index((trusted.pairs.topic[here], trusted_place, place), shape)
+    by_topic = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
+    return LabelTables(
+        trusted_grades,
+        grades,
+        by_topic,
+        rel,
+        labels_rel,
+        same_scale,
+        missing=int(np.count_nonzero(labelled(trusted)) - rows.size),
+        extra=int(np.count_nonzero(labelled(labels)) - rows.size),
+    )
+
+
+class TopicBootstrap:
+    """Intervals over resampled topics; all that is asked for sees the same resamples.
+
+    An interval is the value and t times its bootstrap standard error to either side, within what can be. Percentiles
+    would be narrower than they should be for the few topics that people have, and for orders too low: a resample has
+    fewer different topics than the sample, so that its order is noisier and its correlation lower.
+    """
+
+    def __init__(self, topics: int, resampling: Resampling, confidence: float) -> None:
+        from scipy.special import stdtrit
+
+        self.counts = topic_counts(topics, resampling)
+        # Resamples vary by what topics vary around their mean: too little by one degree of freedom.
+        self._times = float(stdtrit(topics - 1, (1 + confidence) / 2) * np.sqrt(topics / (topics - 1)))
+
+    def resampled(self, by_topic: Floats) -> Floats:
+        """The sum over the topics (the first axis) of every resample."""
+        flat = by_topic.reshape(len(by_topic), -1)
+        return (self.counts @ flat).reshape(len(self.counts), *by_topic.shape[1:])
+
+    def interval(
+        self, value: float | Floats, statistic: Floats, least: float = -np.inf, most: float = np.inf
+    ) -> tuple[Any, Any]:
+        """Low and high of a value, from what it is in each resample (the first axis).
+
+        NaN where most have none, and where all have the same: topics that agree show no error, not that there is none.
+        """
+        known = ~np.isnan(statistic)
+        count = np.count_nonzero(known, axis=0)
+        enough = ~np.isnan(value) & (count > len(statistic) / 2)
+        mean = np.where(known, statistic, 0.0).sum(axis=0) / np.maximum(count, 1)
+        spread = np.where(known, statistic - mean, 0.0)
+        error = np.sqrt((spread**2).sum(axis=0) / np.maximum(count, 1))
+        half = np.where(enough & (error > 1e-12), self._times * error, np.nan)
+        return np.maximum(value - half, least).tolist(), np.minimum(value + half, most).tolist()
+
+
+def topics_of(labels: Qrels) -> set[str]:
+    """The topics of which something is labelled."""
+    numbers: Ints = np.unique(labels.pairs.topic[labelled(labels)])
+    return {labels.query_ids[number] for number in numbers.tolist()}

@@ -1,0 +1,203 @@
+"""What other labels do to runs: their scores, their order, and who wins where the trusted labels find a difference.
+
+Scores are arrays with axes measure, run, topic. Bias is the score by the labels less the trusted one. A judge that is
+generous to all runs alike changes no order; so the test of "this judge likes run X" is of a run's bias less the mean
+bias of all runs, topic by topic, corrected for the number of runs (Holm). A judge who is often wrong, without liking
+anybody, squeezes differences: good runs lose and poor ones gain. So the test is made again for what is left of a run's
+bias beside the line through all runs' scores. Orders are compared by the means over topics,
+and again in every resample of topics, the same topics on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats
+from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
+from rankbounds.judging.judges.agreement import SIGNED, TopicBootstrap
+from rankbounds.measures import Measure
+from rankbounds.stats.corrections import adjusted, over_all_pairs
+from rankbounds.stats.rank_correlation import order_signs, tau_ap_of_signs, tau_of_signs
+from rankbounds.stats.significance import Resampling, check_finite, deviation_of, mean_interval, p_values, pairs_of
+
+TOP = 10
+"""So many of the best runs by the trusted labels are looked at by themselves."""
+_SIGNS_AT_ONCE = 1 << 22
+RUNS_FOR_SCALE = 5
+"""With fewer runs, a line through their scores fits all of them."""
+COEFFICIENTS = ("tau", "tau_ap", f"tau_top{TOP}")
+
+
+@dataclass(frozen=True, eq=False)
+class Bias:
+    """Of one measure, with an entry for each run; ``mean`` is over all of them."""
+
+    bias: Floats
+    low: Floats
+    high: Floats
+    excess: Floats
+    """The bias less the mean bias of all runs."""
+    p_value: Floats
+    p_adjusted: Floats
+    liking: Floats
+    """1 where the labels favour a run significantly more than the others, -1 where they punish it, else 0."""
+    beyond_scale: Floats
+    """The excess that squeezed or stretched differences do not explain; NaN for few runs."""
+    p_beyond_scale: Floats
+    """Of that, corrected."""
+    liking_beyond_scale: Floats
+    mean: float
+    mean_low: float
+    mean_high: float
+
+
+def bias_of_runs(
+    by_labels: Floats, trusted: Floats, measure: Measure, *, alpha: float, confidence: float, resampling: Resampling
+) -> Bias:
+    """Every run's bias by one measure (arrays of runs by topics), and which runs are treated unlike the others."""
+    by_topic = differences(by_labels, trusted)
+    check_finite(by_topic, "a bias", measure)
+    limits = limits_of_differences(measure, np.stack([by_labels, trusted]))
+    of_all = by_topic.mean(axis=0)
+    low, high, mean_low, mean_high = (
+        np.where(deviation_of(np.atleast_2d(biases)) > 0, np.clip(end, *limits), np.nan)  # one bias shows no error
+        for biases in (by_topic, of_all)
+        for end in mean_interval(biases, confidence)
+    )
+    excess = differences(by_topic, np.broadcast_to(of_all, by_topic.shape))
+    p = p_values(excess, resampling=resampling, measure=measure) if len(excess) > 1 else np.ones(1)
+    corrected = adjusted(p, "holm")
+    beyond, p_beyond = np.full((2, len(excess)), np.nan)
+    if len(excess) >= RUNS_FOR_SCALE:
+        # Each topic's line over the runs' means is taken out, so that the test knows how uncertain the slope is.
+        means = trusted.mean(axis=-1)
+        slopes = np.nan_to_num(_slope(means, by_topic.T))
+        left = differences(excess, (means - means.mean())[:, None] * slopes)
+        beyond = left.mean(axis=-1)
+        p_beyond = adjusted(p_values(left, resampling=resampling, measure=measure), "holm")
+
+    def liked(level: Floats, size: Floats) -> Floats:
+        return np.where(level < alpha, np.sign(merit(size, measure)), 0.0)
+
+    return Bias(
+        mean_difference(by_labels, trusted),
+        low,
+        high,
+        excess.mean(axis=-1),
+        p,
+        corrected,
+        liked(corrected, excess.mean(axis=-1)),
+        beyond,
+        p_beyond,
+        liked(p_beyond, beyond),
+        float(of_all.mean()),
+        float(mean_low[0]),
+        float(mean_high[0]),
+    )
+
+
+def correlations_of_orders(trusted: Floats, others: Sequence[Floats]) -> list[dict[str, Floats]]:
+    """How alike each of the others orders runs: ``COEFFICIENTS`` for each row of merits (resamples by runs)."""
+    rows, runs = trusted.shape
+    step = max(1, _SIGNS_AT_ONCE // runs**2)
+    found: list[dict[str, Floats]] = [{name: np.empty(rows) for name in COEFFICIENTS} for _ in others]
+    for first in range(0, rows, step):
+        part = slice(first, first + step)
+        signs = order_signs(trusted[part])
+        best = np.argsort(-trusted[part], axis=-1, kind="stable")[:, :TOP]
+        signs_of_best = order_signs(np.take_along_axis(trusted[part], best, axis=-1))
+        for numbers, other in zip(found, others, strict=True):
+            turned = order_signs(other[part])
+            numbers["tau"][part] = tau_of_signs(signs, turned)
+            numbers["tau_ap"][part] = (tau_ap_of_signs(signs, turned) + tau_ap_of_signs(turned, signs)) / 2
+            among_best = order_signs(np.take_along_axis(other[part], best, axis=-1))
+            numbers[COEFFICIENTS[2]][part] = tau_of_signs(signs_of_best, among_best)
+    return found
+
+
+def resampled_correlations(
+    trusted: Floats, others: Sequence[Floats], measure: Measure, bootstrap: TopicBootstrap
+) -> list[dict[str, tuple[float, float, float]]]:
+    """For each of the others, every coefficient with the low and high of its interval, from runs by topics.
+
+    Where all runs tie on one side there is no order to agree with: no coefficient, and in a resample no agreement (0).
+    ``slope`` is that of the others' means over the trusted ones: what a difference of 1 becomes.
+    """
+    merits = [merit(scores, measure).T for scores in (trusted, *others)]
+    whole = correlations_of_orders(merits[0].mean(axis=0)[None], [scores.mean(axis=0)[None] for scores in merits[1:]])
+    drawn = [bootstrap.resampled(scores) / len(scores) for scores in merits]
+    again = correlations_of_orders(drawn[0], drawn[1:])
+    found: list[dict[str, tuple[float, float, float]]] = []
+    for place, (of_all, of_draws) in enumerate(zip(whole, again, strict=True)):
+        ordered = 0 * of_all["tau"][0]  # NaN where one side is all ties
+        numbers = {
+            name: (
+                value := float(of_all[name][0] + ordered),
+                *bootstrap.interval(value, np.nan_to_num(of_draws[name]), *SIGNED),
+            )
+            for name in COEFFICIENTS
+        }
+        slope = float(_slope(merits[0].mean(axis=0), merits[1 + place].mean(axis=0)))
+        numbers["slope"] = (slope, *bootstrap.interval(slope, _slope(drawn[0], drawn[1 + place])))
+        found.append(numbers)
+    return found
+
+
+def _slope(trusted: Floats, others: Floats) -> Floats:
+    """Of the line through the runs' means (the last axis), by least squares; NaN where trusted ones are all alike."""
+    apart = trusted - trusted.mean(axis=-1, keepdims=True)
+    square = (apart**2).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(square > 1e-20, (apart * others).sum(axis=-1) / square, np.nan)
+
+
+def pair_p_values(scores: Floats, resampling: Resampling) -> Floats:
+    """By measure (the first axis, turned so that more is better), the p-value of every pair, as ``compare`` gives it.
+
+    Of two runs by the paired randomisation test; of more by the randomised, paired Tukey HSD over all of them.
+    """
+    first, second = pairs_of(scores.shape[1])
+    if scores.shape[1] == 2:
+        apart = [differences(matrix[first], matrix[second]) for matrix in scores]
+        return p_values(np.concatenate(apart), resampling=resampling).reshape(len(scores), -1)
+    return over_all_pairs(scores, first, second, resampling)
+
+
+@dataclass(frozen=True, eq=False)
+class Winners:
+    """What becomes of the pairs of runs, by one measure: flags for each pair of ``pairs_of``."""
+
+    separated: Flags
+    """By the trusted labels."""
+    kept: Flags
+    """Of those, with the same winner, significantly, by the others."""
+    reversed: Flags
+    """Of those, with another winner by the others' means."""
+    reversed_significantly: Flags
+    only_by_labels: Flags
+    """Separated by the others alone."""
+    trusted_difference: Floats
+    difference: Floats
+
+
+def winners(
+    trusted: Floats, others: Floats, p_trusted: Floats, p_others: Floats, measure: Measure, alpha: float
+) -> Winners:
+    """Who wins by the trusted labels, and who by the others (arrays of runs by topics)."""
+    first, second = pairs_of(len(trusted))
+    before, after = (mean_difference(scores[first], scores[second]) for scores in (trusted, others))
+    lead, other_lead = np.sign(merit(before, measure)), np.sign(merit(after, measure))
+    separated, by_others = (p_trusted < alpha) & (lead != 0), (p_others < alpha) & (other_lead != 0)
+    turned = separated & (lead * other_lead < 0)
+    return Winners(
+        separated,
+        separated & by_others & (lead == other_lead),
+        turned,
+        turned & by_others,
+        by_others & ~separated,
+        before,
+        after,
+    )

@@ -1,0 +1,163 @@
+"""What to judge next, for any measure and any question: documents by how much their judgments are expected to settle.
+
+A pair of runs is settled when bounds that no judgments can leave lie on one side of 0. While A is ahead, two kinds of
+judgments raise the lower bound: documents that speak for B and turn out non-relevant, and documents that speak for A
+and turn out relevant. So a document is worth the size of its effect on the difference, times the probability that it
+turns out to raise the bound of the run that is ahead; and since it is not certain which run is ahead, both bounds count
+by the probability that they will be the one which settles the question.
+
+    value = |effect| * (P(A better) * P(lower bound rises) + P(B better) * P(upper bound falls))
+
+Where a probability is to be reached rather than certainty, what counts is the document's own part of the standard
+deviation of the difference, |effect| * sqrt(p (1 - p)).
+
+Effects are exact for weighted sums over ranks. For other measures they are means over draws of what the other unjudged
+documents turn out to be (``rankbounds.probability.effects``).
+
+How many judgments it takes is simulated before anybody judges: what documents are is drawn from their probabilities,
+and they are judged in the order of their values, brought up to date as outcomes come in, until bounds that hold for
+the measure (not approximations of them) lie on one side of 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from rankbounds.choices import check_choice
+from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.judging.next import weights as next_judgments
+from rankbounds.judging.next.plan import ALL, SETTLED, SettlingPlan
+from rankbounds.judging.next.question import Question
+from rankbounds.judging.next.weights import STRATEGIES, JudgingPlan, two_of
+from rankbounds.measures import Measure, parse_measure
+from rankbounds.probability.effects import is_plain_sum
+from rankbounds.probability.unjudged_documents import open_measures
+from rankbounds.rankings.ties import ORDERS
+from rankbounds.rankings.topic_facts import TopicFacts
+
+
+def judge_next(
+    qrels: Any,
+    runs: Any,
+    *,
+    budget: int,
+    measure: str | Measure = "RBP(p=0.8)",
+    strategy: str = "A",
+    compare: tuple[str, str] | str | None = None,
+    until: str | float | None = None,
+    q: Any = "logistic",
+    otherwise: float | None = None,
+    gain: Any = None,
+    ties: str = "trec",
+    score_precision: str = "double",
+    seed: int = 0,
+    lenient: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> JudgingPlan | SettlingPlan:
+    """Choose the unjudged documents whose judgments would say most: about all runs, about two, or about who leads.
+
+    Parameters
+    ----------
+    qrels, runs
+        In any form that ``evaluate`` takes. Documents are chosen for topics that have judgments.
+    budget
+        How many documents at most.
+    measure
+        Any that depends on what unjudged documents turn out to be: nDCG, AP, RBP, P, recall and the like.
+    strategy
+        Of weighted sums over ranks without a comparison: ``"A"``: documents with the largest weight in all runs
+        together, which is what their judgment takes off the summed residual. ``"B"``: a run's weights count in
+        proportion to its residual. ``"C"``: also in proportion to the cube of the middle of the run's possible scores.
+    compare
+        The names of two runs: documents by how much they are expected to settle which of them is better. ``"all"``:
+        by how much they are expected to settle who is better than the run that leads as judged.
+    until
+        With ``compare``: simulate how many judgments it takes until the question is ``"settled"``, whatever else is
+        unjudged, or until one run is the better one with this probability (0.95).
+    q, otherwise
+        How probable it is that an unjudged document is relevant, as in ``uncertainty``.
+    gain, ties, score_precision, lenient
+        As in ``evaluate``; ties in one fixed order.
+    seed
+        Where draws start.
+    progress : callable, optional
+        Told how many of how many documents are valued, or simulated rounds are done.
+
+    Returns
+    -------
+    JudgingPlan or SettlingPlan
+        The documents in the order in which to judge them; ``rows()``, or ``pool()`` to be filled in. Weighted sums
+        without a comparison give a ``JudgingPlan``, everything else a ``SettlingPlan``.
+
+    Notes
+    -----
+    A document's value is what its judgment is expected to move the bound that will settle the question by; without a
+    comparison, what it takes off the bounds of all runs' means. That is exact for weighted sums over ranks, and
+    values add up. For other measures effects are means over seeded draws of the other documents: values make a good
+    order, but do not add up to what several judgments do. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"q": {"a": 1, "b": 0}}
+    >>> runs = {"one": {"q": ["a", "x", "b"]}, "other": {"q": ["b", "y", "a"]}}
+    >>> plan = rb.judge_next(qrels, runs, budget=2, measure="P@2", compare=("one", "other"), q=0.1)
+    >>> [(row["doc_id"], round(row["value"], 3), row["effect"]) for row in plan.rows()]
+    [('y', 0.442, -0.5), ('x', 0.058, 0.5)]
+    >>> rb.judge_next(qrels, runs, budget=1, measure="nDCG@2", q=0.1).rows()[0]["doc_id"]
+    'y'
+
+    """
+    if budget < 1:
+        raise UsageError(f"The budget must be at least 1, not {budget}.")
+    check_choice("strategy", strategy, STRATEGIES)
+    chosen = parse_measure(measure)
+    level = criterion(until, compare)
+    if compare is None and is_plain_sum(chosen) and gain is None:
+        return next_judgments.judge_next(
+            qrels, runs, budget=budget, measure=chosen, strategy=strategy, ties=ties, score_precision=score_precision,
+            lenient=lenient,
+        )  # fmt: skip
+    if strategy != "A":
+        raise UsageError(f"Strategy {strategy} is one for weighted sums over ranks without a comparison.")
+    if ties not in ORDERS:
+        raise UsageError(f'Judgments are planned for one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
+    assumptions = Assumptions(ties, gain=gain, score_precision=score_precision)
+    (chosen,) = open_measures([chosen], assumptions)
+    systems = all_runs(runs, lenient=lenient)
+    if compare is not None and compare != ALL:
+        if isinstance(compare, str) or len(compare) != 2:
+            raise UsageError(f'Compare two runs, or "{ALL}" of them, not {compare!r}.')
+        systems = two_of(systems, compare)
+    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
+    question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
+    pairs = None if compare is None else question.pairs_of_leader()
+    plan = question.plan(pairs, budget, level or 1.0, progress=progress)
+    if plan.settled == (False,) and plan.unpooled.isdisjoint(plan.pairs[0]):
+        plan = replace(plan, likely=question.likely())
+    if level is not None and pairs is not None:
+        plan = replace(plan, needed=question.needed(pairs, level, progress=progress))
+        plan = plan.without_documents() if plan.is_settled else plan
+    return plan
+
+
+def criterion(until: str | float | None, compare: object) -> float | None:
+    """The probability to be reached; 1 stands for what is certain."""
+    if until is None:
+        return None
+    if compare is None:
+        raise UsageError("until= (--until) needs a comparison: compare= (--compare) names two runs, or all.")
+    if until == SETTLED:
+        return 1.0
+    try:
+        level = float(until)
+    except ValueError:
+        level = math.nan
+    if not 0.5 < level < 1:
+        raise UsageError(f'until= (--until) takes "{SETTLED}" or a probability between 0.5 and 1, not {until}.')
+    return level

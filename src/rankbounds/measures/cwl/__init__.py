@@ -1,0 +1,1 @@
+"""Measures of the C/W/L family, and measures by cost or time."""

@@ -1,0 +1,1 @@
+"""Names of measures: ours, other tools', and the parser of labels."""

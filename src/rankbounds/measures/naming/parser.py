@@ -1,0 +1,242 @@
+"""Measures from text: ``Name(k=v)@depth``, a prime for condensed lists, and everybody else's names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from math import sqrt
+from typing import Any, TypeAlias
+
+from rankbounds.errors import UsageError, warn
+from rankbounds.measures.measure import Measure
+from rankbounds.measures.naming.elsewhere import ABSENT, AT_SIGN, FAMILIES, NICKNAMES, WITH_PARAMETER
+from rankbounds.measures.naming.parameters import converted, depth_of, given_in, parameters_of, types_of
+from rankbounds.measures.naming.registry import REGISTRY, class_named, folded, is_name, label_elsewhere
+from rankbounds.measures.naming.trec import from_trec_name
+
+_PRIMES = "'\u2019\u2032"
+_GRAMMAR = re.compile(
+    rf"""(?P<name>[^\W\d][\w-]*\*?) (?P<prime>[{_PRIMES}])? \s*
+        (?:\( (?P<parameters>[^()]*) \))? (?P<late_prime>[{_PRIMES}])? (?:@(?P<cutoff>[^@\s]+))?""",
+    re.VERBOSE,
+)
+_BETWEEN_LABELS = re.compile(r",(?![^()]*\))")
+_NUMBER = r"[-+]?\d*\.?\d+"
+_CONTINUES = re.compile(rf"{_NUMBER}(=.*)?")
+_DOTTED = re.compile(r"(?P<name>\w+?)\.(?P<values>[-+.\d].*|\w+=.*)")
+_AT = re.compile(r"(?P<name>.+)_at_(?P<depth>\d+)", re.IGNORECASE)
+_LEVEL = re.compile(r"(?P<label>.+)-l(?P<level>\d+)")
+_F = re.compile(r"f(?P<beta>\d*\.?\d+)(?P<depth>@.*)?", re.IGNORECASE)
+MeasureLike: TypeAlias = str | Measure | type[Measure]
+"""What stands for a measure; so does another package's measure, which is known by how it prints itself."""
+
+
+def parse_measure(given: MeasureLike) -> Measure:
+    """A measure from whatever stands for one.
+
+    Parameters
+    ----------
+    given
+        A label such as ``"nDCG@10"``, ``"RBP(p=0.8)"`` or ``"AP'"``, in which a name may be an alias (``"MAP"``) and in
+        any case, or another tool's name: trec_eval's (``"ndcg_cut_10"``), ir_measures' (``"nDCG(dcg='exp-log2')@10"``),
+        ranx' (``"hit_rate@10"``), BEIR's (``"ndcg_at_10"``). A measure is returned as it is, a class of measures stands
+        for its defaults, and the measures of other packages are read as they print themselves.
+
+    Returns
+    -------
+    Measure
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.parse_measure("map_cut_100") == rb.parse_measure("MAP@100") == rb.AP @ 100
+    True
+    >>> print(rb.parse_measure(rb.RBP), rb.parse_measure("hit_rate@10"), rb.parse_measure("nDCG(judged_only=True)@10"))
+    RBP(p=0.8) Success@10 nDCG'@10
+    """
+    read = _read(given)
+    if len(read) > 1:
+        raise UsageError(f'"{given}" stands for {len(read)} measures ({read[0]}, {read[1]}, ...), and one is wanted.')
+    return read[0]
+
+
+def parse_measures(given: MeasureLike | Iterable[MeasureLike]) -> list[Measure]:
+    """One measure or several, each once. In a text, commas outside of parentheses stand between measures."""
+    several = given if isinstance(given, Iterable) and not isinstance(given, str | type) else [given]
+    parsed = [measure for text in several for part in _separated(text) for measure in _read(part)]
+    if not parsed:
+        raise UsageError("No measure was given.")
+    return list(dict.fromkeys(parsed))
+
+
+def _separated(given: MeasureLike) -> list[MeasureLike]:
+    """The labels in a text; anything else is one measure. Numbers behind a comma go on with what is before it."""
+    if not isinstance(given, str):
+        return [given]
+    labels: list[MeasureLike] = []
+    before = ""
+    for label in filter(None, (part.strip() for part in _BETWEEN_LABELS.split(given))):
+        if before and _CONTINUES.fullmatch(label) and _DOTTED.fullmatch(before):
+            before = f"{before},{label}"
+            labels[-1] = before
+        elif label.isdecimal() and "@" in before:
+            labels.append(f"{before.rpartition('@')[0]}@{label}")
+        else:
+            before = label
+            labels.append(label)
+    return labels or [given]
+
+
+def _read(given: MeasureLike) -> list[Measure]:
+    if isinstance(given, Measure):
+        return [with_depth(given)]
+    if isinstance(given, type) and issubclass(given, Measure):
+        return [with_depth(given())]
+    text = str(given).strip()
+    if text.lower() in NICKNAMES:
+        return _of_nickname(text.lower())
+    return list(_remembered(text, tuple(REGISTRY.values())))
+
+
+def with_depth(measure: Measure) -> Measure:
+    """The measure, unless it lacks a depth without which it has no meaning."""
+    if measure.needs_cutoff and measure.cutoff is None:
+        raise UsageError(f"{measure.name} needs a depth, as in {measure.name}@10.")
+    return measure
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str, kinds: tuple[type[Measure], ...]) -> tuple[Measure, ...]:  # noqa: ARG001 (may change)
+    if text not in REGISTRY and (from_trec := from_trec_name(text)) is not None:
+        return (with_depth(from_trec),)
+    family = next((name for name in FAMILIES if name.lower() == text.lower()), None)
+    if family is not None and (not is_name(text) or class_named(text).needs_cutoff):
+        return tuple(_of_family(family, FAMILIES[family]))
+    if f := _F.fullmatch(text):
+        return (_from_label(f"F(beta={f['beta']}){f['depth'] or ''}"),)
+    if dotted := _DOTTED.fullmatch(text):
+        return tuple(_of_dotted(text, dotted["name"], dotted["values"]))
+    return (with_depth(_from_label(text)),)
+
+
+def _of_nickname(nickname: str) -> list[Measure]:
+    """trec_eval's names for several measures; what is no number is left out, and said."""
+    left_out = [name for name in NICKNAMES[nickname] if name in ABSENT and name != "runid"]
+    if left_out:
+        warn(
+            f'"{nickname}": left out are {", ".join(left_out)}; the command trec_eval prints them.',
+        )
+    return [measure for name in NICKNAMES[nickname] if name not in ABSENT for measure in _read(_trec_text(name))]
+
+
+def _trec_text(name: str) -> str:
+    """trec_eval's name so that it means what it does there, also where we have a name like it."""
+    return f"{name}.{','.join(FAMILIES[name])}" if name in FAMILIES else name
+
+
+def _of_family(family: str, values: Iterable[str]) -> list[Measure]:
+    measures = [from_trec_name(f"{family}_{value}") for value in values]
+    if None in measures:
+        raise UsageError(f'{family}: "{",".join(values)}" are not depths: write them as in {family}.5,10.')
+    return [measure for measure in measures if measure is not None]
+
+
+def _of_dotted(text: str, name: str, values: str) -> list[Measure]:
+    """trec_eval's parameters behind a point (``P.5,10``), and ranx' persistence (``rbp.95``)."""
+    family = next((known for known in FAMILIES if known.lower() == name.lower()), None)
+    if family is not None:
+        return _of_family(family, values.split(","))
+    if name.lower() == "rbp":
+        key, equals, p = values.partition("=")
+        if equals and key == "p":
+            return [_from_label(f"RBP(p={p},graded=true,by_topic=true)")]
+        return [_from_label(f"RBP(p={values if '.' in values else f'0.{values}'})")]
+    if name.lower() == "set_f":
+        return [_from_label(f"SetF(beta={values})")]
+    if name.lower() == "utility":
+        numbers = values.split(",")
+        if len(numbers) != len(UTILITY):
+            raise UsageError(f'"{text}": utility takes {len(UTILITY)} numbers, as in utility.1,-1,0,0.')
+        return [_from_label("Utility({})".format(",".join(map("{}={}".format, UTILITY, numbers))))]
+    if "=" in values:
+        raise UsageError(
+            f'"{text}": gains of grades are given apart from measures: --gain "{values}", or gain= in Python.'
+        )
+    raise UsageError(f'"{text}": {name} takes no parameters behind a point; write a depth as in P.5,10 or P@5.')
+
+
+UTILITY = ("hit", "noise", "miss", "rest")
+"""The parameters of trec_eval's utility, in its order."""
+
+
+def _from_label(text: str) -> Measure:
+    """A measure from a label, in which the name may be another tool's."""
+    if level := _LEVEL.fullmatch(text):
+        return _at_level(_from_label(level["label"]), int(level["level"]))
+    if (at := _AT.fullmatch(text)) and not is_name(text):
+        return _from_label(f"{at['name']}@{at['depth']}")
+    match = _GRAMMAR.fullmatch(text)
+    if match is None:
+        raise UsageError(f'"{text}" is not a measure: write a name like AP, P@10, RBP(p=0.8) or nDCG(base=2)@1000.')
+    name, given = match["name"], given_in(match["name"], match["parameters"] or "")
+    presets: dict[str, Any] = {}
+    for (base, parameter), other in WITH_PARAMETER.items():
+        if folded(name) == folded(base) and parameter in given:
+            is_flag = parameter not in types_of(class_named(other))
+            name = base if is_flag and given.pop(parameter).lower() != "true" else other
+    if not is_name(name):
+        name, presets = _elsewhere(name, given)
+    measure_class = class_named(name)
+    judged_only = converted(measure_class, "judged_only", given.pop("judged_only", "false"), bool)
+    if name.lower() == "precision" and match["cutoff"] is None and "cutoff" not in given:
+        measure_class = class_named("SetP")  # ranx' name for it
+    parameters = presets | parameters_of(measure_class, given)
+    if match["cutoff"] is not None:
+        behind = AT_SIGN.get(measure_class.name, "cutoff")
+        if behind in given:
+            raise UsageError(f'{measure_class.name}: "{behind}" is given twice, in parentheses and behind the @.')
+        parameters[behind] = (
+            depth_of(measure_class, match["cutoff"])
+            if behind == "cutoff"
+            else converted(measure_class, behind, match["cutoff"], float)
+        )
+    measure = measure_class(**parameters)
+    if match["prime"] or match["late_prime"] or judged_only:
+        from rankbounds.measures.condensed import Condensed
+
+        return Condensed(measure)
+    return measure
+
+
+def _at_level(measure: Measure, level: int) -> Measure:
+    """The measure at ranx' level."""
+    if level > 1 and "rel" not in measure.parameters:
+        raise UsageError(
+            f"{measure} takes grades as gains and has no level. Grades below {level} count as 0 in ranx: give them "
+            "no gain (for -l2: --gain 1=0, or gain= in Python)."
+        )
+    return measure.at_level(level)
+
+
+def _elsewhere(name: str, given: dict[str, str]) -> tuple[str, dict[str, Any]]:
+    """The name here of a measure that another tool calls so, and the parameters that come with it."""
+    label = label_elsewhere(name)
+    if label is None:
+        return name, {}
+    if folded(name) == "setf" and "beta" in given:  # trec_eval's and ir_measures' weight is the square of ours
+        given["beta"] = _square_root(given["beta"])
+    measure = _GRAMMAR.fullmatch(label)
+    assert measure is not None
+    kind = class_named(measure["name"])
+    return kind.name, parameters_of(kind, given_in(kind.name, measure["parameters"] or ""))
+
+
+def _square_root(text: str) -> str:
+    try:
+        return repr(sqrt(float(text)))
+    except ValueError:
+        return text
+
+
+__all__ = ["MeasureLike", "parse_measure", "parse_measures", "with_depth"]

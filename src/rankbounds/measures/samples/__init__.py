@@ -1,0 +1,1 @@
+"""Measures estimated from sampled judgments."""

@@ -1,0 +1,511 @@
+"""What unjudged documents leave open of the difference between two runs.
+
+Two runs share unjudged documents, and a shared document is relevant for both or for neither. So each document counts
+once, with its net weight: its weight at its rank in A less that at its rank in B (0 where a list does not hold it).
+
+Bounds that nothing can violate follow from letting every unjudged document take the value that helps A most (or hurts
+it most). What lies beyond the end of a list is unknown: in the best case for A, everything that follows A's list is
+relevant and nothing that follows B's is. A document that follows A's list may well stand in B's list; but relevant
+documents that neither list holds can follow A's as well, so the two choices do not get in each other's way, and the
+bounds are attained. A run against itself (the same lists from the same place) differs by 0 for certain.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.choices import check_share
+from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.columns.pairs import number_pairs
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
+from rankbounds.evaluation.differences.shared_lists import same_lists
+from rankbounds.evaluation.score_differences import zeroed
+from rankbounds.measures import Measure, RankWeighted
+from rankbounds.notebook import Bar, shown
+from rankbounds.probability.completions import OpenCollection
+from rankbounds.probability.distribution import EVEN, Distribution, distribution_of_sum
+from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
+from rankbounds.probability.models.choice import ChosenModels
+from rankbounds.probability.models.estimates import Estimate
+from rankbounds.probability.models.urn_estimates import UrnEstimate
+from rankbounds.probability.retrieved_documents import POOLED
+from rankbounds.probability.unjudged_documents import (
+    UnjudgedDocuments,
+    find_unjudged,
+    joined_run,
+    open_measures,
+    warn_of_topics,
+)
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.tables import Table, number, render_rows, signed
+from rankbounds.threads import in_threads, processors
+
+FIELDS = (
+    "run_a", "run_b", "measure", "difference", "sd", "ci_low", "ci_high", "probability_a_better",
+    "probability_b_better", "error", "certain_low", "certain_high", "verdict",
+)  # fmt: skip
+PAIRS_AT_ONCE = 200
+"""So many pairs are a matrix of documents each; for more, SciPy is loaded, which takes a tenth of a second."""
+MANY_PAIRS = 28
+"""Up to so many pairs (of 8 runs), probabilities come from the distribution; beyond, from the normal one."""
+DRAWN_CELLS, FEWEST_DRAWS = 150_000_000, 100
+"""Where nobody says how often, measures that are not weighted sums are drawn so often that about so many cells are gone
+through, less often than ``FEWEST_DRAWS`` not at all."""
+MANY_DRAWN = 1 << 34
+"""More cells of completed lists than this are not drawn: it would take hours."""
+LIKELY = 0.8
+"""From this probability on, one run is called probably better."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Run A less run B, the mean over topics."""
+
+    run_a: str
+    run_b: str
+    measure: str
+    difference: float
+    sd: float
+    probability_a_better: float
+    probability_b_better: float
+    certain_low: float
+    """NaN where no bounds are known."""
+    certain_high: float
+    ci_low: float
+    ci_high: float
+    model: str
+    """The probabilities of relevance in words."""
+    error: float = 0.0
+    """The standard error of the probabilities; 0 where they were not drawn."""
+    lower_is_better: bool = False
+    unpooled: tuple[str, ...] = ()
+    """Of these two, the runs of which too little is judged for estimated probabilities."""
+
+    @property
+    def verdict(self) -> str:
+        """What the numbers say, in words."""
+        if self.certain_low == self.certain_high == 0:
+            return "no difference"
+        ahead, behind = (self.run_b, self.run_a) if self.lower_is_better else (self.run_a, self.run_b)
+        for low, name in ((self.certain_low, ahead), (-self.certain_high, behind)):
+            if low > 0:
+                return f"{name} is better whatever the unjudged documents turn out to be"
+        if self.unpooled:
+            whose = " and ".join(self.unpooled)
+            return f"the unjudged documents decide; fewer than {POOLED} of {whose} are judged, too few to say how"
+        for probability, name in ((self.probability_a_better, self.run_a), (self.probability_b_better, self.run_b)):
+            if probability >= LIKELY:
+                return f"{name} is better with probability {self._rounded(probability)} ({self.model})"
+        return "the unjudged documents decide"
+
+    def _rounded(self, probability: float) -> str:
+        """With three digits, and no more certainty than three standard errors leave."""
+        most = 1 - max(3 * self.error, 0.0005)
+        return f"{probability:.3f}" if probability < most else f"above {math.floor(1000 * most) / 1000:.3f}"
+
+    def row(self) -> dict[str, Any]:
+        """The fields as a dict."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """All pairs of runs under each measure."""
+
+    pairs: list[Difference]
+    model: str
+    exact: bool
+    """Do the probabilities come from the enumerated or convolved distribution, rather than a normal one?"""
+    remarks: Sequence[str] = ()
+    unpooled: frozenset[str] = frozenset()
+    """Runs of which so little is judged that estimated probabilities rest on what other runs found."""
+    drawn: Mapping[str, int] = field(default_factory=dict)
+    """By the names of measures that were drawn: how often."""
+    seed: int = 0
+    confidence: float = 0.95
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A dict for each pair."""
+        return (pair.row() for pair in self.pairs)
+
+    def table(self) -> Table:
+        """The table for people."""
+        header = [
+            "A", "B", "measure", "A - B", "sd", f"{self.confidence:.6g} interval", "P(A better)", "P(B better)",
+            "certain bounds", "verdict",
+        ]  # fmt: skip
+        rows = [
+            [
+                pair.run_a, pair.run_b, pair.measure, signed(pair.difference), number(pair.sd),
+                f"[{signed(pair.ci_low)}, {signed(pair.ci_high)}]",
+                number(pair.probability_a_better, 3), number(pair.probability_b_better, 3),
+                "-" if math.isnan(pair.certain_low) else f"[{signed(pair.certain_low)}, {signed(pair.certain_high)}]",
+                pair.verdict,
+            ]
+            for pair in self.pairs
+        ]  # fmt: skip
+        ends = [abs(end) for pair in self.pairs for end in (pair.certain_low, pair.certain_high, pair.difference)]
+        most = max((end for end in ends if math.isfinite(end)), default=0.0)
+        bars = [
+            Bar(pair.difference, pair.certain_low, pair.certain_high, pair.ci_low, pair.ci_high, -most, most)
+            if math.isfinite(pair.difference)
+            else None
+            for pair in self.pairs
+        ]
+        return Table(header, rows, frozenset({0, 1, 2, 9}), importance=[1, 3, 5, 9, 8, 6, 7], bars={3: bars})
+
+    def render(self, kind: str, *, raw: bool = False) -> str:
+        """In any text format of the command line."""
+        if kind in ("json", "jsonl", "csv", "tsv"):
+            return render_rows(self.rows(), kind, FIELDS, raw=raw)
+        return self.table().render(kind)
+
+    def notes(self) -> list[str]:
+        """What a reader of the numbers must know, in sentences."""
+        how = "the distribution of the difference" if self.exact else "a normal approximation"
+        exact = any(pair.measure not in self.drawn for pair in self.pairs)
+        sentences = [f"{self.model} for unjudged documents" + (f"; probabilities from {how}." if exact else ".")]
+        for measure, samples in self.drawn.items():
+            mine = [pair for pair in self.pairs if pair.measure == measure]
+            worst = max(pair.sd for pair in mine) / math.sqrt(samples)
+            sentences.append(
+                f"{measure}: from {samples} draws (seed {self.seed}); standard error of a difference at most "
+                f"{worst:.2g}, of a probability {max(pair.error for pair in mine):.2g}."
+            )
+        return [*sentences, *self.remarks]
+
+    def __repr__(self) -> str:
+        return self.table().text() + "".join(f"{remark}\n" for remark in self.remarks)
+
+    def _repr_html_(self) -> str:
+        whole = self.table()
+        kept = [0, 1, 2, 3, 6, 7, 9]  # the bar has the other numbers
+        header, *rows = ([row[column] for column in kept] for row in (whole.header, *whole.rows))
+        legend = (
+            f"Bar: the difference; line: its {self.confidence:.6g} interval over what unjudged documents may be; band: "
+            "certain bounds, whatever they are."
+        )
+        return shown(Table(header, rows, frozenset({0, 1, 2, 6}), bars=whole.bars), legend, *self.remarks)
+
+
+def differences(
+    qrels: Any,
+    runs: Any,
+    measures: Any = "RBP(p=0.8)",
+    *,
+    q: Any = "logistic",
+    otherwise: float | None = None,
+    confidence: float = 0.95,
+    ties: str = "trec",
+    gain: Any = None,
+    topics: str = "judged",
+    score_precision: str = "double",
+    samples: int = SAMPLES,
+    seed: int = 0,
+    lenient: bool = False,
+) -> Differences:
+    """Every pair of runs: the mean difference, its sd, who is probably better, and bounds that are certain.
+
+    Parameters
+    ----------
+    qrels
+        Judgments, in any form that ``evaluate`` takes.
+    runs
+        Two runs or more, in any form that ``evaluate`` takes.
+    measures
+        Any that depend on what unjudged documents turn out to be: nDCG, AP, RBP, P, recall and the like.
+    q, otherwise
+        How probable it is that an unjudged document is relevant, as in ``uncertainty``.
+    confidence
+        Of the intervals.
+    ties, gain, score_precision, lenient
+        As in ``evaluate``.
+    topics
+        ``"judged"``, or ``"shared"``: the topics that all runs have.
+    samples, seed
+        How often measures that are not weighted sums over ranks are drawn, and where the draws start.
+
+    Returns
+    -------
+    Differences
+        A ``Difference`` for each pair and measure; prints as a table.
+
+    Notes
+    -----
+    A document has one probability: where a model gives different ones by rank or run, their mean over the runs that
+    hold the document. Documents are relevant independently of each other. Mean and sd concern the retrieved documents;
+    what lies beyond the ends of the lists is within the certain bounds, which no judgments can leave.
+
+    For weighted sums over ranks (RBP, P, DCG), mean and sd are exact, and the interval is a normal one within the
+    certain bounds. Other measures (nDCG, AP, recall) are drawn: each draw gives every unjudged document that either run
+    retrieved one grade, which counts in both lists, in the ideal ranking and in the number of relevant documents. A
+    relevant document's grade is drawn from those of all judged relevant documents, and where probabilities were
+    estimated each draw has its own coefficients. The interval holds the middle of the draws; ``error`` is the standard
+    error of the probabilities.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"q": {"d1": 1, "d2": 0}}
+    >>> runs = {"a": {"q": ["d1", "d3"]}, "b": {"q": ["d3", "d2"]}}
+    >>> (pair,) = rb.differences(qrels, runs, "P@2", q=0.5).pairs
+    >>> pair.difference, pair.certain_low, pair.certain_high
+    (0.5, 0.5, 0.5)
+    """
+    assumptions = Assumptions(ties, gain=gain, topics=topics, score_precision=score_precision)
+    chosen = open_measures(measures, assumptions)
+    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
+    read = all_runs(runs, lenient=lenient)
+    warn_of_topics(read, facts, assumptions.topics)
+    if len(read) < 2:
+        raise UsageError("A difference needs two runs.")
+    check_share("The confidence", confidence)
+    if samples < 2:
+        raise UsageError(f"At least two samples are needed, not {samples}.")
+    batches = [list(joined_run(run, facts, assumptions).batches) for run in read]
+    models = ChosenModels(q, otherwise, read, facts, assumptions, batches)
+    exact = len(read) * (len(read) - 1) // 2 <= MANY_PAIRS
+    collection: OpenCollection | None = None
+    shared: SharedLists | None = None
+    drawn: dict[str, int] = {}
+    pairs: list[Difference] = []
+    for measure in chosen:
+        if isinstance(measure, RankWeighted):
+
+            def unjudged_of(at: int, measure: RankWeighted = measure) -> UnjudgedDocuments:
+                return find_unjudged(read[at], facts, measure, assumptions, rankings_of_run=batches[at])
+
+            of_runs = list(in_threads(unjudged_of, range(len(read)), processors()))
+            pairs += SharedUnjudged(of_runs, models.of(measure)).pairs(measure, exact=exact, confidence=confidence)
+        else:
+            collection = collection or OpenCollection(read, facts, assumptions, batches)
+            shared = shared or SharedLists(read, facts, batches)
+            completions = DrawnCompletions(collection, measure, models.of_grades(measure), samples, seed)
+            bounds = difference_bounds(shared, measure, assumptions)
+            pairs += _drawn_pairs(completions, bounds, str(models.of_grades(measure)), confidence)
+            drawn[str(measure)] = samples
+    model = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
+    unpooled = frozenset(models.unpooled())
+    pairs = [replace(pair, unpooled=tuple(sorted(unpooled & {pair.run_a, pair.run_b}))) for pair in pairs]
+    return Differences(pairs, model, exact, models.remarks(), unpooled, drawn, seed, confidence)
+
+
+def _drawn_pairs(
+    completions: DrawnCompletions, bounds: DifferenceBounds, model: str, confidence: float
+) -> list[Difference]:
+    """All pairs under a measure that is not a weighted sum."""
+    collection, measure = completions.collection, completions.measure
+    names = [run.name for run in collection.runs]
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    if not collection.has_list.all(axis=0).any():
+        raise UsageError("The runs have no topic in common.")
+    if completions.samples * completions.cells(len(pairs)) > MANY_DRAWN:
+        raise UsageError(
+            f"Drawing {measure} {completions.samples} times for {len(pairs):,} pairs of runs would take hours. Name "
+            "fewer runs, or draw less often (samples=, --samples)."
+        )
+    differences = drawn_differences(completions, pairs)
+    return [
+        Difference(
+            names[a], names[b], str(measure), drawn.mean, drawn.sd, drawn.better, drawn.worse, low, high,
+            *drawn.interval(confidence), model,
+            drawn.error_of_probability if collection.is_open(measure, (a, b)) else 0.0, measure.lower_is_better,
+        )
+        for (a, b), drawn, low, high in zip(
+            pairs, differences, bounds.low.tolist(), bounds.high.tolist(), strict=True
+        )
+    ]  # fmt: skip
+
+
+def chances_of_sums(of_runs: list[UnjudgedDocuments], model: Any) -> tuple[Floats, Floats]:
+    """Of weighted sums over ranks: how likely each run of every pair is the better one; NaN where nothing is open."""
+    pairs = len(of_runs) * (len(of_runs) - 1) // 2
+    _, sd, better, worse, *_ = SharedUnjudged(of_runs, model).columns(exact=pairs <= MANY_PAIRS)
+    return np.where(sd > 0, better, np.nan), np.where(sd > 0, worse, np.nan)
+
+
+def drawn_chances(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, int] | None:
+    """Of other measures the same, and how often they were drawn; None where that would take long."""
+    often = min(drawn.samples, int(DRAWN_CELLS / drawn.cells(len(pairs))))
+    if often < FEWEST_DRAWS:
+        return None
+    if often < drawn.samples:
+        drawn = drawn.again(often)
+    likely = [
+        (pair.better, pair.worse) if drawn.collection.is_open(drawn.measure, runs) else (np.nan, np.nan)
+        for pair, runs in zip(drawn_differences(drawn, pairs), pairs, strict=True)
+    ]
+    better, worse = np.array(likely).T
+    return better, worse, often
+
+
+class SharedUnjudged:
+    """The unjudged documents of several runs, each document once, with its weight in every run."""
+
+    def __init__(self, of_runs: list[UnjudgedDocuments], model: Any) -> None:
+        self.model = str(model)
+        self.counted = np.logical_and.reduce([unjudged.counted for unjudged in of_runs])
+        self.topics = int(np.count_nonzero(self.counted))
+        if not self.topics:
+            raise UsageError("The runs have no topic in common.")
+        if not self.counted.all():
+            of_runs = [unjudged.of_topics(self.counted) for unjudged in of_runs]
+        self.of_runs = of_runs
+        self.document = number_pairs([unjudged.pairs for unjudged in of_runs])
+        everything = np.concatenate(self.document)
+        size = int(everything.max(initial=-1)) + 1
+        self.copies = np.bincount(everything, minlength=size)
+        total = np.bincount(
+            everything, weights=np.concatenate([model(unjudged) for unjudged in of_runs]), minlength=size
+        )
+        self.chance = np.divide(total, self.copies, out=np.zeros(size), where=self.copies > 0)
+        self.base = np.array([unjudged.base[self.counted].sum() for unjudged in of_runs])
+        self.tail = np.array([unjudged.tail[self.counted].sum() for unjudged in of_runs])
+        self.slope: Floats = np.zeros((len(of_runs), 1))
+        self.covariance: Floats = np.zeros((1, 1))
+        if isinstance(model, Estimate):
+            self.slope = np.stack([model.slope(unjudged) for unjudged in of_runs])
+            self.covariance = model.covariance
+        elif isinstance(model, UrnEstimate):
+            self.slope = model.slopes(of_runs, self.document)
+            self.covariance = np.eye(self.slope.shape[1])
+
+    def pairs(self, measure: Measure, *, exact: bool, confidence: float = 0.95) -> list[Difference]:
+        """All pairs, in the order of the runs."""
+        first, second = np.triu_indices(len(self.of_runs), 1)
+        names = [unjudged.run.name for unjudged in self.of_runs]
+        from scipy.special import ndtri
+
+        mean, sd, better, worse, low, high = self.columns(exact=exact)
+        half = float(ndtri((1 + confidence) / 2)) * sd
+        columns = (mean, sd, better, worse, low, high, np.maximum(mean - half, low), np.minimum(mean + half, high))
+        rows = zip(first.tolist(), second.tolist(), *(column.tolist() for column in columns), strict=True)
+        return [
+            Difference(
+                names[a], names[b], str(measure), middle, spread, ahead, behind, least, most, start, end, self.model
+            )
+            for a, b, middle, spread, ahead, behind, least, most, start, end in rows
+        ]
+
+    def columns(self, *, exact: bool) -> tuple[Floats, ...]:
+        """For all pairs: mean and sd of the difference, how likely each run is better, and certain bounds."""
+        from scipy.special import ndtr
+
+        first, second = np.triu_indices(len(self.of_runs), 1)
+        apart, variance = self._distances()
+        opened = np.array([unjudged.weight.sum() for unjudged in self.of_runs])
+        expected = self.base + [
+            float(unjudged.weight @ self.chance[document])
+            for unjudged, document in zip(self.of_runs, self.document, strict=True)
+        ]
+        between = self.slope[first] - self.slope[second]
+        # A variance of nothing may come out below 0 by a rounding.
+        estimation = np.maximum(np.einsum("ij,jk,ik->i", between, self.covariance, between), 0.0)
+        # The positive parts of the net weights add up to half of (their sum plus the sum of their sizes).
+        up = (opened[first] - opened[second] + apart) / 2
+        down = up - (opened[first] - opened[second])
+        base = self.base[first] - self.base[second]
+        same = np.array(
+            [same_lists(self.of_runs[a].run, self.of_runs[b].run) for a, b in zip(first, second, strict=True)]
+        )
+        # Sums of equal worth may differ in their last bits, which makes no run the better one.
+        whole = self.base + opened + self.tail
+        whole = whole[first] + whole[second]
+        high = np.where(same, 0.0, zeroed(base + up + self.tail[first], whole)) / self.topics
+        low = np.where(same, 0.0, zeroed(base - down - self.tail[second], whole)) / self.topics
+        mean = zeroed(expected[first] - expected[second], whole) / self.topics
+        sd = np.sqrt(variance + estimation) / self.topics
+        if exact:
+            likely = [
+                self._better(a, b, math.sqrt(extra) / self.topics)
+                for a, b, extra in zip(first.tolist(), second.tolist(), estimation.tolist(), strict=True)
+            ]
+            better, worse = (np.array(side, dtype=np.float64) for side in zip(*likely, strict=True))
+        else:
+            ratio = np.divide(mean, sd, out=np.where(mean > 0, np.inf, -np.inf), where=sd > 0)
+            even = (sd == 0) & (mean == 0)
+            better, worse = np.where(even, 0.0, ndtr(ratio)), np.where(even, 0.0, ndtr(-ratio))
+        # What is taken as normal reaches beyond bounds; what no judgments can bring about has no probability.
+        better = np.select([low > 0, high <= 0], [1.0, 0.0], better)
+        worse = np.select([high < 0, low >= 0], [1.0, 0.0], worse)
+        return mean, sd, better, worse, low, high
+
+    def _distances(self) -> tuple[Floats, Floats]:
+        """For each pair of runs, summed over documents: the size of the net weight, and its variance.
+
+        Documents that one run alone holds are summed run by run; for the others each topic is a matrix of runs by
+        documents. Differences are taken entry by entry, so that a run against itself gives exactly 0.
+        """
+        runs = len(self.of_runs)
+        first, second = np.triu_indices(runs, 1)
+        spread = np.sqrt(self.chance * (1 - self.chance))
+        alone_size, alone_variance = np.zeros(runs), np.zeros(runs)
+        shared: list[tuple[Ints, Ints, Ints, Floats]] = []
+        for run_number, (unjudged, document) in enumerate(zip(self.of_runs, self.document, strict=True)):
+            alone = self.copies[document] == 1
+            alone_size[run_number] = unjudged.weight[alone].sum()
+            alone_variance[run_number] = ((unjudged.weight * spread[document])[alone] ** 2).sum()
+            rest = ~alone
+            of_run = np.full(int(rest.sum()), run_number)
+            shared.append((of_run, unjudged.topic[rest], document[rest], unjudged.weight[rest]))
+        run, topic, document, weight = (np.concatenate(column) for column in zip(*shared, strict=True))
+        order = np.argsort(topic, kind="stable")
+        cuts = np.flatnonzero(np.diff(topic[order])) + 1
+
+        def of_topic(cells: Ints) -> tuple[Floats, Floats]:
+            columns, column = np.unique(document[cells], return_inverse=True)
+            matrix = np.zeros((runs, columns.size))
+            matrix[run[cells], column] = weight[cells]
+            if first.size <= PAIRS_AT_ONCE:
+                net = matrix[first] - matrix[second]
+                return np.abs(net).sum(axis=-1), ((net * spread[columns]) ** 2).sum(axis=-1)
+            from scipy.spatial.distance import pdist
+
+            return pdist(matrix, "cityblock"), pdist(matrix * spread[columns], "sqeuclidean")
+
+        size = alone_size[first] + alone_size[second]
+        variance = alone_variance[first] + alone_variance[second]
+        if order.size:
+            for topic_size, topic_variance in in_threads(of_topic, np.split(order, cuts), processors()):
+                size, variance = size + topic_size, variance + topic_variance
+        return size, variance
+
+    def distribution(self, a: int, b: int) -> Distribution:
+        """The distribution of the mean difference between two of the runs."""
+        document = np.concatenate((self.document[a], self.document[b]))
+        each, place = np.unique(document, return_inverse=True)
+        weight = np.concatenate((self.of_runs[a].weight, -self.of_runs[b].weight))
+        net = np.bincount(place, weights=weight, minlength=each.size)
+        base = float(self.base[a] - self.base[b])
+        return distribution_of_sum(net / self.topics, self.chance[each], base / self.topics)
+
+    def _better(self, a: int, b: int, estimation_sd: float) -> tuple[float, float]:
+        """The probabilities that A and that B is better; what estimating q leaves open is taken as normal."""
+        difference = self.distribution(a, b)
+        if estimation_sd == 0:
+            turned = Distribution(-difference.value[::-1], difference.probability[::-1])
+            return difference.above(0.0), turned.above(0.0)
+        from scipy.special import ndtr
+
+        apart = np.abs(difference.value) > EVEN  # equal scores make no run better, however they were estimated
+        value, probability = difference.value[apart] / estimation_sd, difference.probability[apart]
+        return min(1.0, float(probability @ ndtr(value))), min(1.0, float(probability @ ndtr(-value)))
+
+
+def limit_certainty(probability: Floats | float, most: Floats | float, error: Floats | float = 0.01) -> Floats:
+    """Keep an estimated probability that a run is the better one at least ``error`` away from 0 and 1.
+
+    An estimate is no certainty, however many draws agree. Only where the run's lead is at most ``most`` <= 0 is the
+    probability 0. NaN, not known, stays NaN.
+    """
+    impossible = np.less_equal(most, 0) & ~np.isnan(probability)
+    return np.where(impossible, 0.0, np.clip(probability, error, np.subtract(1, error)))

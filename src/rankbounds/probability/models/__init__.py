@@ -1,0 +1,1 @@
+"""Models of how probable it is that an unjudged document is relevant."""

@@ -1,0 +1,167 @@
+"""Labels of several sources in order of trust: the first as truth, others as probabilities of what it would say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Floats
+from rankbounds.collection.inputs import Reading
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.scores import Scores
+from rankbounds.measures import Measure, RankWeighted
+from rankbounds.probability.drawn_scores import lowest_relevant_grade
+from rankbounds.probability.models.calibration import label_probabilities
+from rankbounds.probability.models.probabilities import ByDocument
+from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rankings.unjudged import CalibratedRule
+
+
+@dataclass(frozen=True, eq=False)
+class TrustedFirst:
+    """Judgments of a trusted source, and the documents that only others labelled with what their labels stand for."""
+
+    qrels: Qrels
+    """The trusted judgments; documents that only others labelled are pooled and not judged (-1)."""
+    chance: Floats
+    """For each row the probability that the document is relevant, where it is only pooled."""
+    trusted: str
+    others: tuple[str, ...]
+    calibrated_on: int
+    """How many documents both the trusted source and another one judged."""
+
+    @classmethod
+    def of(cls, by_source: Mapping[str, Qrels], rel: float) -> TrustedFirst:
+        """From the judgments of each source, the most trusted first; of others, the first that has a label counts."""
+        (trusted, judgments), *others = by_source.items()
+        both = 0
+        chance: dict[tuple[str, str], float] = {}
+        for _, labels in others:
+            probabilities = label_probabilities(labels, judgments, rel)
+            both += sum(rate.both for rate in probabilities.by_grade)
+            for query, documents in probabilities.by_pair.items():
+                for document, probability in documents.items():
+                    chance.setdefault((query, document), probability)
+        query_ids, doc_ids, grades = zip(*judgments, strict=True)
+        pooled = list(chance)
+        known = Qrels.from_columns(
+            [*query_ids, *(query for query, _ in pooled)],
+            [*doc_ids, *(document for _, document in pooled)],
+            [*grades, *[POOLED_NOT_JUDGED] * len(pooled)],
+            source=judgments.pairs.source.name,
+        )
+        numbers = np.concatenate((np.zeros(len(judgments)), np.fromiter(chance.values(), float, len(pooled))))
+        return cls(known, numbers, trusted, tuple(name for name, _ in others), both)
+
+    @classmethod
+    def read(cls, qrels: Any, reading: Reading, measures: Iterable[Measure], *, drawn: bool = False) -> TrustedFirst:
+        """From judgments whose sources ``reading`` names, for what these measures count as relevant.
+
+        ``drawn``: what documents turn out to be is drawn, so that a measure need not have an exact expected value.
+        """
+        given = reading.labels or ()
+        names = [name.strip() for name in (given.split(",") if isinstance(given, str) else given) if name.strip()]
+        if len(set(names)) < 2:
+            raise UsageError("--calibrate goes with two sources or more, the trusted one first: --labels human,llm.")
+        wanted = list(measures)
+        if not drawn:
+            reject_drawn(wanted)
+        by_source = {name: replace(reading, labels=name).judgments(qrels) for name in names}
+        return cls.of(by_source, level_of(wanted, by_source[names[0]]))
+
+    @property
+    def rule(self) -> CalibratedRule:
+        """How documents that only others labelled count."""
+        return CalibratedRule(chance=self.chance)
+
+    def model(self, otherwise: float | None = None) -> ByDocument:
+        """The probabilities of unjudged documents."""
+        labelled = self.probabilities()
+        return ByDocument(labelled.pairs, labelled.grade, otherwise)
+
+    def probabilities(self) -> Qrels:
+        """The documents that only others labelled, with their probabilities in the place of grades."""
+        rows = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
+        return Qrels(self.qrels.pairs.take(rows), self.chance[rows])
+
+    def words(self) -> str:
+        """What counts for what, in a sentence."""
+        return (
+            f"{int(np.count_nonzero(self.qrels.grade == POOLED_NOT_JUDGED)):,} documents that {self.trusted} did not "
+            f"judge count by labels of {' and '.join(self.others)}, as probabilities calibrated on "
+            f"{self.calibrated_on:,} documents that both judged."
+        )
+
+    def rests_on_labels_of(self, scores: Scores) -> list[str]:
+        """The same for every measure of scores whose bounds show what trusted judgments alone say.
+
+        Such measures never fall when documents turn relevant: the trusted judgments' own score is the lower bound.
+        """
+        value, sure = scores.value.mean(axis=1), scores.low.mean(axis=1)
+        return [
+            self.rests_on_labels(str(measure), scores.runs, value[:, at], sure[:, at])
+            for at, measure in enumerate(scores.measures)
+            if measure.monotone and not measure.lower_is_better and np.isfinite(sure[:, at]).all()
+        ]
+
+    def rests_on_labels(self, measure: str, runs: Sequence[str], value: Floats, sure: Floats) -> str:
+        """How much of each run's score rests on labels that are not trusted, in a sentence.
+
+        ``value`` are the scores, ``sure`` those by the trusted judgments alone.
+        """
+        by = (
+            f"labels by {' and '.join(self.others)}, which count by the probability that {self.trusted} would say "
+            f"relevant ({self.calibrated_on:,} documents that both judged)"
+        )
+        if len(runs) != 2:
+            share = np.divide(value - sure, value, out=np.zeros(value.size), where=value > 0)
+            least, most = f"{share.min():.0%}", f"{share.max():.0%}"
+            return (
+                f"Of {measure}, {least if least == most else f'{least} to {most}'} of each run's score rests on {by}."
+            )
+        told = " and ".join(
+            f"{whole - part:.4f} of {run}'s {whole:.4f}"
+            for run, whole, part in zip(runs, value.tolist(), sure.tolist(), strict=True)
+        )
+        return (
+            f"Of {measure}, {told} rest on {by}; by {self.trusted} alone the difference is {sure[0] - sure[1]:+.4f}, "
+            f"with them {value[0] - value[1]:+.4f}."
+        )
+
+
+def reject_drawn(measures: Iterable[Measure]) -> None:
+    """Reject measures whose expected value is known from draws alone."""
+    for measure in measures:
+        if not isinstance(measure, RankWeighted) and (measure.graded or not measure.multilinear):
+            raise UsageError(
+                f"{measure} has no exact expected value where labels are probabilities, and is drawn instead: "
+                "rankbounds uncertainty with the same --labels and --calibrate gives its mean and interval, with "
+                "--difference those of every pair of runs; here use a measure such as RBP, P or RR."
+            )
+
+
+def level_of(measures: Iterable[Measure], trusted: Qrels) -> float:
+    """The one grade from which all of these measures count a document as relevant.
+
+    For measures that count grades it is the lowest one above 0 that is judged: how relevant a relevant document is, is
+    drawn from the judged ones.
+    """
+    wanted = list(measures)
+    for measure in wanted:
+        if measure.graded and isinstance(measure, RankWeighted):
+            raise UsageError(
+                f"{measure} counts grades, but calibrated labels are probabilities of being relevant. Use a measure "
+                "such as RBP, P or nDCG."
+            )
+    facts = TopicFacts(trusted)
+    levels = sorted({lowest_relevant_grade(measure, facts) for measure in wanted})
+    if len(levels) > 1:
+        raise UsageError(
+            f"Labels are calibrated for one grade that counts as relevant, but these measures have {len(levels)} (rel="
+            f"{', '.join(f'{level:g}' for level in levels)}). Ask for one after the other."
+        )
+    return levels[0]

@@ -1,1 +1,0 @@
-"""A published RBP score at another persistence: no files, no runs."""

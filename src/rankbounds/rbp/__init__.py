@@ -1,0 +1,1 @@
+"""Questions about RBP's persistence p, and about published scores at another p."""

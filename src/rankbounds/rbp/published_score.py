@@ -1,0 +1,226 @@
+"""A published RBP score: what its printed digits, residual, depth and grades say of the lists behind it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats
+from rankbounds.choices import check_persistence
+from rankbounds.errors import DataError, UsageError
+from rankbounds.rbp.integer_program import even_steps
+from rankbounds.rbp.vectors import cannot_occur
+
+BINARY = (0.0, 1.0)
+INEXACT = 4e-16
+"""How far a score in floating point may lie from what was printed. At high digits and small p it matters: the unseen
+ranks below weigh nothing at p and much at another persistence."""
+ARITHMETIC = 1e-12
+"""Given away at either end of the closed form for floating point."""
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A score of RBP as a paper prints it, with all that is known about it.
+
+    Parameters
+    ----------
+    score
+        A number or, to keep trailing zeros, text such as ``"0.4320"``; or an array.
+    p
+        The persistence it was computed at.
+    residual
+        What unjudged documents left open, printed beside the score. Without it, unjudged documents count as
+        non-relevant, at p as at any other persistence.
+    digits
+        To how many digits the numbers are known; without it, to those they are written with (an array: to the most
+        that any of its numbers has).
+    topics
+        The score is a mean over so many.
+    gains
+        What one document can be worth: (0, 1) if binary, such as (0, 0.5, 1), or ``"any"``.
+    depth
+        Nothing below this rank was scored, as in RBP@10.
+
+    Raises
+    ------
+    DataError
+        For a score that no list can have: below p = 0.5 one document weighs more than all that follow it, and scores
+        in between cannot occur.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> published = rb.Published("0.4320", 0.8, residual="0.0500")
+    >>> print(published, published.score_range[1].round(6), published.total_range[1].round(6))
+    0.4320 +0.0500 at p=0.8 0.43205 0.4821
+
+    """
+
+    score: Any
+    p: float
+    residual: Any = None
+    digits: int | None = None
+    topics: int = 1
+    gains: Any = BINARY
+    depth: int | None = None
+
+    def __post_init__(self) -> None:
+        check_persistence(self.p)
+        if self.topics != int(self.topics) or self.topics < 1:
+            raise UsageError(f"The number of topics must be a whole number from 1 on, not {self.topics}.")
+        if self.depth is not None and (self.depth != int(self.depth) or self.depth < 1):
+            raise UsageError(f"The depth must be a whole number from 1 on, not {self.depth}.")
+        if self.digits is not None and not 1 <= self.digits <= 15:
+            raise UsageError(f"The number of printed digits must lie between 1 and 15, not {self.digits}.")
+        object.__setattr__(self, "gains", _checked_gains(self.gains))
+        for what, value in (("score", self.values), ("residual", self.open_values)):
+            if value is not None and not ((value >= 0) & (value <= 1)).all():
+                raise UsageError(
+                    f"A {what} lies between 0 and 1; {value[~((value >= 0) & (value <= 1))].flat[0]} does not."
+                )
+        too_much = self.score_range[0] + (0.0 if self.residual_range is None else self.residual_range[0]) > 1
+        if too_much.any():
+            raise DataError(
+                f"The score {self._named(too_much)} and its residual add up to more than 1, which cannot be."
+            )
+        if self.depth is not None and (self.score_range[0] > 1 - self.p**self.depth).any():
+            beyond = self.score_range[0] > 1 - self.p**self.depth
+            raise DataError(
+                f"{self._named(beyond)} is more than {self.depth} relevant documents score at p={self.p:g} "
+                f"({1 - self.p**self.depth:.4f}): is the depth right?"
+            )
+        impossible = ~self._occurs()
+        if impossible.any():
+            raise DataError(cannot_occur(self._named(impossible), self.p))
+
+    @cached_property
+    def values(self) -> Floats:
+        """The printed scores as numbers."""
+        return _numbers(self.score, "score")
+
+    @cached_property
+    def open_values(self) -> Floats | None:
+        """The printed residuals as numbers."""
+        return None if self.residual is None else _numbers(self.residual, "residual")
+
+    @cached_property
+    def known_digits(self) -> int:
+        """To how many digits the score is known."""
+        return _digits(self.score) if self.digits is None else self.digits
+
+    @cached_property
+    def known_digits_of_residual(self) -> int:
+        """To how many digits the residual is known."""
+        return _digits(self.residual) if self.digits is None else self.digits
+
+    @cached_property
+    def score_range(self) -> tuple[Floats, Floats]:
+        """The least and the greatest score that would have been printed like this."""
+        low, high = _rounds_to(self.values, self.known_digits)
+        return low, high if self.depth is None else np.minimum(high, 1 - self.p**self.depth)
+
+    @cached_property
+    def residual_range(self) -> tuple[Floats, Floats] | None:
+        """The same of the residual."""
+        if self.open_values is None:
+            return None
+        low, high = _rounds_to(self.open_values, self.known_digits_of_residual)
+        return low, np.minimum(high, 1 - self.score_range[0])
+
+    @cached_property
+    def total_range(self) -> tuple[Floats, Floats]:
+        """Least and greatest score if every unjudged document is relevant."""
+        if self.residual_range is None:
+            return self.score_range
+        (low, high), (least, most) = self.score_range, self.residual_range
+        return np.minimum(1.0, low + least), np.minimum(1.0, high + most)
+
+    @property
+    def single(self) -> bool:
+        """Whether this is one score and not an array of them."""
+        return self.values.ndim == 0 and (self.open_values is None or self.open_values.ndim == 0)
+
+    def each(self) -> list[Published]:
+        """An array's scores one by one, known to the same digits."""
+        shape = np.broadcast_shapes(self.values.shape, () if self.open_values is None else self.open_values.shape)
+        scores = np.broadcast_to(self.values, shape).ravel().tolist()
+        if self.open_values is None:
+            return [replace(self, score=score, digits=self.known_digits) for score in scores]
+        digits = min(self.known_digits, self.known_digits_of_residual)
+        residuals = np.broadcast_to(self.open_values, shape).ravel().tolist()
+        pairs = zip(scores, residuals, strict=True)
+        return [replace(self, score=score, residual=residual, digits=digits) for score, residual in pairs]
+
+    def _named(self, where: Flags) -> str:
+        """The first score for which the condition holds, as it was written."""
+        if self.values.ndim == 0:
+            return str(self.score)
+        return f"{np.broadcast_to(self.values, where.shape)[where].flat[0]:g}"
+
+    def _occurs(self) -> Flags:
+        """Whether any list has such a score: below p = 0.5 (with steps, below 1 / (steps + 1)) there are gaps.
+
+        In the gaps' range the greatest score up to a limit is the greedy one, because a step at one rank outweighs
+        everything below it.
+        """
+        low, high = self.score_range
+        steps = None if self.gains == "any" else even_steps(self.gains)
+        if steps is None or self.p >= 1 / (self.topics * steps + 1):
+            return np.ones(np.shape(low), dtype=bool)
+        steps *= self.topics
+        reached = np.zeros(np.shape(low))
+        ranks = 1 if self.p == 0 else math.ceil(math.log(1e-16) / math.log(self.p))
+        for rank in range(ranks if self.depth is None else min(ranks, self.depth)):
+            step = (1 - self.p) * self.p**rank / steps
+            reached += step * np.clip(np.floor((high - reached) / step + 1e-9), 0, steps)
+        return reached >= low - 1e-12
+
+    def __str__(self) -> str:
+        if not self.single:
+            return f"{self.values.size} scores at p={self.p:g}"
+        open_ = "" if self.open_values is None else f" +{self.open_values:.{self.known_digits_of_residual}f}"
+        return f"{self.values:.{self.known_digits}f}{open_} at p={self.p:g}"
+
+
+def _checked_gains(gains: Any) -> Any:
+    if isinstance(gains, str) and gains == "any":
+        return "any"
+    try:
+        levels = tuple(sorted({float(gain) for gain in gains}))
+    except (TypeError, ValueError):
+        raise UsageError(f'Gains are numbers such as (0, 0.5, 1), or "any"; not {gains!r}.') from None
+    if len(levels) < 2 or levels[0] != 0 or levels[-1] != 1:
+        raise UsageError(
+            f"Gains start at 0 and end at 1; {', '.join(f'{level:g}' for level in levels)} do not. "
+            "Divide grades by the largest one."
+        )
+    return levels
+
+
+def _numbers(values: Any, what: str) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(f"The {what} must be a number, not {values!r}.") from None
+
+
+def _digits(values: Any) -> int:
+    """How many decimals a number is written with; of an array, the most that any has."""
+    if np.ndim(values):
+        return max((_digits(value) for value in np.asarray(values).ravel().tolist()), default=1)
+    try:
+        exponent = Decimal(str(values)).as_tuple().exponent
+    except InvalidOperation:
+        raise UsageError(f"{values!r} is not a decimal number.") from None
+    return min(max(-int(exponent), 1), 15) if isinstance(exponent, int) else 1
+
+
+def _rounds_to(values: Floats, digits: int) -> tuple[Floats, Floats]:
+    half = 0.5 * 10.0**-digits * (1 + 1e-9) + INEXACT
+    return np.clip(values - half, 0.0, 1.0), np.clip(values + half, 0.0, 1.0)

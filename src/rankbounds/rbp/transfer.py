@@ -1,0 +1,254 @@
+"""A published RBP score at another persistence: between which values it must lie, and who wins.
+
+A score S at p, printed with d digits, stands for every score that rounds to it. The lists that have such a score give
+a range of scores at another persistence p'. Three ways to it:
+
+``relaxed``
+    lets every rank hold any gain from 0 to 1. The weight of a rank at p' over that at p rises or falls with rank, so
+    the greatest score fills the list from one end and the least from the other: a closed form. It always holds. It is
+    the tightest for gains of any size, and what means over more and more topics tend to.
+``exact``
+    solves the integer program over lists of whole documents, binary or with gain levels, one list or a mean over n.
+``greedy``
+    is the paper's. It can be violated, and is here to be compared with.
+
+Source: Zhang, Park and Moffat, Parameter Sensitivity in Rank-Biased Precision, ADCS 2008; see ``docs/errata.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankbounds.arrays import Floats
+from rankbounds.choices import check_persistence
+from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.rbp.integer_program import Problem, solve
+from rankbounds.rbp.published_score import ARITHMETIC, BINARY, Published
+from rankbounds.rbp.vectors import greedy_vectors
+
+Method: TypeAlias = Literal["tightest", "exact", "relaxed", "greedy"]
+METHODS = ("tightest", "exact", "relaxed", "greedy")
+
+
+@dataclass(frozen=True, eq=False)
+class Transferred:
+    """Between which values a published score lies at another persistence; arrays where the scores are."""
+
+    published: Published
+    to: float
+    low: Any
+    high: Any
+    method: str
+    """Which way the range was found: ``exact``, ``relaxed`` or ``greedy``."""
+    proven: bool
+    """Whether both ends are known to be as tight as what is known of the score allows. The range holds either way,
+    unless it is ``greedy``."""
+
+    @property
+    def width(self) -> Any:
+        """How much is left open."""
+        return self.high - self.low
+
+    def __str__(self) -> str:
+        return f"{self.published} lies in {interval(self.low, self.high)} at p={self.to:g} ({self.how})"
+
+    @property
+    def how(self) -> str:
+        """The method in words, with what it is worth."""
+        if self.to == self.published.p:
+            return "as published"
+        if self.method == "greedy":
+            return "greedy: can be violated"
+        return f"{self.method}: {'no tighter range exists' if self.proven else 'holds, a tighter range may exist'}"
+
+
+def interval(low: float, high: float, digits: int = 4) -> str:
+    """``[0.1234, 0.5678]``, rounded outwards."""
+    unit, noise = Decimal(1).scaleb(-digits), 2e-7  # less than this at an end is arithmetic, no information
+    least = max(Decimal(low + noise).quantize(unit, ROUND_FLOOR), Decimal(0))
+    most = min(Decimal(high - noise).quantize(unit, ROUND_CEILING), Decimal(1))
+    return f"[{least:.{digits}f}, {max(most, least):.{digits}f}]"
+
+
+def transfer(
+    score: Any,
+    p: float,
+    to: float,
+    *,
+    residual: Any = None,
+    digits: int | None = None,
+    topics: int = 1,
+    gains: Any = BINARY,
+    depth: int | None = None,
+    method: Method | None = None,
+    time_limit: float = 1.0,
+) -> Transferred:
+    """Between which values a published RBP score must lie at another persistence.
+
+    Parameters
+    ----------
+    score, p, residual, digits, topics, gains, depth
+        What is known of the score, as in ``Published``.
+    to
+        The persistence asked for.
+    method
+        ``"tightest"``, the default for one score: the exact range, or as close to it as ``time_limit`` allows.
+        ``"relaxed"``, the default for arrays: a closed form, microseconds for each score. ``"exact"``: the integer
+        program alone. ``"greedy"``: the paper's, which can be violated.
+    time_limit
+        Seconds for either end.
+
+    Returns
+    -------
+    Transferred
+        ``low`` and ``high``: from the score with unjudged documents non-relevant to that with all of them relevant;
+        the ``method`` that found them, and whether they are ``proven`` to be the tightest.
+
+    Notes
+    -----
+    The range always holds (except by ``greedy``), for every list that could have had the printed score.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> print(rb.transfer("0.4320", 0.8, 0.5, method="relaxed"))
+    0.4320 at p=0.8 lies in [0.0761, 0.8204] at p=0.5 (relaxed: holds, a tighter range may exist)
+
+    """
+    published = Published(score, p, residual, digits, topics, gains, depth)
+    return transferred(published, to, method, time_limit)
+
+
+def transferred(published: Published, to: float, method: Method | None = None, time_limit: float = 1.0) -> Transferred:
+    """As ``transfer``, of a ``Published`` score."""
+    check_persistence(to)
+    chosen = ("tightest" if published.single else "relaxed") if method is None else method
+    if chosen not in METHODS:
+        hint = did_you_mean(str(chosen), list(METHODS))
+        raise UsageError(f'There is no method "{chosen}".{hint} Known: {", ".join(METHODS)}.')
+    if not published.single and chosen in ("tightest", "exact"):
+        every = [transferred(single, to, chosen, time_limit) for single in published.each()]
+        return Transferred(
+            published,
+            to,
+            np.array([single.low for single in every]),
+            np.array([single.high for single in every]),
+            min((single.method for single in every), default=chosen),
+            all(single.proven for single in every),
+        )
+    if chosen == "greedy":
+        return _greedy(published, to)
+    relaxed = relaxed_transfer(published, to)
+    if relaxed.proven:
+        return replace(relaxed, method="exact") if chosen == "exact" else relaxed
+    # Gains of any size leave no whole numbers to search: with a residual, the closed form is all there is.
+    return relaxed if chosen == "relaxed" or published.gains == "any" else _exact(relaxed, time_limit)
+
+
+def _greedy(published: Published, to: float) -> Transferred:
+    if published.gains != BINARY or published.depth is not None:
+        raise UsageError("The greedy method is for binary relevance and lists without a known end.")
+    residual = 0.0 if published.open_values is None else published.open_values
+    if to == published.p:
+        low, high = published.values, published.values + residual
+    else:
+        vectors = greedy_vectors(published.values, published.p, 10.0**-published.known_digits, residual)
+        low, high = vectors.range(to)
+    return Transferred(published, to, *_numbers_if_single(low, high), "greedy", proven=False)
+
+
+def relaxed_transfer(published: Published, to: float) -> Transferred:
+    """The range by the closed form."""
+    total = published.total_range[1]
+    beyond = published.depth if published.residual is None else None
+    low = relaxed_range(published.score_range[0], published.p, to, published.depth)[0]
+    high = relaxed_range(total, published.p, to, beyond)[1]
+    same = to == published.p
+    tight = same or (published.gains == "any" and published.residual is None)
+    return Transferred(published, to, *_numbers_if_single(low, high), "relaxed", proven=tight)
+
+
+def _numbers_if_single(low: Floats, high: Floats) -> tuple[Any, Any]:
+    return (float(low), float(high)) if np.ndim(low) == np.ndim(high) == 0 else (low, high)
+
+
+def relaxed_range(score: ArrayLike, p: float, to: float, depth: int | None = None) -> tuple[Floats, Floats]:
+    """The least and the greatest RBP at persistence ``to`` of lists with gains in [0, 1] that score this at p.
+
+    For ``to`` below p, the greatest has its gain at the top and the least at the bottom of the list; above p it is
+    the other way about. The list has no end, or ends at ``depth``.
+    """
+    exact = np.asarray(score, dtype=np.float64)
+    if to == p:
+        return exact, exact
+    cut, cut_there = (0.0, 0.0) if depth is None else (p**depth, to**depth)
+    at_top = 1 - _all_below(1 - exact, p, to)
+    at_bottom = _all_below(np.where(exact > 0, exact + cut, cut), p, to) - cut_there
+    low, high = (at_bottom, at_top) if to < p else (at_top, at_bottom)
+    return np.clip(low - ARITHMETIC, 0.0, 1.0), np.clip(high + ARITHMETIC, 0.0, 1.0)
+
+
+def _all_below(score: Floats, p: float, to: float) -> Floats:
+    """RBP at ``to`` of the list that scores this at p and is relevant from some rank on, there perhaps in part."""
+    if p == 0:
+        return np.where(score > 0, to + score * (1 - to), 0.0)
+    score = np.clip(score, 0.0, 1.0)
+    with np.errstate(divide="ignore"):
+        above = np.maximum(np.floor(np.log(score) / math.log(p)), 0.0)
+    above = np.where(score > 0, above, 0.0)
+    missing = np.clip((p**above - score) / ((1 - p) * p**above), 0.0, 1.0)
+    return np.where(score > 0, to**above * (1 - missing * (1 - to)), 0.0)
+
+
+def _exact(relaxed: Transferred, time_limit: float) -> Transferred:
+    published, to = relaxed.published, relaxed.to
+    problem = _problem(published)
+    low, high = (solve(problem, to, highest=highest, time_limit=time_limit) for highest in (False, True))
+    if not (low.feasible and high.feasible):
+        if _impossible(problem, to, time_limit):
+            raise DataError(
+                f"No list has the score {published}"
+                + (f" over {published.topics} topics" if published.topics > 1 else "")
+                + ": its documents' weights do not add up to it in any way. Are the digits, p, gains and topics right?"
+            )
+        return relaxed
+    if not (low.reached or high.reached or low.bound > relaxed.low or high.bound < relaxed.high):
+        return relaxed
+    return Transferred(
+        published,
+        to,
+        max(relaxed.low, low.bound),
+        min(relaxed.high, high.bound),
+        "exact",
+        low.reached and high.reached,
+    )
+
+
+def _problem(published: Published) -> Problem:
+    residual = published.residual_range
+    return Problem(
+        published.p,
+        (float(published.score_range[0]), float(published.score_range[1])),
+        None if residual is None else (float(residual[0]), float(residual[1])),
+        int(published.topics),
+        published.gains,
+        published.depth,
+    )
+
+
+def _impossible(problem: Problem, to: float, time_limit: float) -> bool:
+    """Whether even clearly wider intervals hold no list: then it is not the solver's arithmetic that finds none."""
+
+    def wider(known: tuple[float, float]) -> tuple[float, float]:
+        extra = (known[1] - known[0]) / 100
+        return known[0] - extra, known[1] + extra
+
+    residual = None if problem.residual is None else wider(problem.residual)
+    wide = replace(problem, score=wider(problem.score), residual=residual)
+    return not solve(wide, to, highest=True, time_limit=time_limit).feasible

@@ -1,0 +1,1 @@
+"""Statistics on arrays of scores: tests of significance, corrections, intervals, agreement."""

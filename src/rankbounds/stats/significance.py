@@ -1,0 +1,345 @@
+"""Is the difference noise? Paired tests over topics, for any number of pairs at once.
+
+Every function takes ``differences`` with a row for each pair of systems and a column for each topic, as
+``score_differences`` makes them: equal scores differ by exactly 0, and equal sizes are the same number. Tests that
+resample share one set of sign flips or topic counts among all pairs, so that they are a few matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.evaluation.score_differences import TOLERANCE, levelled
+from rankbounds.evaluation.score_differences import differences as differences_between
+from rankbounds.threads import in_threads, processors
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+EXACT_TOPICS = 16
+"""Up to so many topics the randomisation test goes through all sign flips (2^16), beyond it samples them."""
+EXACT_SIZES = 50
+"""Up to so many differences, no two of one size, Wilcoxon's test counts all sign flips."""
+RESAMPLES = 10_000
+MOST_RESAMPLES = 10_000_000
+"""p-values of more digits than that say nothing."""
+Limits = tuple[float, float]
+"""The least and the greatest number that there can be."""
+_CELLS_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How tests that resample do it."""
+
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.resamples < 1:
+            raise UsageError(f"The number of resamples must be at least 1, not {self.resamples}.")
+        if self.resamples > MOST_RESAMPLES:
+            raise UsageError(f"The number of resamples must be at most {MOST_RESAMPLES:,}, not {self.resamples}.")
+        if self.seed < 0:
+            raise UsageError(f"The seed must not be negative: {self.seed}.")
+
+    def generator(self) -> np.random.Generator:
+        """A generator that gives the same numbers every time."""
+        return np.random.default_rng(self.seed)
+
+
+def check_differences(differences: Floats) -> Floats:
+    """Two topics at least, and no topic that one side lacks."""
+    differences = np.atleast_2d(np.asarray(differences, dtype=np.float64))
+    if differences.shape[-1] < 2:
+        raise DataError("A paired test needs at least two topics that both systems answered.")
+    if np.isnan(differences).any():
+        raise DataError('A topic has no score on one side of a pair. Score both runs with topics="judged".')
+    return differences
+
+
+def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
+    """Student's paired t test: assumes that the mean difference is about normal."""
+    from scipy.special import stdtr
+
+    t = t_statistic(differences)
+    freedom = differences.shape[-1] - 1
+    if alternative == "two-sided":
+        p = np.minimum(1.0, 2 * stdtr(freedom, -np.abs(t)))
+    else:
+        p = np.asarray(stdtr(freedom, -t if alternative == "greater" else t))
+    return no_surer_than_signs(p, t, differences.shape[-1], alternative)
+
+
+def no_surer_than_signs(p: Floats, t: Floats, topics: int | Floats, alternative: str, comparisons: int = 1) -> Floats:
+    """p-values of t statistics; of an infinite one no smaller than that of the sign test, for so many comparisons.
+
+    Where all differences are one number, nothing is known of how differences vary, and only their signs are evidence.
+    """
+    of_signs = (2 if alternative == "two-sided" else 1) * 0.5**topics
+    return np.where(np.isinf(t), np.maximum(p, np.minimum(1.0, comparisons * of_signs)), p)
+
+
+def t_statistic(differences: Floats) -> Floats:
+    """Mean over its standard error; 0 where all differences are 0, infinite where all are the same other number."""
+    return _over_error(differences.mean(axis=-1), deviation_of(differences), differences.shape[-1])
+
+
+def deviation_of(differences: Floats) -> Floats:
+    """The standard deviation over topics, 0 where all differences are the same; NaN where one is infinite."""
+    same = (differences == differences[..., :1]).all(axis=-1)
+    with np.errstate(invalid="ignore"):
+        return np.where(same, 0.0, differences.std(axis=-1, ddof=1))
+
+
+def _over_error(mean: Floats, deviation: Floats, topics: int) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = mean / (deviation / np.sqrt(topics))
+    return np.where(np.isnan(t), 0.0, t)
+
+
+def wilcoxon_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
+    """Wilcoxon's signed-rank test. Topics without a difference are dropped; an infinite one ranks above all others.
+
+    Exact where at most 50 topics are left and no two of their differences are equal in size, else by the normal
+    approximation.
+    """
+    from scipy import stats
+
+    size = np.abs(differences)
+    dropped = np.count_nonzero(size == 0, axis=-1)
+    number = differences.shape[-1] - dropped
+    rank = stats.rankdata(size, axis=-1) - dropped[:, None]
+    above, below = (np.where(side, rank, 0.0).sum(axis=-1) for side in (differences > 0, differences < 0))
+    ordered = np.sort(size, axis=-1)
+    repeated = ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] > 0)).any(axis=-1)
+    exact = ~repeated & (number <= EXACT_SIZES)
+    at_least, at_most = np.ones(number.size), np.ones(number.size)
+    chances = _chances_of_rank_sums()
+    at_most[exact] = chances[number[exact], above[exact].astype(np.int64)]
+    at_least[exact] = chances[number[exact], below[exact].astype(np.int64)]
+    if not exact.all():
+        z = _normal_rank_sum(above[~exact], number[~exact], rank[~exact])
+        at_least[~exact], at_most[~exact] = stats.norm.sf(z), stats.norm.cdf(z)
+    return _tail(at_least, at_most, alternative)
+
+
+@cache
+def _chances_of_rank_sums() -> Floats:
+    """[n, w]: how likely the ranks 1 to n that a fair coin picks add up to at most w. Below 2^53, counts are exact."""
+    most = EXACT_SIZES * (EXACT_SIZES + 1) // 2
+    ways = np.zeros((EXACT_SIZES + 1, most + 1))
+    ways[:, 0] = 1
+    for n in range(1, EXACT_SIZES + 1):
+        ways[n] = ways[n - 1]
+        ways[n, n:] += ways[n - 1, :-n]
+    return np.cumsum(ways, axis=-1) / 2.0 ** np.arange(EXACT_SIZES + 1)[:, None]
+
+
+def _normal_rank_sum(above: Floats, number: Ints, rank: Floats) -> Floats:
+    """The rank sum of positive differences, standardised. Equal sizes share a rank, which lowers the variance."""
+    squares = np.where(rank > 0, rank**2, 0.0).sum(axis=-1)
+    return (above - number * (number + 1) / 4) / np.sqrt(squares / 4)
+
+
+def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
+    """The p-value from the chances of an outcome at least and at most as great as the one observed."""
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2 * np.minimum(at_least, at_most))
+    return at_least if alternative == "greater" else at_most
+
+
+def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
+    """How many topics one system wins, against a fair coin; exact. Topics without a difference are dropped."""
+    from scipy import stats
+
+    wins = np.count_nonzero(differences > 0, axis=-1)
+    games = np.count_nonzero(differences != 0, axis=-1)
+    # The chance of at least so many wins is that of at most so many losses: swapped systems get the same p-value.
+    at_least, at_most = stats.binom.cdf(games - wins, games, 0.5), stats.binom.cdf(wins, games, 0.5)
+    return _tail(at_least, at_most, alternative)
+
+
+def randomization_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
+    """Fisher's randomisation test: if the systems were alike, each difference could as well have the other sign.
+
+    Exact over all sign flips for up to 16 topics. For more, flips are sampled, and the outcome at hand counts as one of
+    them (the +1), so that a p-value is never 0.
+    """
+    topics = differences.shape[-1]
+    exact = topics <= EXACT_TOPICS
+    if exact:
+        flips = 1.0 - 2.0 * ((np.arange(1 << topics)[:, None] >> np.arange(topics)) & 1)
+    else:
+        heads = resampling.generator().integers(0, 2, (resampling.resamples, topics)).astype(bool)
+        flips = np.where(heads, 1.0, -1.0)
+    observed = differences.sum(axis=-1)
+    counts = np.zeros(differences.shape[0])
+    # Sums of the same numbers in another order differ in their last bits; such outcomes are equal.
+    slack = TOLERANCE * np.abs(differences).sum(axis=-1)
+
+    def count(rows: slice) -> None:
+        extreme = _as_extreme(differences[rows] @ flips.T, observed[rows, None], slack[rows, None], alternative)
+        counts[rows] = np.count_nonzero(extreme, axis=-1)
+
+    for _ in in_threads(count, chunks(differences.shape[0], flips.shape[0]), processors()):
+        pass
+    return counts / flips.shape[0] if exact else (counts + 1) / (flips.shape[0] + 1)
+
+
+def _as_extreme(statistic: Floats, observed: Floats, slack: Floats, alternative: str) -> Flags:
+    """Which are as extreme as what was observed; ``statistic`` is overwritten."""
+    if alternative == "two-sided":
+        return np.abs(statistic, out=statistic) >= np.abs(observed) - slack
+    return statistic >= observed - slack if alternative == "greater" else statistic <= observed + slack
+
+
+def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
+    """The shift method: resample topics from differences shifted to mean 0; how often is t as large as observed?
+
+    The achieved significance level of Sakai's bootstrap, with the outcome at hand counted as one (the +1).
+    """
+    counts = topic_counts(differences.shape[-1], resampling)
+    observed = t_statistic(differences)
+    as_extreme = np.zeros(differences.shape[0])
+    for rows in chunks(differences.shape[0], counts.shape[0]):
+        t, _ = resampled_t(differences[rows], counts)
+        slack = rounding(observed[rows, None])
+        as_extreme[rows] = _as_extreme(t, observed[rows, None], slack, alternative).sum(axis=-1)
+    p = (as_extreme + 1) / (counts.shape[0] + 1)
+    return no_surer_than_signs(p, observed, differences.shape[-1], alternative)
+
+
+def rounding(statistic: Floats) -> Floats:
+    """By how much equal statistics may differ when they were summed in another order; an infinite one by nothing."""
+    return 1e-9 * (1 + np.where(np.isfinite(statistic), np.abs(statistic), 0.0))
+
+
+def topic_counts(topics: int, resampling: Resampling) -> Floats:
+    """How often each topic is drawn in each resample."""
+    return resampling.generator().multinomial(topics, np.full(topics, 1 / topics), resampling.resamples).astype(float)
+
+
+def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    """The t statistic and the mean of every resample of differences shifted to mean 0: pairs x resamples."""
+    shifted = differences_between(differences, differences.mean(axis=-1, keepdims=True))
+    topics = differences.shape[-1]
+    mean = shifted @ counts.T
+    mean /= topics
+    square = (shifted**2) @ counts.T
+    square /= topics
+    variance = square - mean**2
+    # What is left of cancelled numbers is not a deviation.
+    variance[variance < 1e-14 * square] = 0.0
+    variance *= 1 / (topics - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = mean / np.sqrt(variance, out=variance)
+    t[np.isnan(t)] = 0.0
+    return t, mean
+
+
+def chunks(pairs: int, resamples: int) -> list[slice]:
+    """The pairs in slices, each of which fits into memory with all resamples."""
+    step = max(1, _CELLS_AT_ONCE // resamples)
+    return [slice(start, start + step) for start in range(0, pairs, step)]
+
+
+TESTS: dict[str, Callable[[Floats, str, Resampling], Floats]] = {
+    "t": t_test,
+    "wilcoxon": wilcoxon_test,
+    "sign": sign_test,
+    "randomization": randomization_test,
+    "bootstrap": bootstrap_test,
+}
+
+
+RESAMPLING_TESTS = ("randomization", "bootstrap")
+ORDER_TESTS = ("wilcoxon", "sign")
+"""Tests that need no more of differences than their signs and the order of their sizes."""
+
+
+def check_finite(differences: Floats, what: str, measure: object) -> None:
+    """Reject differences that are infinite, as those of ESL where one run alone finds enough."""
+    if np.isinf(differences).any():
+        raise DataError(
+            f"{measure} is infinite on a topic for one of two runs, which {what} cannot use. Take the sign or the "
+            "Wilcoxon test, or a measure that stays finite, such as ESL(collection=N)."
+        )
+
+
+def check_test(test: str, alternative: str = "two-sided", more: Sequence[str] = ()) -> None:
+    """Reject the name of a test or of an alternative that does not exist; ``more`` are tests that the caller knows."""
+    for value, known, what in ((test, [*TESTS, *more], "test"), (alternative, list(ALTERNATIVES), "alternative")):
+        if value not in known:
+            raise UsageError(f'There is no {what} "{value}".{did_you_mean(value, known)} Known: {", ".join(known)}.')
+
+
+def p_values(
+    differences: Floats,
+    test: str = "randomization",
+    alternative: str = "two-sided",
+    resampling: Resampling | None = None,
+    measure: object = "A score",
+) -> Floats:
+    """The p-value of each row of differences by the named test.
+
+    ``greater`` asks whether the differences are above 0, ``less`` whether they are below. ``sign`` and ``wilcoxon`` can
+    use infinite differences. ``measure`` is named where another test cannot.
+    """
+    check_test(test, alternative)
+    differences = check_differences(differences)
+    if test not in ORDER_TESTS:
+        check_finite(differences, f"the {test} test", measure)
+    sizes = levelled(np.abs(differences))  # where the differences were not made by score_differences
+    return TESTS[test](np.copysign(sizes, differences), alternative, resampling or Resampling())
+
+
+def mean_interval(
+    differences: Floats, confidence: float = 0.95, limits: Limits = (-np.inf, np.inf)
+) -> tuple[Floats, Floats]:
+    """The t interval of each row's mean, cut at what a mean can be (``limits_of``, ``limits_of_differences``).
+
+    None (NaN) where a number is infinite, and where all are the same: nothing is known then of how they vary.
+    """
+    from scipy.special import stdtrit
+
+    differences = check_differences(differences)
+    topics = differences.shape[-1]
+    half = stdtrit(topics - 1, (1 + confidence) / 2) * deviation_of(differences) / np.sqrt(topics)
+    with np.errstate(invalid="ignore"):
+        varies = half > TOLERANCE * np.abs(differences).max(axis=-1)  # (False where one is infinite)
+        mean = np.where(varies, differences.mean(axis=-1), np.nan)
+    return np.minimum(mean, np.maximum(mean - half, limits[0])), np.maximum(mean, np.minimum(mean + half, limits[1]))
+
+
+def bootstrap_interval(
+    differences: Floats, confidence: float = 0.95, resampling: Resampling | None = None
+) -> tuple[Floats, Floats]:
+    """The percentile interval of each row's mean over resampled topics."""
+    differences = check_differences(differences)
+    counts = topic_counts(differences.shape[-1], resampling or Resampling())
+    low, high = np.empty(differences.shape[0]), np.empty(differences.shape[0])
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    for rows in chunks(differences.shape[0], counts.shape[0]):
+        means = differences[rows] @ counts.T / differences.shape[-1]
+        low[rows], high[rows] = np.quantile(means, tails, axis=-1)
+    return low, high
+
+
+def standardised_effect(differences: Floats) -> Floats:
+    """The mean difference in units of its standard deviation over topics; 0 where there is no difference at all.
+
+    None (NaN) where a difference is infinite.
+    """
+    with np.errstate(invalid="ignore"):
+        mean = differences.mean(axis=-1)
+    return np.where(np.isfinite(mean), _over_error(mean, deviation_of(differences), 1), np.nan)
+
+
+def pairs_of(systems: int) -> tuple[Ints, Ints]:
+    """The two sides of all pairs of systems, the first before the second."""
+    return np.triu_indices(systems, 1)

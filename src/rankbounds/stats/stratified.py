@@ -1,0 +1,136 @@
+"""Means over several collections, and what resampled topics say of them: topics are drawn within their collection.
+
+``parts`` holds an array for each collection, with a row for each pair (or run) and a column for each of its topics; a
+row is NaN where a run lacks the collection. A row's mean gives every collection a share: the same for all
+(``collections``, the mean of means), or that of its topics (``queries``, the mean over all topics). Shares are over the
+collections that a row has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.stats.significance import Resampling, deviation_of, rounding
+
+MEANS = ("collections", "queries")
+PRODUCTS = 5_000_000_000
+"""So many products of pairs, topics and resamples are worth their time; of more, fewer resamples, but a thousand."""
+CELLS = 100_000_000
+"""So many means of pairs, collections and resamples are worth their time, too."""
+LEAST_ERROR = 0.5
+"""A resampled standard error counts as at least this share of the observed one: where two runs differ on few topics, a
+resample may hold none of them, and one such pair would make all others look like chance."""
+DRAWS = 20_000_000
+"""So many topics are drawn at most, but for a thousand resamples."""
+_CELLS_AT_ONCE = 1 << 22
+
+
+def held(parts: Sequence[Floats]) -> Flags:
+    """By row and collection: is it there?"""
+    return np.stack([~np.isnan(part).any(axis=-1) for part in parts], axis=-1)
+
+
+def shares(has: Flags, topics: Ints, mean: str) -> Floats:
+    """By row and collection, its share in the row's mean; 0 for what is not there."""
+    weight = has * (1.0 if mean == "collections" else topics.astype(np.float64))
+    total = weight.sum(axis=-1, keepdims=True)
+    return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+
+
+def variances_of_means(parts: Sequence[Floats]) -> Floats:
+    """By row and collection, the squared standard error of the mean over its topics."""
+    return np.stack([deviation_of(part) ** 2 / part.shape[-1] for part in parts], axis=-1)
+
+
+def interval(
+    means: Floats, variances: Floats, share: Floats, topics: Ints, confidence: float
+) -> tuple[Floats, Floats, Floats]:
+    """Each row's mean with a t interval over the topics of these collections, of Welch and Satterthwaite's degrees.
+
+    None (NaN) where no topic differs from the others of its collection: that shows no error, not that there is none.
+    """
+    from scipy.special import stdtrit
+
+    mean, error, degrees = _studentised(means, variances, share, topics)
+    half = np.where(error > 0, stdtrit(degrees, (1 + confidence) / 2) * error, np.nan)
+    return mean, mean - half, mean + half
+
+
+def t_p_values(means: Floats, variances: Floats, share: Floats, topics: Ints) -> Floats:
+    """Is each row's mean 0? The t test that goes with ``interval``: collections keep the differences that they have.
+
+    Without any error, the p-value is what sign flips of the topics of the smallest collection with a difference reach.
+    """
+    from scipy.special import stdtr
+
+    mean, error, degrees = _studentised(means, variances, share, topics)
+    differing = np.where((share > 0) & (means != 0), topics, np.inf).min(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * stdtr(degrees, -np.abs(mean / error))
+    return np.where(mean == 0, 1.0, np.where(error > 0, p, 2.0 ** (1 - differing)))
+
+
+def _studentised(means: Floats, variances: Floats, share: Floats, topics: Ints) -> tuple[Floats, Floats, Floats]:
+    """Each row's mean, its standard error, and Welch and Satterthwaite's degrees of freedom (1 without an error)."""
+    there = share > 0
+    mean = np.where(there, share * means, 0.0).sum(axis=-1)
+    squared = np.where(there, share**2 * variances, 0.0)
+    total = squared.sum(axis=-1)
+    degrees = np.divide(total**2, (squared**2 / (topics - 1)).sum(axis=-1), out=np.ones_like(total), where=total > 0)
+    return mean, np.sqrt(total), degrees
+
+
+def topic_counts(topics: Ints, rows: int, resampling: Resampling) -> list[Floats]:
+    """By collection, how often each topic is drawn in each resample (an axis of resamples and one of topics)."""
+    total = int(topics.sum())
+    most = max(1000, min(PRODUCTS // (rows * total), CELLS // (rows * topics.size), DRAWS // total))
+    generator = resampling.generator()
+    resamples = min(resampling.resamples, most)
+    return [generator.multinomial(size, np.full(size, 1 / size), resamples).astype(float) for size in topics.tolist()]
+
+
+def family_wise_p_values(parts: Sequence[Floats], share: Floats, counts: Sequence[Floats]) -> Floats:
+    """Each row's t beside the largest of any row in topics resampled within collections from differences of mean 0."""
+    resamples = len(counts[0])
+    largest = np.zeros(resamples)
+    observed = np.empty(len(share))
+    step = max(1, _CELLS_AT_ONCE // resamples)
+    for start in range(0, len(share), step):
+        rows = slice(start, start + step)
+        mean, variance = np.zeros((2, len(share[rows]), resamples))
+        own_mean, own_variance, size = np.zeros((3, len(share[rows])))
+        for part, weight, drawn in zip(parts, share.T, counts, strict=True):
+            own = np.where(weight[rows, None] > 0, part[rows], 0.0)
+            topics = own.shape[-1]
+            centre = own.mean(axis=-1)
+            shifted = own - centre[:, None]
+            shifted[deviation_of(own) == 0] = 0.0
+            moved = shifted @ drawn.T
+            moved /= topics
+            square = shifted**2 @ drawn.T
+            square /= topics
+            of_part = square - moved**2
+            of_part[of_part < 1e-14 * square] = 0.0  # what is left of cancelled numbers is not a deviation
+            moved *= weight[rows, None]
+            mean += moved
+            of_part *= weight[rows, None] ** 2 / (topics - 1)
+            variance += of_part
+            own_mean += weight[rows] * centre
+            own_variance += weight[rows] ** 2 * deviation_of(own) ** 2 / topics
+            size += weight[rows] * np.abs(own).mean(axis=-1)
+        own_mean = np.where(np.abs(own_mean) <= 1e-13 * size, 0.0, own_mean)
+        observed[rows] = np.abs(_over(own_mean, own_variance))
+        np.maximum(variance, LEAST_ERROR**2 * own_variance[:, None], out=variance)
+        np.maximum(largest, np.abs(_over(mean, variance)).max(axis=0), out=largest)
+    as_large = resamples - np.searchsorted(np.sort(largest), observed - rounding(observed))
+    p: Floats = (as_large + 1) / (resamples + 1)
+    return p
+
+
+def _over(mean: Floats, variance: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = mean / np.sqrt(variance)
+    return np.where(np.isnan(t), 0.0, t)

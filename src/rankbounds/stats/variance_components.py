@@ -1,0 +1,185 @@
+"""Where does the spread of scores come from: topics, systems, reruns of one system, labels made again?
+
+An analysis of variance as in generalisability theory (Cronbach et al. 1972; Brennan 2001). Topics (t), systems (s) and
+labellings (j) are crossed; a rerun (r) belongs to its system. A score is a sum of independent effects, one for each set
+of these: topic, system, topic x system, rerun, topic x rerun, ... In a mean square, the variance of every effect that
+holds the factors in question appears with a known coefficient; solved for, that gives every effect's variance.
+
+Systems may have different numbers of reruns: between systems the means of their reruns are analysed, unweighted, and
+the harmonic mean of the numbers stands for the number. With equal numbers this is the plain analysis of variance, and
+with one labelling the plain two-way one, whose variance within cells is here split into rerun and topic x rerun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.stats.significance import Resampling
+
+NAMES = {
+    "t": "topic", "s": "system", "j": "labels", "ts": "topic x system", "tj": "topic x labels", "js": "system x labels",
+    "tjs": "topic x system x labels", "sr": "rerun", "tsr": "topic x rerun", "jsr": "rerun x labels",
+    "tjsr": "topic x rerun x labels",
+}  # fmt: skip
+"""Effects in words, by their factors in the order of ``FACTORS``; a rerun is always one of its system."""
+FACTORS = "tjsr"
+
+
+@dataclass(frozen=True, eq=False)
+class Anova:
+    """Mean squares of a table of scores, and the variance of each effect that they give.
+
+    ``scores`` has axes topic, labelling, run; ``system`` says to which system each run belongs.
+    """
+
+    scores: Floats
+    system: Ints
+
+    @cached_property
+    def runs_of_system(self) -> Ints:
+        """How many runs each system has."""
+        return np.bincount(self.system)
+
+    @cached_property
+    def _cells(self) -> Floats:
+        """Means over reruns, with axes topic, labelling, system."""
+        member = (self.system[:, None] == np.arange(self.runs_of_system.size)) / self.runs_of_system
+        return self.scores @ member
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """How many topics, labellings and systems there are."""
+        return dict(zip("tjs", self._cells.shape, strict=True))
+
+    @property
+    def reruns(self) -> float:
+        """The number of runs of a system: the harmonic mean over systems."""
+        return float(1 / np.mean(1 / self.runs_of_system))
+
+    @cached_property
+    def effects(self) -> list[str]:
+        """The effects that can be told apart, by their factors."""
+        crossed = [factor for factor in "tjs" if self.sizes[factor] > 1]
+        between = ["".join(chosen) for size in range(1, 4) for chosen in combinations(crossed, size)]
+        if not self._repeats:
+            return between
+        around = [factor for factor in "tj" if self.sizes[factor] > 1]
+        within = ["".join([*chosen, "sr"]) for size in range(3) for chosen in combinations(around, size)]
+        return [*between, *within]
+
+    @property
+    def _repeats(self) -> int:
+        return int((self.runs_of_system - 1).sum())
+
+    @cached_property
+    def degrees(self) -> Ints:
+        """Degrees of freedom of each effect."""
+        found = []
+        for effect in self.effects:
+            factors = [factor for factor in effect if factor in ("tj" if "r" in effect else "tjs")]
+            product = int(np.prod([self.sizes[factor] - 1 for factor in factors]))
+            found.append(product * (self._repeats if "r" in effect else 1))
+        return np.array(found)
+
+    @cached_property
+    def mean_squares(self) -> Floats:
+        """Of each effect, in units of single scores."""
+        within = self.scores - self._cells[:, :, self.system]
+        found = []
+        for effect in self.effects:
+            nested = "r" in effect
+            part = within if nested else self._cells
+            times = 1.0 if nested else self.reruns
+            for axis, factor in enumerate("tj" if nested else "tjs"):
+                mean = part.mean(axis=axis, keepdims=True)
+                part = part - mean if factor in effect else mean
+                times *= 1 if factor in effect else self.sizes[factor]
+            found.append(times * float((part**2).sum()))
+        return np.array(found) / self.degrees
+
+    @cached_property
+    def coefficients(self) -> Floats:
+        """How often each effect's variance (columns) stands in the expectation of each mean square (rows)."""
+        table = np.zeros((len(self.effects), len(self.effects)))
+        for column, effect in enumerate(self.effects):
+            outside = [self.sizes[factor] for factor in ("tj" if "r" in effect else "tjs") if factor not in effect]
+            times = float(np.prod(outside)) * (1.0 if "r" in effect else self.reruns)
+            for row, tested in enumerate(self.effects):
+                table[row, column] = times if set(tested) <= set(effect) else 0.0
+        return table
+
+    @cached_property
+    def estimates(self) -> Floats:
+        """The variance of each effect; unbiased, and therefore sometimes below 0."""
+        return np.linalg.solve(self.coefficients, self.mean_squares)
+
+    @property
+    def variances(self) -> dict[str, float]:
+        """The variance of each effect, 0 where the estimate is below."""
+        return dict(zip(self.effects, np.maximum(self.estimates, 0.0).tolist(), strict=True))
+
+    def drawn_variances(self, resampling: Resampling) -> dict[str, Floats]:
+        """What the variances may be, in view of the degrees of freedom: generalised pivots (Weerahandi 1993).
+
+        Each mean square times its degrees of freedom, over a draw from the chi-square distribution of so many.
+        """
+        drawn = resampling.generator().chisquare(self.degrees, (resampling.resamples, len(self.effects)))
+        pivots = self.mean_squares * self.degrees / drawn
+        solved = np.maximum(np.linalg.solve(self.coefficients, pivots.T), 0.0)
+        return dict(zip(self.effects, solved, strict=True))
+
+
+@dataclass(frozen=True)
+class Design:
+    """How an experiment is to be made: so many topics, labellings and reruns of each system."""
+
+    topics: int
+    labels: int = 1
+    reruns: int = 1
+
+    def _times(self, effect: str) -> int:
+        """How many independent draws of the effect a system's mean is over."""
+        numbers = {"t": self.topics, "j": self.labels, "r": self.reruns, "s": 1}
+        return int(np.prod([numbers[factor] for factor in effect]))
+
+    def reliability(self, variances: Mapping[str, float] | Mapping[str, Floats], *, absolute: bool = False) -> Floats:
+        """The share of the variance of systems' means that is the systems' own: the generalisability coefficient.
+
+        Relative: of their differences, where what all systems share is no error. Absolute (the index of dependability):
+        of the means themselves, as scores of other topics and labellings.
+        """
+        own = np.asarray(variances["s"], dtype=np.float64)
+        error = np.zeros(own.shape)
+        for effect, variance in variances.items():
+            if effect != "s" and (absolute or "s" in effect):
+                error = error + np.asarray(variance) / self._times(effect)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(own + error > 0, own / (own + error), np.nan)
+
+
+def topics_for_reliability(
+    wanted: float, variances: Mapping[str, float] | Mapping[str, Floats], labels: int, reruns: int
+) -> Floats:
+    """How many topics a relative reliability needs with so many labellings and reruns; infinite where none suffice."""
+    own = np.asarray(variances["s"], dtype=np.float64)
+    fixed, falling = np.zeros(own.shape), np.zeros(own.shape)
+    design = Design(1, labels, reruns)
+    for effect, variance in variances.items():
+        if effect != "s" and "s" in effect:
+            part = np.asarray(variance) / design._times(effect)
+            fixed, falling = (fixed, falling + part) if "t" in effect else (fixed + part, falling)
+    room = own * (1 - wanted) / wanted - fixed
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(room > 0, falling / room, np.inf)
+    return np.maximum(np.ceil(needed * (1 - 1e-12)), 1.0)
+
+
+def effect_words(effects: Sequence[str]) -> list[str]:
+    """The effects' names."""
+    return [NAMES[effect] for effect in effects]
