@@ -1,0 +1,65 @@
+"""Options that functions share, declared once: how files are read, and what is assumed before measures score.
+
+A function that takes judgments and runs has its own parameters and ``**options: Unpack[Options]``; it starts with
+``assumptions, reading = chosen_options(options)``. Type checkers and editors know every option, its docstring refers to
+``evaluate``, and an option that the function cannot honour is refused with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from inspect import signature
+from typing import Any, TypedDict
+
+from rankbounds.collection.gains import GainRule
+from rankbounds.collection.inputs import Formats, Reading
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation.assumptions import Assumptions
+
+
+class ReadingOptions(TypedDict, total=False):
+    """How judgments and runs are read, as in ``evaluate``."""
+
+    labels: str | Sequence[str] | None
+    formats: Formats | None
+    columns: Mapping[str, str] | None
+    lenient: bool
+    threads: int
+
+
+class Options(ReadingOptions, total=False):
+    """Everything that ``evaluate`` is told about reading, ties, unjudged documents, gains and topics."""
+
+    ties: str
+    ties_key: Any
+    unjudged: str
+    q: float | None
+    bounds: str
+    gain: str | Mapping[Any, float] | GainRule | None
+    topics: str
+    score_precision: str
+    open: str
+    most_relevant: int | None
+
+
+READING = frozenset(ReadingOptions.__annotations__)
+ASSUMED = frozenset(signature(Assumptions).parameters)
+
+
+def chosen_options(
+    options: Mapping[str, Any], *, refused: Mapping[str, str] | None = None, **defaults: Any
+) -> tuple[Assumptions, Reading]:
+    """Split options into assumptions and reading.
+
+    ``refused`` maps options that the function cannot honour to the reason; ``defaults`` are the function's own where
+    they differ from ``evaluate``'s.
+    """
+    for name in options:
+        if refused and name in refused:
+            raise UsageError(f"{name}= cannot be given here: {refused[name]}")
+        if name not in READING | ASSUMED:
+            raise TypeError(f"There is no option {name}=.{did_you_mean(name, sorted(READING | ASSUMED))}")
+    chosen = {**defaults, **options}
+    assumptions = Assumptions(**{name: value for name, value in chosen.items() if name in ASSUMED})
+    reading = {name: value for name, value in chosen.items() if name in READING}
+    return assumptions, Reading(**reading, gain=assumptions.gain)

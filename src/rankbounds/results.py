@@ -1,0 +1,180 @@
+"""Results: rows with named columns, a few sentences, notes and settings, in every format, once for all of them.
+
+A class of results declares its columns, gives its rows and sentences, and adds only what is its own::
+
+    @dataclass(frozen=True, eq=False, repr=False)
+    class Places(Result):
+        means: Floats
+        ...
+        columns = (Column("run"), Column("mean", importance=1), interval("ci_low", "ci_high", "95% interval"))
+
+        def rows(self): ...
+
+The rows are for programs and hold every number in full. A table is for people: each column says how a cell is written
+and how long it stays when the terminal is narrow. A row may lack a column that other rows have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from rankbounds.notebook import Bar, shown
+from rankbounds.tables import ROW_FORMATS, Table, as_json, number, plain, render_rows
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a result: a key of its rows, and what people see of it.
+
+    ``cell`` writes a cell from the whole row, so that "0.3280 [0.3001, 0.3510]" can be one column of a table and three
+    of the rows. A column whose ``heading`` is None stands in the rows alone.
+    """
+
+    name: str
+    heading: str | None = ""
+    """What tables print; by default the name with blanks."""
+    cell: Callable[[Row], str] | None = None
+    """By default text as it is, numbers with the digits asked for, and a dash for what is not known."""
+    importance: int = 0
+    """Columns with the higher importance stay longer when the terminal is narrow."""
+    meaning: str = ""
+    left: bool | None = None
+    """Aligned left; by default where a row holds text."""
+    bar: Callable[[Row], Bar | None] | None = None
+    """What notebooks draw beside the cell."""
+    in_rows: bool = True
+    """False for a column that tables alone have."""
+
+    @property
+    def title(self) -> str:
+        """The heading that tables print."""
+        return self.heading or self.name.replace("_", " ")
+
+    def text(self, row: Row) -> str:
+        """The cell for people."""
+        return self.cell(row) if self.cell is not None else cell_text(row.get(self.name))
+
+
+def cell_text(value: Any) -> str:
+    """A value for people: text as it is, a number with the digits asked for, a dash where it is not known."""
+    if value is None:
+        return "-"
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def interval(low: str, high: str, heading: str, write: Callable[[float | None], str] = number, **more: Any) -> Column:
+    """A column of tables that shows two columns of the rows as ``[low, high]``; a dash where one is not known."""
+
+    def cell(row: Row) -> str:
+        ends = plain(row.get(low)), plain(row.get(high))
+        return "-" if None in ends else f"[{write(ends[0])}, {write(ends[1])}]"
+
+    return Column(low, heading, cell, in_rows=False, **more)
+
+
+def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
+    """Rows as a table for people."""
+    rows = list(rows)
+    shown_columns = [column for column in columns if column.heading is not None]
+    left = {
+        place
+        for place, column in enumerate(shown_columns)
+        if (any(isinstance(row.get(column.name), str) for row in rows) if column.left is None else column.left)
+    }
+    by_importance = sorted(
+        (place for place, column in enumerate(shown_columns) if column.importance),
+        key=lambda place: -shown_columns[place].importance,
+    )
+    return Table(
+        [column.title for column in shown_columns],
+        [[column.text(row) for column in shown_columns] for row in rows],
+        frozenset(left),
+        by_importance,
+        bars={
+            place: [column.bar(row) for row in rows]
+            for place, column in enumerate(shown_columns)
+            if column.bar is not None
+        },
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """An answer: ``rows()`` for programs, a table and ``words()`` for people, ``notes()``, and its ``settings``.
+
+    Subclasses declare ``columns`` (a tuple of the class, or a property where they depend on the answer) and define
+    ``rows``; ``words`` and ``notes`` where there is something to say. As dataclasses they need ``repr=False``.
+    """
+
+    settings: dict[str, Any] = field(default_factory=dict, kw_only=True)
+    columns: ClassVar[Sequence[Column]] = ()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict per row, with full precision; None for what is not known."""
+        raise NotImplementedError
+
+    def words(self) -> str:
+        """The answer in sentences."""
+        return ""
+
+    def notes(self) -> list[str]:
+        """What a reader of the numbers must know, in sentences."""
+        return []
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the columns of the rows."""
+        return tuple(column.name for column in self.columns if column.in_rows)
+
+    def table(self) -> Table:
+        """The table for people."""
+        return build_table(self.rows(), self.columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON can hold it: ``rows``, ``words``, ``notes``, ``settings``."""
+        content = {"rows": self.rows(), "words": self.words(), "notes": self.notes(), "settings": self.settings}
+        found: dict[str, Any] = as_json(content)
+        return found
+
+    def _columns(self) -> dict[str, list[Any]]:
+        rows = self.rows()
+        return {name: [plain(row.get(name)) for row in rows] for name in self.fields}
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows as a polars data frame; what is not known is null."""
+        import polars
+
+        return polars.DataFrame(self._columns(), strict=False)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self._columns(), columns=list(self.fields))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows as a pyarrow table; what is not known is null."""
+        import pyarrow
+
+        return pyarrow.table(self._columns())
+
+    def render(self, kind: str, *, raw: bool = False) -> str:
+        """In any text format of the command line: ``json``, ``jsonl``, ``csv``, ``tsv``, or a table for people."""
+        if kind in ROW_FORMATS:
+            return render_rows(self.rows(), kind, self.fields, raw=raw)
+        return self.table().render(kind)
+
+    def __repr__(self) -> str:
+        return "\n".join(part.rstrip("\n") for part in (self.table().text(), self.words(), *self.notes()) if part)
+
+    def _repr_html_(self) -> str:
+        return shown(self.table(), *filter(None, (self.words(), *self.notes())))

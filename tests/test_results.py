@@ -1,0 +1,87 @@
+"""One Result: rows, frames, text, HTML and files from one declaration, checked by hand-written tables."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import rankbounds as rb
+from rankbounds.evaluation.options import chosen_options
+from rankbounds.results import Column, Result, build_table, interval
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Places(Result):
+    names: tuple[str, ...]
+    means: tuple[float | None, ...]
+
+    columns = (
+        Column("run", importance=2),
+        Column("mean", "mean AP", importance=1),
+        Column("low", None),
+        Column("high", None),
+        interval("low", "high", "whatever is judged"),
+    )
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [
+            {"run": name, "mean": mean, "low": mean and mean - 0.1, "high": mean and mean + 0.1}
+            for name, mean in zip(self.names, self.means, strict=True)
+        ]
+
+    def words(self) -> str:
+        return "One run is ahead."
+
+    def notes(self) -> list[str]:
+        return ["A note."]
+
+
+PLACES = Places(("a", "=b"), (0.5, None), settings={"test": "t"})
+
+
+def test_the_table_has_headings_intervals_and_dashes():
+    assert PLACES.table().markdown() == (
+        "| run | mean AP | whatever is judged |\n"
+        "| :--- | ---: | ---: |\n"
+        "| a | 0.5000 | [0.4000, 0.6000] |\n"
+        "| =b | - | - |\n"
+    )
+
+
+def test_the_repr_has_table_words_and_notes():
+    lines = repr(PLACES).splitlines()
+    assert lines[0].split() == ["run", "mean", "AP", "whatever", "is", "judged"]
+    assert lines[-2:] == ["One run is ahead.", "A note."]
+    assert "One run is ahead." in PLACES._repr_html_()
+
+
+def test_rows_are_the_same_in_every_frame_and_file():
+    rows = PLACES.rows()
+    assert PLACES.fields == ("run", "mean", "low", "high")
+    assert PLACES.to_polars().to_dicts() == rows
+    assert PLACES.to_arrow().to_pylist() == rows
+    frame = PLACES.to_pandas()
+    assert list(frame.columns) == list(PLACES.fields)
+    assert frame["mean"][0] == 0.5
+    assert math.isnan(frame["mean"][1])
+    assert json.loads(PLACES.render("json")) == rows
+    assert PLACES.render("csv").splitlines() == ["run,mean,low,high", "a,0.5,0.4,0.6", "'=b,,,"]
+    assert PLACES.to_dict()["settings"] == {"test": "t"}
+    json.dumps(PLACES.to_dict())
+
+
+def test_importance_decides_what_a_narrow_terminal_keeps():
+    assert list(build_table(PLACES.rows(), PLACES.columns).importance) == [0, 1]
+
+
+def test_options_are_split_and_refused():
+    assumptions, reading = chosen_options({"ties": "docid", "lenient": True}, bounds="none")
+    assert (assumptions.ties, assumptions.bounds, reading.lenient) == ("docid", "none", True)
+    with pytest.raises(rb.UsageError, match="bounds= cannot be given here: no bounds are drawn"):
+        chosen_options({"bounds": "both"}, refused={"bounds": "no bounds are drawn."})
+    with pytest.raises(TypeError, match=r'tie=\. Did you mean "ties"'):
+        chosen_options({"tie": "docid"})
