@@ -177,7 +177,7 @@ class TestUncertaintyByUrn:
         told = " ".join(demo.notes())
         assert "dense q=" in told
         assert "bm25 q=" in told
-        assert "dense: many of the first documents are unjudged" in told
+        assert "dense: fewer than 95% of the first 5 documents are judged" in told
         assert "too short" in told
 
     def test_a_distribution_of_independent_documents_is_refused(self):
