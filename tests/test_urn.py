@@ -12,7 +12,7 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.probability.models.probabilities import urn
+from rankbounds.probability.models import urn
 from rankbounds.probability.models.urn import _forward
 from rankbounds.studies import uncertainty_by_relevance_ratio
 
