@@ -29,7 +29,7 @@ from rankbounds.files.opening import expand
 from rankbounds.files.writing import COPY_ENDING, writing
 from rankbounds.judging.judged_sample import listed_documents
 from rankbounds.probability.models import read_probabilities
-from rankbounds.tables import Table, render_rows
+from rankbounds.tables import ROW_FORMATS, TABLE_FORMATS, Table, render_rows
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"
 RUN = "1 Q0 a 1 3.0 mine\n1 Q0 x 2 2.0 mine\n1 Q0 c 3 1.0 mine\n2 Q0 b 1 1.0 mine\n2 Q0 a 2 0.5 mine\n"
@@ -342,6 +342,75 @@ def test_without_permission_nothing_is_written(command, files, monkeypatch):
             code, out, err = command(*arguments)
         assert (code, out) == (3, "")
         assert err == f"rankbounds: {files / 'new'}: cannot be written (Permission denied).\n"
+
+
+JUDGED_RUNS = ["qrels", "runs/run", "b.run"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        *((["evaluate", *JUDGED_RUNS, "--format", kind, "-o"], "out") for kind in (*TABLE_FORMATS, *ROW_FORMATS)),
+        (["evaluate", *JUDGED_RUNS, "--bibtex"], "out.bib"),
+        (["compare", *JUDGED_RUNS, "-m", "AP", "-o"], "out"),
+        (["compare", *JUDGED_RUNS, "-m", "AP", "--save"], "out.json"),
+        (["transfer", "0.4321", "--p", "0.95", "--to", "0.8", "--figure"], "out.svg"),
+        (["judge-next", *JUDGED_RUNS, "--budget", "2", "-o"], "out"),
+        (["sample", *JUDGED_RUNS, "--budget", "2", "-o"], "out"),
+        (["trec_eval", *JUDGED_RUNS[:2], "-o"], "out"),
+        (["report", *JUDGED_RUNS, "-o"], "out.html"),
+        (["pool", "b.run", "--depth", "1", "-o"], "out"),
+        (["reduce", "qrels", "--rate", "50", "-o"], "out"),
+        (["bands", "b.run", "--rho", "2", "-o"], "out"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else " ".join(part[:1] + part[-2:]),
+)
+def test_a_full_disk_leaves_nothing_under_the_name(command, files, monkeypatch, call, name):
+    """The copy finds no room: nothing appears, or the file of before stays."""
+    if "--figure" in call:
+        pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    monkeypatch.chdir(files)
+    Path("b.run").write_text(RUN.replace("mine", "other").replace(" 3.0 ", " 0.1 "))
+    copies = []
+
+    def full(target):
+        copies.append(target)
+        return os.open("/dev/full", os.O_WRONLY), f"{target}{COPY_ENDING}"
+
+    monkeypatch.setattr("rankbounds.files.writing._new_copy", full)
+    for before in (None, "as it was"):
+        if before:
+            Path(name).write_text(before)
+        code, _, err = command(*call, name)
+        assert (code, "Traceback" in err) == (3, False), err
+        assert err.splitlines()[-1] == f"rankbounds: {name}: cannot be written (No space left on device)."
+        assert (Path(name).read_text() if Path(name).exists() else None) == before
+    assert copies == [str(files / name)] * 2
+
+
+def test_a_file_that_may_only_be_read_is_not_replaced(command, files, monkeypatch):
+    (files / "out").write_text("mine")
+    (files / "link").symlink_to("out")
+    (files / "out").chmod(0o444)
+    if os.geteuid() == 0:  # who may write everything: what others hear of the system
+        may_write = os.access
+        monkeypatch.setattr(os, "access", lambda path, mode: "out" not in str(path) and may_write(path, mode))
+    for name in ("out", "link"):
+        code, _, err = command("evaluate", files / "qrels", files / "runs", "-o", files / name)
+        assert (code, err) == (3, f"rankbounds: {files / name}: cannot be written (Permission denied).\n")
+    assert (files / "out").read_text() == "mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read and write every folder")
+def test_folders_without_permission_are_told(command, files):
+    (files / "closed").mkdir(mode=0o500)
+    code, _, err = command("evaluate", files / "qrels", files / "runs", "-o", files / "closed" / "out")
+    assert (code, err) == (3, f"rankbounds: {files}/closed/out: cannot be written (Permission denied).\n")
+    (files / "runs").chmod(0)
+    code, _, err = command("evaluate", files / "qrels", files / "runs")
+    (files / "runs").chmod(0o700)
+    assert (code, err) == (3, f"rankbounds: {files}/runs: cannot be read (Permission denied).\n")
 
 
 def test_folders_to_write_to(command, files):
