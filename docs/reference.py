@@ -21,7 +21,7 @@ PYTHON = {
     "measures": "Measures as Python objects",
     "evaluation": "Evaluation",
     "stats": "Statistics",
-    "rbp": "RBP: persistence and published scores",
+    "rbp": "RBP",
     "probability": "Probabilities",
     "judging": "What to judge",
     "checking": "Checks",

@@ -270,6 +270,67 @@ def test_a_run_is_called_by_the_name_given_then_its_tag_then_its_file(tmp_path):
     assert names == {"file.run": "tagged", "table.v2.csv": "table.v2", "system.csv": "mine", "three.tsv.gz": "three"}
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["x", None],
+        ["x", ""],
+        ["x", float("nan")],
+        [None, None],
+        pd.array(["x", pd.NA], "string"),
+        pd.array([1, pd.NA], "Int64"),
+        pd.Categorical(["x", None]),
+    ],
+    ids=["None", "empty", "nan", "all None", "string", "Int64", "category"],
+)
+def test_a_row_of_no_run_is_told(column):
+    """It was of a run that was called "nan", "<NA>" or "run"."""
+    rest = {"query_id": ["1", "1"], "doc_id": ["a", "b"], "score": [2.0, 1.0]}
+    frames = [pd.DataFrame({**rest, "tag": column}), {**rest, "tag": list(column)}]
+    if isinstance(column, list) and column[1] is None:
+        frames += [pl.DataFrame({**rest, "tag": column}), pa.table({**rest, "tag": column})]
+    for frame in frames:
+        with pytest.raises(rb.DataError, match=r'row \d: a row has no run \(column "tag"\)\. Name its run, ') as raised:
+            rb.evaluate(JUDGED, frame, "AP")
+        assert raised.value.place.row == (1 if column[0] is None else 2)
+
+
+def test_a_file_of_one_run_need_not_name_it(tmp_path):
+    (tmp_path / "mine.csv").write_text("query_id,doc_id,score,run\n1,a,1,\n1,b,2,\n")
+    assert rb.read_run(tmp_path / "mine.csv").name == "mine"
+    (tmp_path / "mine.csv").write_text("query_id,doc_id,score,run\n1,a,1,x\n1,b,2,\n")
+    with pytest.raises(rb.DataError, match=r'mine.csv, row 2: a row has no run \(column "run"\)'):
+        rb.read_run(tmp_path / "mine.csv")
+
+
+MISSING = {
+    "object": lambda value: pd.Series([value, pd.NA], dtype=object),
+    "string": lambda value: pd.array([str(value), pd.NA], "string"),
+    "Int64": lambda value: pd.array([value, pd.NA], "Int64"),
+    "category": lambda value: pd.Categorical([value, None]),
+    "arrow": lambda value: pd.array([str(value), None], pd.ArrowDtype(pa.large_string())),
+    "time": lambda value: pd.Series([value, pd.NaT], dtype=object),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+@pytest.mark.parametrize("column", ["query_id", "doc_id", "value"])
+def test_what_pandas_lacks_is_told_with_its_row(column, kind):
+    columns = {"query_id": [1, 1], "doc_id": [2, 3], "value": [2, 1]}
+    frame = pd.DataFrame({**columns, column: MISSING[kind](columns[column][0])})
+    for value, evaluate in (
+        ("score", lambda given: rb.evaluate({"1": {"2": 1}}, given, "AP")),
+        ("relevance", lambda given: rb.evaluate(given, {"1": {"2": 1.0}}, "AP")),
+    ):
+        with pytest.raises(rb.DataError) as raised:
+            evaluate(frame.rename(columns={"value": value}))
+        message = str(raised.value)
+        assert raised.value.place.row == 2
+        assert "\n" not in message
+        expected = f"the {value} of" if column == "value" else f'(column "{column}") is empty'
+        assert expected in message
+
+
 def test_a_file_with_several_runs_says_so(tmp_path):
     (tmp_path / "long.csv").write_text("query_id,doc_id,score,run\n1,a,1,x\n1,a,1,y\n")
     with pytest.raises(rb.DataError, match=r'long.csv: this table holds 2 runs \("x", "y"'):

@@ -25,6 +25,17 @@ CASES = {
     "empty lines at the end": (b"1 0 a 1\n\n\n", b"1 0 a 1\n\n\n1 0 new 1\n"),
     "byte order mark": (b"\xef\xbb\xbf1 0 new -1\n1 0 a 1\n", b"\xef\xbb\xbf1 0 new 1\n1 0 a 1\n"),
     "pooled, with blanks": (b"# 0 new -1\n1\t0  new -1  \n1 0 a 1", b"# 0 new -1\n1\t0  new 1  \n1 0 a 1"),
+    "byte order mark, a new line": (b"\xef\xbb\xbf1 0 a 1\n", b"\xef\xbb\xbf1 0 a 1\n1 0 new 1\n"),
+    "byte order mark before a table": (
+        b"\xef\xbb\xbfquery_id,doc_id,relevance\n1,a,1\n",
+        b"\xef\xbb\xbfquery_id,doc_id,relevance\n1,a,1\n1,new,1\n",
+    ),
+    "a bare carriage return at the end": (b"1 0 a 1\n1 0 b 0\r", b"1 0 a 1\n1 0 b 0\r\n1 0 new 1"),
+    "a bare carriage return behind others": (b"1 0 a 1\r\n1 0 b 0\r", b"1 0 a 1\r\n1 0 b 0\r\r\n1 0 new 1"),
+    "a bare carriage return behind the grade": (b"1 0 a 1\n1 0 new -1\r", b"1 0 a 1\n1 0 new 1\r"),
+    "a bare carriage return behind a table": (
+        b"query_id,doc_id,relevance\n1,a,1\r", b"query_id,doc_id,relevance\n1,a,1\r\n1,new,1",
+    ),
     "bytes": (b"1 0 \xe9 1\n", b"1 0 \xe9 1\n1 0 new 1\n"),
     "nothing": (b"", b"1 0 new 1\n"),
     "csv": (b"query_id,doc_id,relevance\n1,a,1\n", b"query_id,doc_id,relevance\n1,a,1\n1,new,1\n"),
@@ -185,6 +196,43 @@ def test_links_modes_and_other_names_stay(tmp_path):
     assert real.read_text() == "1 0 a 1\n1 0 b 1\n"
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
     assert {path.name for path in real.parent.iterdir()} == {"qrels.txt", "qrels.txt.journal.jsonl"}
+
+
+def test_files_and_folders_that_may_only_be_read_are_told_at_the_start(tmp_path, monkeypatch):
+    """The system is asked by name, so that root, who may write everywhere, can test it too."""
+    path = tmp_path / "qrels.txt"
+    path.write_text("1 0 a 1\n")
+    (tmp_path / "link").symlink_to("qrels.txt")
+    may_write = os.access
+    for denied in (path, tmp_path):
+        monkeypatch.setattr(os, "access", lambda one, mode, no=denied: str(one) != str(no) and may_write(one, mode))
+        for name in ("qrels.txt", "link"):
+            with pytest.raises(DataError, match=rf"{name}: cannot be written \(Permission denied\). Use --read-only"):
+                JudgmentFile(tmp_path / name)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["link", "qrels.txt"]
+
+
+CONTROL = ["\x00", "\x1b", "\x7f", "\x85", "\u2028", "\t", "\n", "\r"]
+
+
+@pytest.mark.parametrize("odd", CONTROL, ids=ascii)
+@pytest.mark.parametrize("content", [b"1 0 a 1\n", b"query_id,doc_id,relevance\n1,a,1\n"], ids=["trec", "csv"])
+def test_control_characters_in_ids_come_back_or_are_refused(tmp_path, content, odd):
+    path, pair = tmp_path / "judgments", (f"1{odd}2", f"a{odd}b")
+    path.write_bytes(content)
+    desk = Desk(JudgmentFile(path), Journal.beside(path), Settings(grades=grades_from("3")))
+    if odd in "\x00\n\r" or (content.startswith(b"1") and odd < " "):
+        with pytest.raises((UsageError, DataError), match="cannot hold it"):
+            desk.judge("ann", pair, 2.0)
+        desk.close()
+        assert path.read_bytes() == content
+        return
+    desk.judge("ann", pair, 2.0)
+    desk.close()
+    assert rb.read_qrels(path).to_dict()[pair[0]][pair[1]] == 2
+    journal = Journal.beside(path)
+    assert [entry.pair for entry in journal.entries] == [pair]
+    journal.close()
 
 
 # ---- the journal ----

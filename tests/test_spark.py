@@ -12,6 +12,7 @@ import json
 import lzma
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,7 @@ from rankbounds.evaluation.engines.spark.lists import Edges, Lists, Sums, some_l
 from rankbounds.evaluation.engines.spark.packed_rows import by_run, by_topic, pairs_of
 from rankbounds.evaluation.engines.spark.row_pieces import pieces_of_rows
 from rankbounds.evaluation.engines.spark.scoring import Scorer, SharedJudgments
+from rankbounds.files.named_columns import NAME_THE_RUN
 from rankbounds.measures import parse_measures
 from rankbounds.rankings.preparation import Preparation
 from same_outcome import assert_same_outcome
@@ -92,8 +94,9 @@ def table(rows, names=("query_id", "doc_id", "value", "run")):
         ([("q1", "c", float("nan"))], r'the runs: a value is not a finite number \(column "s"\).*docno=.c., s=nan'),
         ([("q1", "c", None)], r"a value is not a finite number .*s=None"),
         ([("q1", "", 0.1)], "a document id is empty"),
-        ([("q1", "a", 0.1, None)], "a row has no run: name it, or leave such rows out"),
-        ([("q1", "a", 0.1, "x")], r'a row is of the run "x", which "names" does not name: .*column "run"'),
+        ([("q1", "a", 0.1, None)], r'no run \(column "run"\)\. The row has .* Name its run, leave such rows out'),
+        ([("q1", "a", 0.1, "")], r'a row has no run \(column "run"\)'),
+        ([("q1", "a", 0.1, "x")], r'a row is of the run "x", which "names" does not name .*"run"\).* Name it too'),
     ],
 )
 def test_a_bad_row_is_one_sentence_with_the_names_of_the_users_columns(rows, told):
@@ -496,6 +499,7 @@ def test_lenient_reading_counts_what_it_leaves_out(spark_session, tmp_path, monk
         (b"1 0 a 1\n2 0 a 1\n", b"1 Q0 a 1 2 t\n2 Q0 b 1 2 t\n1 Q0 a 1 2 t\n2 Q0 a 1 x t\n"),
         (b"1 0 a 1\n", b"2 Q0 a 1 2 t\n"),
         (b"1 0 a 1\n", b"1 Q0 a 1 2 t\n1 Q0 \x00 1 2 t\n"),
+        (b"1 0 a 1\n", gzip.compress(b"PAR1\x15\x04\x15\x00PAR1")),
     ],
 )
 def test_the_same_bytes_have_the_same_outcome(spark_session, tmp_path, qrels, run):
@@ -503,6 +507,25 @@ def test_the_same_bytes_have_the_same_outcome(spark_session, tmp_path, qrels, ru
         return rb.evaluate(*arguments, engine="spark", **options).collect()
 
     assert_same_outcome([on_spark], qrels, run, tmp_path)
+
+
+@pytest.mark.parametrize("missing", [None, ""])
+def test_a_row_without_a_run_is_told_as_in_memory(spark_session, tmp_path, missing):
+    """In a frame that Spark makes, and in one that is a Parquet table."""
+    columns = {"query_id": ["1", "1"], "doc_id": ["a", "b"], "score": [2.0, 1.0], "system": ["x", missing]}
+    rows = list(zip(*columns.values(), strict=True))
+    made = spark_session.createDataFrame(rows, "query_id string, doc_id string, score double, system string")
+    polars.DataFrame(columns).write_parquet(tmp_path / "runs.parquet")
+    told = []
+    for runs, engine in (
+        (polars.DataFrame(columns), "local"),
+        (made, "spark"),
+        (spark_session.read.parquet(str(tmp_path / "runs.parquet")), "spark"),
+    ):
+        with pytest.raises(rb.DataError) as raised:
+            rb.evaluate({"1": {"a": 1}} if engine == "local" else [("1", "a", 1)], runs, "RR", engine=engine)
+        told.append((re.sub(r" The row has .*", "", raised.value.problem), raised.value.remedy))
+    assert told == [('a row has no run (column "system").', NAME_THE_RUN)] * 3
 
 
 def told_by_us(err):

@@ -51,7 +51,6 @@ WARNING = {
     "report": lambda files: rb.report(QRELS, RUNS, "P@1", resamples=100),
     "judge_next": lambda files: rb.judge_next(QRELS, RUNS, budget=2),
     "a family of measures": lambda files: rb.evaluate(QRELS, {"whole": WHOLE}, "all_trec"),
-    "an old call": lambda files: rb.crossings([1.0, 0.0], [0.0, 1.0]),
 }  # fmt: skip
 
 

@@ -6,7 +6,9 @@ import argparse
 import contextlib
 import csv
 import io
+import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -25,8 +27,9 @@ from rankbounds.commands.demo import DATA
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
 from rankbounds.files.opening import expand
 from rankbounds.files.writing import COPY_ENDING, writing
+from rankbounds.judging.audits.sample_estimates import listed_documents
 from rankbounds.probability.models.probabilities import read_probabilities
-from rankbounds.tables import Table, render_rows
+from rankbounds.tables import ROW_FORMATS, TABLE_FORMATS, Table, render_rows
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"
 RUN = "1 Q0 a 1 3.0 mine\n1 Q0 x 2 2.0 mine\n1 Q0 c 3 1.0 mine\n2 Q0 b 1 1.0 mine\n2 Q0 a 2 0.5 mine\n"
@@ -341,6 +344,75 @@ def test_without_permission_nothing_is_written(command, files, monkeypatch):
         assert err == f"rankbounds: {files / 'new'}: cannot be written (Permission denied).\n"
 
 
+JUDGED_RUNS = ["qrels", "runs/run", "b.run"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        *((["evaluate", *JUDGED_RUNS, "--format", kind, "-o"], "out") for kind in (*TABLE_FORMATS, *ROW_FORMATS)),
+        (["evaluate", *JUDGED_RUNS, "--bibtex"], "out.bib"),
+        (["compare", *JUDGED_RUNS, "-m", "AP", "-o"], "out"),
+        (["compare", *JUDGED_RUNS, "-m", "AP", "--save"], "out.json"),
+        (["transfer", "0.4321", "--p", "0.95", "--to", "0.8", "--figure"], "out.svg"),
+        (["judge-next", *JUDGED_RUNS, "--budget", "2", "-o"], "out"),
+        (["sample", *JUDGED_RUNS, "--budget", "2", "-o"], "out"),
+        (["trec_eval", *JUDGED_RUNS[:2], "-o"], "out"),
+        (["report", *JUDGED_RUNS, "-o"], "out.html"),
+        (["pool", "b.run", "--depth", "1", "-o"], "out"),
+        (["reduce", "qrels", "--rate", "50", "-o"], "out"),
+        (["bands", "b.run", "--rho", "2", "-o"], "out"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else " ".join(part[:1] + part[-2:]),
+)
+def test_a_full_disk_leaves_nothing_under_the_name(command, files, monkeypatch, call, name):
+    """The copy finds no room: nothing appears, or the file of before stays."""
+    if "--figure" in call:
+        pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    monkeypatch.chdir(files)
+    Path("b.run").write_text(RUN.replace("mine", "other").replace(" 3.0 ", " 0.1 "))
+    copies = []
+
+    def full(target):
+        copies.append(target)
+        return os.open("/dev/full", os.O_WRONLY), f"{target}{COPY_ENDING}"
+
+    monkeypatch.setattr("rankbounds.files.writing._new_copy", full)
+    for before in (None, "as it was"):
+        if before:
+            Path(name).write_text(before)
+        code, _, err = command(*call, name)
+        assert (code, "Traceback" in err) == (3, False), err
+        assert err.splitlines()[-1] == f"rankbounds: {name}: cannot be written (No space left on device)."
+        assert (Path(name).read_text() if Path(name).exists() else None) == before
+    assert copies == [str(files / name)] * 2
+
+
+def test_a_file_that_may_only_be_read_is_not_replaced(command, files, monkeypatch):
+    (files / "out").write_text("mine")
+    (files / "link").symlink_to("out")
+    (files / "out").chmod(0o444)
+    if os.geteuid() == 0:  # who may write everything: what others hear of the system
+        may_write = os.access
+        monkeypatch.setattr(os, "access", lambda path, mode: "out" not in str(path) and may_write(path, mode))
+    for name in ("out", "link"):
+        code, _, err = command("evaluate", files / "qrels", files / "runs", "-o", files / name)
+        assert (code, err) == (3, f"rankbounds: {files / name}: cannot be written (Permission denied).\n")
+    assert (files / "out").read_text() == "mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read and write every folder")
+def test_folders_without_permission_are_told(command, files):
+    (files / "closed").mkdir(mode=0o500)
+    code, _, err = command("evaluate", files / "qrels", files / "runs", "-o", files / "closed" / "out")
+    assert (code, err) == (3, f"rankbounds: {files}/closed/out: cannot be written (Permission denied).\n")
+    (files / "runs").chmod(0)
+    code, _, err = command("evaluate", files / "qrels", files / "runs")
+    (files / "runs").chmod(0o700)
+    assert (code, err) == (3, f"rankbounds: {files}/runs: cannot be read (Permission denied).\n")
+
+
 def test_folders_to_write_to(command, files):
     for command_line in (["demo", "--write"], ["simulate", "--topics", "2", "--runs", "1"]):
         assert "this is a file" in command(*command_line, files / "qrels")[2]
@@ -458,10 +530,10 @@ def test_a_row_stays_one_row_whatever_its_id_holds(query, kind):
     assert text.endswith("1.5\n")
 
 
-@pytest.mark.parametrize(("kind", "separator"), [("csv", ","), ("tsv", "\t")])
-def test_a_nul_is_written_by_every_version_of_python(kind, separator):
-    written = render_rows([{"query_id": "a\0b", "value": 1.5}], kind, ["query_id", "value"])
-    assert written == f"query_id{separator}value\na\0b{separator}1.5\n"
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_a_nul_which_no_reader_takes_is_refused(kind):
+    with pytest.raises(DataError, match=r'"a\\x00b" holds a NUL character, and CSV and TSV cannot hold it. Write JSON'):
+        render_rows([{"query_id": "a\0b", "value": 1.5}], kind, ["query_id", "value"])
 
 
 def test_a_cell_of_any_length_among_counts_is_told(command, tmp_path):
@@ -571,7 +643,7 @@ def test_markdown_shows_every_character():
     header, _, first, second = table.markdown().splitlines()
     assert header == r"| a\|b | AP\* |"
     assert first == r"| &lt;b&gt;&amp;amp; \\\|\`code\` | \$x\$ |"
-    assert second == r"| [click]\(evil) | \_em\_ bm25_x \~\~no\~\~? |"
+    assert second == r"| [click]\(evil) | \_em\_ bm25_x \~\~no\~\~\\n |"
     assert (
         Table(["a", "b"], [["x", "0.3100 [0.2800, 0.3500]"]]).markdown().endswith("| x | 0.3100 [0.2800, 0.3500] |\n")
     )
@@ -582,7 +654,7 @@ def test_latex_shows_every_character():
     lines = Table(["run", "value"], rows).latex().splitlines()
     assert lines[4] == (
         r"a\textbar{}b\textbackslash{}c\&d\%e\$f\#g\_h\{i\}j\textasciitilde{}k\textasciicircum{}l\textless{}m"
-        r"\textgreater{}n? & 1 \\"
+        r"\textgreater{}n\textbackslash{}n & 1 \\"
     )
     assert lines[5:7] == [r"{[}x] & 2 \\", r"{*}y & 3 \\"]
 
@@ -634,6 +706,125 @@ def test_names_of_runs_steer_no_terminal(command, tmp_path):
     assert r"(\x9b31mrun: 2)" in err
     _, _, err = command("bands", tmp_path / "run", "--rho", "2", "-o", tmp_path / "out")
     assert err.splitlines()[-1].startswith(r"rankbounds: \x9b31mrun: ")
+
+
+CONTROL = ["\x00", "\x1b", "\x7f", "\x85", "\u2028", "\t", "\n", "\r"]
+
+
+class TestControlCharacters:
+    """In ids and names: formats for people show codes, formats for programs bring them back or refuse them."""
+
+    @pytest.fixture(params=CONTROL, ids=ascii)
+    def odd(self, request, tmp_path, monkeypatch):
+        """A character, with files of two topics and two runs that have it in every id and name."""
+        odd = request.param
+        monkeypatch.chdir(tmp_path)
+        for name, docs in (("a", "xyz"), ("b", "zx")):
+            rows = [
+                {"query_id": f"q{odd}{n}", "doc_id": f"{doc}{odd}d", "score": -at, "run": f"r{odd}{name}"}
+                for n in "12"
+                for at, doc in enumerate(docs)
+            ]
+            Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        judged = [
+            {"query_id": f"q{odd}{n}", "doc_id": f"{doc}{odd}d", "relevance": grade}
+            for n in "12"
+            for doc, grade in (("x", 1), ("z", int(n) - 1))
+        ]
+        Path("qrels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in judged))
+        return odd
+
+    @pytest.mark.parametrize("kind", ["table", "markdown", "latex", "html"])
+    def test_people_see_codes(self, odd, kind, command):
+        files = "qrels.jsonl", "a.jsonl", "b.jsonl"
+        for call in (
+            ["evaluate", *files, "-q", "-m", "AP"],
+            ["compare", *files, "-m", "AP"],
+            ["judge-next", *files, "--budget", "3"],
+            ["sample", *files, "--budget", "2"],
+            ["similarity", *files[1:], "-q"],
+            ["uncertainty", *files, "-m", "AP", "--q", "0.1"],
+            ["check", *files[1:], "--qrels", files[0]],
+        ):
+            for more in ([], ["--color", "always"]):
+                code, out, err = command(*call, "--format", kind, *more)
+                assert code == 0, err
+                left = re.sub(r"\x1b\[[012]m", "", out) if more else out
+                assert not [one for one in left + err if one in CONTROL and one not in "\n\t"], call
+        for call, path in ((["evaluate", "-m", "AP", "--format", kind], "out"), (["report", "-m", "AP"], "page.html")):
+            code, _, err = command(*call, *files, "-o", path)
+            assert code == 0, err
+            written = Path(path).read_text(encoding="utf-8")
+            assert not [one for one in written if one in CONTROL and one not in "\n\t"]
+
+    def test_the_codes_tell_ids_apart(self, odd, command):
+        out = command("evaluate", "qrels.jsonl", "a.jsonl", "-q", "-m", "AP")[1]
+        code = odd.encode("unicode_escape").decode("ascii")
+        assert f"r{code}a" in out
+        assert f"q{code}1" in out
+
+    @pytest.mark.parametrize("kind", ["json", "jsonl", "csv", "tsv", "parquet"])
+    def test_scores_come_back(self, odd, kind, command):
+        code, _, err = command("evaluate", "qrels.jsonl", "a.jsonl", "-q", "-m", "AP", "--raw", "-o", f"scores.{kind}")
+        if odd == "\0" and kind in ("csv", "tsv"):
+            assert (code, "cannot hold it" in err, Path(f"scores.{kind}").exists()) == (3, True, False)
+            return
+        assert code == 0, err
+        back = rb.read_scores(f"scores.{kind}")
+        assert (back.runs, sorted(back.query_ids)) == ([f"r{odd}a"], [f"q{odd}1", f"q{odd}2"])
+
+    def test_saved_scores_come_back(self, odd, command):
+        assert command("compare", "qrels.jsonl", "a.jsonl", "b.jsonl", "-m", "AP", "--save", "saved.json")[0] == 0
+        code, _, err = command(
+            "compare", "qrels.jsonl", "a.jsonl", "--baseline", "saved.json", "-m", "AP", "--baseline-run", f"r{odd}b"
+        )
+        assert code == 0, err
+
+    @pytest.mark.parametrize("ending", ["txt", "csv", "tsv", "jsonl"])
+    def test_judgments_and_runs_come_back_or_are_refused(self, odd, ending, command):
+        qrels, run = rb.read_qrels("qrels.jsonl"), rb.read_run("a.jsonl")
+        for call, read, expected in (
+            (["reduce", "qrels.jsonl", "--rate", "100"], rb.read_qrels, qrels.to_dict()),
+            (["bands", "a.jsonl", "--decimals", "3"], rb.read_run, run.to_dict()),
+            (["pool", "a.jsonl", "--depth", "9"], lambda path: rb.read_qrels(path).to_dict().keys(), qrels.to_dict()),
+        ):
+            path = f"{call[0]}.{ending}"
+            code, _, err = command(*call, "-o", path)
+            if code:
+                assert (code, "cannot hold it" in err, len(err.splitlines())) == (3, True, 1)
+                assert not Path(path).exists()
+                continue
+            back = read(path)
+            assert (back if call[0] == "pool" else back.to_dict()) == (
+                expected.keys() if call[0] == "pool" else expected
+            )
+        assert Path(f"reduce.{ending}").exists() == (
+            ending == "jsonl" or odd in "\x7f\x85\u2028" or (ending != "txt" and odd in "\x1b\t")
+        )
+
+    @pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "trec"])
+    def test_lists_of_what_to_judge_come_back_or_are_refused(self, odd, kind, command):
+        files = "qrels.jsonl", "a.jsonl", "b.jsonl"
+        for call in (["judge-next", *files, "--budget", "2"], ["sample", *files, "--budget", "2"]):
+            code, _, err = command(*call, "--format", kind, "--raw", "-o", "listed")
+            if code:
+                assert (code, "cannot hold it" in err, len(err.splitlines())) == (3, True, 1)
+                assert not Path("listed").exists()
+                continue
+            for topic, doc in listed_documents("listed"):
+                assert topic in (f"q{odd}1", f"q{odd}2")
+                assert doc in [f"{one}{odd}d" for one in "xyz"]
+
+    def test_lines_of_trec_eval_hold_whole_ids(self, odd, command):
+        code, out, err = command("trec_eval", "-q", "-m", "runid", "-m", "map", "qrels.jsonl", "a.jsonl")
+        if code:
+            assert (code, "cannot hold it" in err, out) == (3, True, "")
+            assert odd < " "
+        else:
+            assert [line.split("\t")[1] for line in out.split("\n")[:2]] == [f"q{odd}1", f"q{odd}2"]
+            assert odd not in command("trec_eval", "-m", "runid", "qrels.jsonl", "a.jsonl")[1].replace(
+                "\t", ""
+            ).replace("\n", "")
 
 
 DEMO_QRELS, DEMO_RUN = DATA / "qrels.txt", DATA / "runs" / "bm25.txt"

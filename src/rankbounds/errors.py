@@ -28,7 +28,21 @@ def readable(message: object) -> str:
     if text.isprintable():
         return text
     # Codes are longer than the characters that they stand for.
-    return _shortened("".join(map(_escaped, text)), LONGEST_SENTENCE)
+    return _shortened(coded(text), LONGEST_SENTENCE)
+
+
+_ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""What steers a terminal or turns the order of what is shown; newlines and tabs do neither."""
+
+
+def coded(text: str) -> str:
+    """The text on one line, with the code that Python has for each character that cannot be printed."""
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def without_acting(text: str) -> str:
+    """Lines of text with codes only for the characters that act on a terminal or a page."""
+    return _ACTING.sub(lambda found: _escaped(found[0]), text)
 
 
 def _shortened(text: str, longest: int) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rankbounds.errors import without_acting
+
 SHOWN_ROWS = 20
 """Of longer tables a notebook shows so many rows, and says how many more there are."""
 LONGEST_LINE = 24
@@ -25,10 +27,10 @@ _NOTE = "margin:.3em 0;max-width:60em;opacity:.85"
 
 
 def escaped(text: str) -> str:
-    """Text that cannot become markup."""
+    """Text that cannot become markup, nor hold what a page cannot."""
     from html import escape  # late: it brings along the names of all characters
 
-    return escape(text)
+    return escape(without_acting(text))
 
 
 class Markup(str):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.errors import DataError, coded
 from rankbounds.notebook import Bar, html_table, shown
 from rankbounds.terminal import laid_out, look
 
@@ -40,6 +41,8 @@ _LATEX_SPECIAL = str.maketrans(
 )
 _MARKDOWN_SPECIAL = re.compile(r"[\\|*`~$]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|(?<=\])\(")
 """Beside what HTML would read: whatever begins emphasis, code, mathematics, a link or a cell."""
+_ACTING_IN_JSON = re.compile(r"[\x7f-\x9f\u2028\u2029]")
+"""JSON allows these as they are; it has codes of its own for what comes before the blank."""
 _FORMULA_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -63,7 +66,7 @@ class Table:
 
     def text(self) -> str:
         """Columns lined up for a terminal, within its width where that is known (see ``rankbounds.terminal``)."""
-        header, *rows = ([_printable(cell) for cell in row] for row in (self.header, *self.rows))
+        header, *rows = ([coded(cell) for cell in row] for row in (self.header, *self.rows))
         return laid_out(header, rows, self.left, self.importance, self.strong)
 
     def markdown(self) -> str:
@@ -104,22 +107,17 @@ def in_markdown(cell: str) -> str:
     """The text such that Markdown shows it as it stands."""
     from html import escape
 
-    return _MARKDOWN_SPECIAL.sub(r"\\\g<0>", escape(_printable(cell), quote=False))
+    return _MARKDOWN_SPECIAL.sub(r"\\\g<0>", escape(coded(cell), quote=False))
 
 
 def in_latex(cell: str) -> str:
     """The text such that LaTeX shows it as it stands: no character commands, and hyphens stay hyphens."""
-    return _printable(cell).translate(_LATEX_SPECIAL).replace("--", "-{}-").replace("--", "-{}-")
+    return coded(cell).translate(_LATEX_SPECIAL).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def _not_an_argument(row: str) -> str:
     """The row such that LaTeX does not take its beginning for an argument of the end of the row above."""
     return f"{{{row[0]}}}{row[1:]}" if row.startswith(("[", "*")) else row
-
-
-def _printable(cell: str) -> str:
-    """The cell on one line, without characters that would steer a terminal."""
-    return "".join(character if character.isprintable() else "?" for character in cell)
 
 
 def number(value: float | None, digits: int | None = None) -> str:
@@ -187,8 +185,9 @@ def as_json(content: Any) -> Any:
 
 
 def json_of(content: Any, indent: int | None = None) -> str:
-    """The content as JSON that every program reads."""
-    return json.dumps(as_json(content), ensure_ascii=False, indent=indent, allow_nan=False)
+    """The content as JSON that every program reads, and in which no character acts on a terminal or ends a line."""
+    text = json.dumps(as_json(content), ensure_ascii=False, indent=indent, allow_nan=False)
+    return _ACTING_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str], *, raw: bool = False) -> str:
@@ -209,12 +208,9 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
 
 
 def render_columns(tables: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str], *, raw: bool = False) -> str:
-    """Tables one below the other as ``csv`` or ``tsv``, as ``render_rows`` writes them; a column is a list or an array.
-
-    Not by the csv module: that of Python 3.10 refuses text with a NUL.
-    """
+    """Tables one below the other as ``csv`` or ``tsv``, as ``render_rows`` writes them; columns are lists or arrays."""
     separator = "\t" if kind == "tsv" else ","
-    special = re.compile(f'[{separator}"\r\n]').search
+    special = re.compile(f'[{separator}"\r\n\0]').search
     known: dict[str, str] = {}  # names of runs, topics and measures come again and again
 
     def cell(value: Any) -> str:
@@ -241,4 +237,8 @@ def render_columns(tables: Iterable[Mapping[str, Any]], kind: str, fields: Seque
 
 def _cell(text: str, special: Callable[[str], Any]) -> str:
     """A cell of CSV or TSV, in quotes where something in it would end the cell or the row."""
-    return f'"{text.replace(chr(34), chr(34) * 2)}"' if special(text) else text
+    if not special(text):
+        return text
+    if "\0" in text:  # which is no text to those who read it
+        raise DataError(f'"{text}" holds a NUL character, and CSV and TSV cannot hold it. Write JSON.')
+    return f'"{text.replace(chr(34), chr(34) * 2)}"'

@@ -15,6 +15,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 
+from rankbounds.errors import without_acting
+
 GAP = "  "
 """What stands between columns."""
 ELLIPSIS = "…"
@@ -28,6 +30,7 @@ SCANT_SENTENCE = 16
 FULL = 110
 """Characters behind which a line of an explanation ends only because the next word found no room."""
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
+_OWN_STYLES = re.compile(r"(\x1b\[[012]m)")
 _TOKEN = re.compile(r"\[[^\[\]]{,60}\]\S*|\S+")
 """What is not split where a line is wrapped: a word, or an interval in brackets."""
 _EXPLAINED = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")
@@ -74,6 +77,12 @@ def bold(text: str) -> str:
 def faint(text: str) -> str:
     """The text in the background, where tables are styled."""
     return f"\x1b[2m{text}\x1b[0m" if look().styled else text
+
+
+def harmless(text: str) -> str:
+    """The text with codes for whatever would steer a terminal, but for our own styles where tables are styled."""
+    parts = _OWN_STYLES.split(text) if look().styled else [text]
+    return "".join(part if number % 2 else without_acting(part) for number, part in enumerate(parts))
 
 
 def cells(text: str) -> int:

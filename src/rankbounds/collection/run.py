@@ -335,7 +335,7 @@ def read_run(
     lines = formats.read(file, names, kind=kind, lenient=lenient, threads=threads)
     if not isinstance(lines, named_columns.Columns):
         return of_lines(lines, file, name)
-    tags = [] if lines.runs is None else lines.numbered_runs()[0]
+    tags = [] if lines.runs is None else lines.numbered_runs(one=True)[0]
     if len(tags) > 1:
         raise DataError(
             f'{file}: this table holds {len(tags)} runs ("{tags[0]}", "{tags[1]}", ...). Write a file for each, or '
@@ -495,5 +495,5 @@ def as_runs_of_table(given: Any, name: str = "run", columns: Mapping[str, str] |
         own_pairs = pairs.take(rows).without_unused_topics()
         own_pairs.reject_repeats("Keep one entry for each document.")
         ranks = None if table.ranks is None else table.ranks[rows]
-        runs.append(_run_with_ranks(tag or name, own_pairs, score[rows], ranks))
+        runs.append(_run_with_ranks(tag, own_pairs, score[rows], ranks))
     return runs

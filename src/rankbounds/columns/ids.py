@@ -86,7 +86,7 @@ def _text_of_id(value: Any, what: str, place: Callable[[int], Place], row: int) 
             return bytes(value).decode("utf-8")
         except UnicodeDecodeError:
             raise _no_id(value, "is not UTF-8", what, place(row)) from None
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or (_is_float(value) and value != value):
+    if is_missing(value):
         raise _no_id(value, "is empty", what, place(row))
     kind = "a floating-point number" if _is_float(value) else f"of the type {type(value).__name__}"
     raise _no_id(value, f"is {kind}", what, place(row))
@@ -94,6 +94,11 @@ def _text_of_id(value: Any, what: str, place: Callable[[int], Place], row: int) 
 
 def _is_float(value: Any) -> bool:
     return isinstance(value, float | np.floating)
+
+
+def is_missing(value: Any) -> bool:
+    """Does a frame say with this that there is no value?"""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (_is_float(value) and value != value)
 
 
 def _no_id(value: Any, problem: str, what: str, place: Place) -> DataError:

@@ -16,7 +16,7 @@ from rankbounds.commands.progress import cleared
 from rankbounds.commands.progress import progress_on_terminal as progress_on_terminal
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
 from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
-from rankbounds.terminal import Look, lines_that_fit, look
+from rankbounds.terminal import Look, harmless, lines_that_fit, look
 
 FILES_READ = (
     "qrels", "runs", "run_file", "a", "b", "trec_output", "against", "baseline", "restrict", "groups", "ties_key",
@@ -171,7 +171,14 @@ def write_rows(options: argparse.Namespace, rows: Iterable[Mapping[str, Any]], f
 
 
 def write_text(options: argparse.Namespace, text: str) -> None:
-    """To the file asked for, or to standard output; of text for people, no line is wider than the terminal."""
+    """To the file asked for, or to standard output.
+
+    Of text for people, no line is wider than the terminal, and no character of an id or a name acts on it.
+    """
+    from rankbounds.tables import TABLE_FORMATS
+
+    if getattr(options, "format", None) in TABLE_FORMATS:
+        text = harmless(text)
     if options.output:
         with writing(options.output) as out:
             out.write(text)

@@ -25,7 +25,7 @@ from rankbounds.files.formats import pair_of_names, recognised
 from rankbounds.files.named_columns import QRELS_COLUMNS, Columns, find_column, found_columns
 from rankbounds.files.opening import text_of
 from rankbounds.files.pair_files import decimal, shown, unheld_by_table, unheld_by_trec
-from rankbounds.files.writing import clear_copies, writing
+from rankbounds.files.writing import check_writable, clear_copies, writing
 
 Pair = tuple[str, str]
 """A query id and a document id."""
@@ -202,6 +202,7 @@ class JudgmentFile:
         self.path = Path(path)
         self._formats, self._columns, self._source = formats, columns, source
         self.load()
+        check_writable(self.path, "Use --read-only to look at the report.")
 
     # ---- reading ----
 

@@ -28,7 +28,7 @@ from rankbounds.files import (
     trec,
 )
 from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns
-from rankbounds.files.opening import Text, format_ending, is_pipe, read_content, read_content_unless
+from rankbounds.files.opening import PARQUET_MAGIC, Text, format_ending, is_pipe, read_content, read_content_unless
 from rankbounds.files.trec import TrecLines
 
 IN_JSON: dict[str, ModuleType] = {
@@ -95,13 +95,13 @@ def _read(
         return _by_module(ir_datasets, "ir_datasets", names)(path.removeprefix(ir_datasets.PREFIX))
     if kind is None:
         of_parts = os.path.isdir(path) and parquet.is_parquet(path, names)
-        content = None if of_parts else read_content_unless(path, parquet.MAGIC, threads)
+        content = None if of_parts else read_content_unless(path, PARQUET_MAGIC, threads)
     else:
         in_place = kind == "parquet" and os.path.exists(path) and not is_pipe(path)
         content = None if in_place else read_content(path, threads)
     if content is None:
         return parquet.read_parquet(path, names)
-    if kind == "parquet" or (kind is None and content.starts_with(parquet.MAGIC)):  # compressed, or from a pipe
+    if kind == "parquet" or (kind is None and is_pipe(path) and content.starts_with(PARQUET_MAGIC)):
         return parquet.read_parquet(content.name, names, content.tobytes())
     text = content.text()
     if kind is None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.decimals import finite_numbers, whole_numbers
-from rankbounds.columns.ids import Ids
+from rankbounds.columns.ids import Ids, is_missing
 from rankbounds.columns.native.dicts import ids_and_numbers
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place, UsageError, did_you_mean
@@ -25,6 +25,8 @@ DOC_NAMES = ("doc_id", "docno", "corpus-id", "corpus_id", "doc-id", "docid", "pi
 RUN_NAMES = ("run", "run_id", "system", "tag")
 """Which run a row is of, in a table of several."""
 RANK_NAMES = ("rank",)
+NO_RUN, NAME_THE_RUN = "a row has no run", "Name its run, leave such rows out, or drop the column."
+"""What is wrong with a row of no run in a table that tells runs apart, and what to do."""
 POSITION_NAMES = ("doc position", "position", "rank")
 """Where a document stands, in tables that have no scores."""
 SOURCE_NAMES = ("source",)
@@ -114,6 +116,8 @@ class Columns:
     """Is it known that no pair stands twice?"""
     runs: Any = None
     """Which run each row belongs to, where the table says so."""
+    run_name: str = "run"
+    """What the column of runs is called in messages."""
     subtopics: Any = None
     """What each document is judged for, where the table says so."""
     importance: Sequence[Any] | None = None
@@ -137,6 +141,7 @@ class Columns:
         before: int = 0,
         names: tuple[str, str] | None = None,
         rank_name: str = "rank",
+        run_name: str = "run",
     ) -> Columns:
         """From any columns; their lengths must agree. ``names`` are those of the columns of ids, for messages."""
         queries, docs, numbers = _sized(query_ids), _sized(doc_ids), _sized(values)
@@ -167,18 +172,26 @@ class Columns:
             None if stated is None else _whole(stated, rank_name, where),
             label_sources,
             runs=runs,
+            run_name=run_name,
         )
 
     def __len__(self) -> int:
         return len(self.docs)
 
-    def numbered_runs(self) -> tuple[list[str], Ints]:
-        """The names of the runs in the order of their first row, and the number of each row's run."""
+    def numbered_runs(self, *, one: bool = False) -> tuple[list[str], Ints]:
+        """The names of the runs in the order of their first row, and the number of each row's run.
+
+        A row that names none is an error. Where all rows are of ``one`` run, none of them need name it.
+        """
         ids = self.runs
         if not isinstance(ids, Ids):
-            ids = Ids.of(["" if name is None else str(name) for name in self.runs])
-        names, number = ids.codes(ids.hashes())
-        return [name.decode("utf-8", "surrogateescape") for name in names], number
+            ids = Ids.of(["" if is_missing(name) else str(name) for name in self.runs])
+        encoded, number = ids.codes(ids.hashes())
+        names = [name.decode("utf-8", "surrogateescape") for name in encoded]
+        if "" in names and not (one and len(names) == 1):
+            row = int(np.flatnonzero(number == names.index(""))[0])
+            raise DataError(self.source.place(row), f'{NO_RUN} (column "{self.run_name}").', NAME_THE_RUN)
+        return names, number
 
     def checked(self) -> tuple[Pairs, Floats]:
         """Pairs and finite values, or an error that names the first row that has none."""
@@ -483,6 +496,7 @@ def of_columns(table: Mapping[str, Any], names: ColumnNames, source: str, before
         before=before,
         names=(query, doc),
         rank_name=rank or "rank",
+        run_name=run or "run",
     )
     if subtopic is None and stratum is None:
         return columns

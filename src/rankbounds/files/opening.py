@@ -28,6 +28,8 @@ _ENDINGS = frozenset(
 """Of files of runs and labels; whatever else stands behind a point may be a part of the name."""
 _PIECE_BYTES = 1 << 24
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+PARQUET_MAGIC = b"PAR1"
+"""With these bytes a Parquet file begins."""
 
 
 def _files_in(folder: str) -> list[str]:
@@ -229,6 +231,9 @@ def _checked(name: str, buffer: Bytes, size: int, before: int = 0) -> Text:
     if begin == end:
         raise DataError(name, "the file is empty.")
     if holds_nul(buffer, begin, end):
+        if buffer[begin : begin + len(PARQUET_MAGIC)].tobytes() == PARQUET_MAGIC:
+            remedy = "Decompress it if it is compressed, and name no other format for it."
+            raise DataError(name, "this is Parquet where text is expected.", remedy)
         raise DataError(name, "this is not a text file (it holds NUL bytes).", "Give plain text in UTF-8.")
     if buffer[end - 1] != ord("\n"):
         buffer[end] = ord("\n")

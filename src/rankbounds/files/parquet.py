@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.errors import DataError
 from rankbounds.files.named_columns import ColumnNames, Columns, of_object, wanted_columns
+from rankbounds.files.opening import PARQUET_MAGIC
 
 if TYPE_CHECKING:
     import polars
-
-MAGIC = b"PAR1"
-"""With these bytes a Parquet file begins."""
 
 
 def is_parquet(path: str, names: ColumnNames) -> bool:
@@ -32,7 +30,7 @@ def is_parquet(path: str, names: ColumnNames) -> bool:
         if not os.path.isfile(path):
             return False
         with open(path, "rb") as file:
-            return file.read(4) == MAGIC
+            return file.read(4) == PARQUET_MAGIC
     except OSError:
         return False  # whoever reads the file next says what is wrong
 

@@ -16,8 +16,7 @@ from typing import Any
 
 from rankbounds.errors import DataError, Place
 from rankbounds.files import json_text
-from rankbounds.files.opening import read_content
-from rankbounds.files.parquet import MAGIC
+from rankbounds.files.opening import PARQUET_MAGIC, read_content
 from rankbounds.files.score_tables import ALL, TEXT_ROWS, read_score_table
 
 Printed = dict[tuple[str, str], str]
@@ -42,7 +41,7 @@ def stated(text: str) -> Printed | None:
 def read_reported(path: str | os.PathLike[str], is_measure: IsMeasure) -> Printed:
     """The scores in a file that another tool wrote for one run."""
     read = read_content(os.fspath(path))
-    if read.starts_with(MAGIC):
+    if read.starts_with(PARQUET_MAGIC):
         return _of_table(os.fspath(path), is_measure)
     text = read.text()
     content = text.tobytes().decode("utf-8", "replace")

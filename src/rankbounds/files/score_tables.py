@@ -20,8 +20,8 @@ from rankbounds.errors import DataError, Place
 from rankbounds.files import json_text
 from rankbounds.files.frame_columns import listed_values
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
-from rankbounds.files.opening import STANDARD_INPUT, Content, plain_name, read_content
-from rankbounds.files.parquet import MAGIC, read_frame
+from rankbounds.files.opening import PARQUET_MAGIC, STANDARD_INPUT, Content, plain_name, read_content
+from rankbounds.files.parquet import read_frame
 from rankbounds.tables import without_apostrophe
 
 ALL = "all"
@@ -95,7 +95,7 @@ def read_score_table(
     content = read_content(path)
     table = ScoreTable(content.name, name or _name_of(path))
     of_matrix = name or (table.name if is_measure(table.name) else SCORE)
-    if content.starts_with(MAGIC):
+    if content.starts_with(PARQUET_MAGIC):
         frame = read_frame(path, content.tobytes() if path == STANDARD_INPUT else None)
         header = list(map(str, frame.columns))
         rows = ((Place(table.file, row=number), row) for number, row in enumerate(frame.iter_rows(), 1))

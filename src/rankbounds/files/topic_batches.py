@@ -102,11 +102,6 @@ class LargeFile:
             return
         with stream(self.path) as file:
             start = file.read(1 << 16)
-        if start.startswith(parquet.MAGIC):
-            raise UsageError(
-                f"{self.path}: only TREC files and Parquet can be read in pieces, and this is Parquet "
-                "that was compressed once more. Decompress it, or evaluate in memory (--engine local)."
-            )
         kind = recognised(text_of(self.path, start), self.path)
         if kind != "trec":
             raise UsageError(

@@ -7,6 +7,7 @@ its owner and its other names.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -32,6 +33,7 @@ def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = Fa
                 yield out
         else:
             target = os.path.realpath(name)
+            _reject_read_only(target)
             with _copy_beside(target, durable) as copy, open(copy, mode, closefd=False, **text) as out:  # type: ignore[call-overload]
                 yield out
     except BrokenPipeError:
@@ -47,6 +49,22 @@ def reject_compressed(name: str) -> None:
     ending = os.path.splitext(name)[1].lower()
     if ending in ENDINGS.values():
         raise UsageError(f"{name}: what is written here is not compressed; leave out {ending}.")
+
+
+def check_writable(path: str | os.PathLike[str], remedy: str) -> None:
+    """An error, before anything is written, where a file or the folder around it may only be read."""
+    target = os.path.realpath(path)
+    try:
+        _reject_read_only(os.path.dirname(target))
+        _reject_read_only(target)
+    except PermissionError as error:
+        raise DataError(os.fspath(path), f"cannot be written ({error.strerror}).", remedy) from None
+
+
+def _reject_read_only(target: str) -> None:
+    """A copy could stand in for a file that may only be read: whoever asked for that mode did not want it replaced."""
+    if os.path.exists(target) and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:

@@ -17,8 +17,9 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.gains import GainRule, gain_rule
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
-from rankbounds.errors import UsageError, did_you_mean, warn
+from rankbounds.errors import DataError, UsageError, coded, did_you_mean, warn
 from rankbounds.evaluation.run_notes import some
+from rankbounds.files.pair_files import shown, unheld_by_trec
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.averaged_discounted_gain import RnDCG
 from rankbounds.measures.facts import Total
@@ -145,18 +146,28 @@ def lines(
             "trec_eval 10 ends with an error here; with -c they count as 0.",
         )
     if per_topic:
-        shown = [base for base in PRINTED if base in asked and base not in OF_ALL_TOPICS]
-        places = {base: [place for place, entry in enumerate(scored.entries) if entry.base == base] for base in shown}
+        _reject_unheld(scored.topics)
+        printed = [base for base in PRINTED if base in asked and base not in OF_ALL_TOPICS]
+        places = {base: [place for place, entry in enumerate(scored.entries) if entry.base == base] for base in printed}
         for topic, row, string in zip(scored.topics, scored.value.tolist(), scored.relstrings, strict=True):
-            for base in shown:
+            for base in printed:
                 if base == "relstring":
                     yield f"{_name(base, asked[base]):<22}\t{topic}\t'{string}'\n"
                 yield from (_line(scored.entries[place], topic, row[place]) for place in places[base])
     if summary:
         if "runid" in asked:
-            yield f"{'runid':<22}\tall\t{run.name}\n"
+            yield f"{'runid':<22}\tall\t{coded(run.name)}\n"
         for entry, value in zip(scored.entries, scored.summary, strict=True):
             yield _line(entry, "all", value)
+
+
+def _reject_unheld(topics: Sequence[str]) -> None:
+    """Reject topics, read from tables, whose ids would end a field or a line."""
+    for topic in topics:
+        reason = unheld_by_trec(topic.replace(" ", "_"))  # fields end at tabs alone
+        if reason:
+            other = 'Use "rankbounds evaluate --format json".'
+            raise DataError(f"The topic id {shown(topic)} {reason}, and lines of trec_eval cannot hold it. {other}")
 
 
 def _line(entry: Entry, topic: str, value: float) -> str:

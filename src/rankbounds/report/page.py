@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 from pathlib import Path
 from typing import Any
+
+from rankbounds.notebook import escaped
 
 HERE = Path(__file__).parent
 DRAWING = ("elements", "figures", "tables")
@@ -47,10 +48,10 @@ def _assembled(body: str, script: str, content: dict[str, Any], more_policy: str
     # Only the script that belongs here may run, whatever else found its way into the file.
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'{more_policy}"
     parts = {
-        "{{policy}}": html.escape(policy),
-        "{{title}}": html.escape(content["title"]),
+        "{{policy}}": escaped(policy),
+        "{{title}}": escaped(content["title"]),
         "{{style}}": _text("page.css"),
-        "{{summary}}": "\n".join(f"<li>{html.escape(sentence)}</li>" for sentence in content["summary"]),
+        "{{summary}}": "\n".join(f"<li>{escaped(sentence)}</li>" for sentence in content["summary"]),
         "{{body}}": _text(body),
         "{{data}}": embedded(content),
         "{{script}}": script,

@@ -68,7 +68,7 @@ def judges(
     lenient: bool = False,
     **assumptions: Any,
 ) -> Judges:
-    """Hold labels, say of language models, against trusted ones: may I trust this judge?
+    """Compare labels, such as those of language models, with trusted ones, and say whether they can replace them.
 
     Parameters
     ----------

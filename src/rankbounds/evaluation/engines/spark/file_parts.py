@@ -192,7 +192,7 @@ class ParquetPart:
         if columns.runs is None:
             yield self.run if self.run is not None else self.name, Run(self.name, pairs, score, lambda: ranks)
             return
-        tags, number = columns.numbered_runs()
+        tags, number = columns.numbered_runs(one=self.run is not None)
         if self.run is not None:
             yield self._one_run(tags), Run(self.name, pairs, score, lambda: ranks)
             return
@@ -213,22 +213,20 @@ class ParquetPart:
         return self.run
 
     def _check_named(self, tag: str, place: Any) -> None:
-        problem = not_named(tag or None, self.expected)
-        if problem:
-            raise DataError(place, f"{problem}.")
+        if self.expected is not None and tag not in self.expected:
+            raise DataError(place, f"{not_named(tag)}.", NAME_IT_TOO)
 
 
 def _given(ranks: Any) -> Any:
     return lambda: ranks
 
 
-def not_named(tag: str | None, expected: tuple[str, ...] | None) -> str:
-    """What is wrong with a row of this run; empty: nothing."""
-    if tag is None:
-        return "a row has no run: name it, or leave such rows out"
-    if expected is not None and tag not in expected:
-        return f'a row is of the run "{tag}", which "names" does not name: name it too, or leave its rows out'
-    return ""
+NAME_IT_TOO = "Name it too, or leave its rows out."
+
+
+def not_named(tag: str) -> str:
+    """What is wrong with a row of a run that is none of those expected."""
+    return f'a row is of the run "{tag}", which "names" does not name'
 
 
 @dataclass(frozen=True)

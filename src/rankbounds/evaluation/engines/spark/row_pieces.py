@@ -13,10 +13,11 @@ from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError
 from rankbounds.evaluation.engines.spark.arrow_columns import bytes_of, gathered, lengths_of
-from rankbounds.evaluation.engines.spark.file_parts import PIECE_ROWS, Pieces, not_named, same_layout
+from rankbounds.evaluation.engines.spark.file_parts import NAME_IT_TOO, PIECE_ROWS, Pieces, not_named, same_layout
 from rankbounds.evaluation.engines.spark.packed_rows import RunKey
 from rankbounds.files import trec
 from rankbounds.files.compression import decompressed
+from rankbounds.files.named_columns import NAME_THE_RUN, NO_RUN
 from rankbounds.files.opening import text_of
 
 PiecesOfBatches = Callable[[Iterator[Any]], Pieces]
@@ -32,13 +33,14 @@ def pieces_of_rows(
     ``key`` the column ``run`` says of which run a row is, and it must be one of those ``expected``, if they are given.
     """
 
-    def reject(table: Any, bad: Flags, column: str, problem: str) -> None:
+    def reject(table: Any, bad: Flags, column: str, problem: str, remedy: str = "") -> None:
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
             inside = ", ".join(
                 f"{own}={table.column(name)[row].as_py()!r}" for name, own in called.items() if name != "run"
             )
-            raise DataError(place, f'{problem} (column "{called.get(column, column)}"). The row has {inside}.')
+            problem = f'{problem} (column "{called.get(column, column)}"). The row has {inside}.'
+            raise DataError(place, problem, remedy)
 
     def reject_nulls(table: Any, column: str, problem: str) -> None:
         if table.column(column).null_count:
@@ -66,13 +68,14 @@ def pieces_of_rows(
             if key is not None:
                 yield key, Run(place, pairs, value, _given(ranks))
                 continue
-            reject_nulls(table, "run", not_named(None, expected))
+            unnamed = table.column("run").is_null().to_numpy().astype(bool) | (lengths_of(table, "run") == 0)
+            reject(table, unnamed, "run", NO_RUN, NAME_THE_RUN)
             of_run = Ids.of_bytes(bytes_of(table, "run"), lengths_of(table, "run"))
             tags, number = of_run.codes(of_run.hashes())
             for own, tag in enumerate(tag.decode("utf-8", "surrogateescape") for tag in tags):
                 rows = np.flatnonzero(number == own)
-                problem = not_named(tag, expected)
-                reject(table, (number == own) & bool(problem), "run", problem)
+                if expected is not None and tag not in expected:
+                    reject(table, number == own, "run", not_named(tag), NAME_IT_TOO)
                 mine = None if ranks is None else ranks[rows]
                 yield tag, Run(f'run "{tag}"', pairs.take(rows).without_unused_topics(), value[rows], _given(mine))
 
