@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -53,33 +54,8 @@ class Assumptions:
 
     Parameters
     ----------
-    ties : str, default "trec"
-        How documents of equal score are ranked: ``"trec"`` (document id down, as trec_eval), ``"run"`` (line order,
-        scores ignored), ``"line"`` (line order among equal scores), ``"rank"`` (stated rank), ``"docid"`` (document id
-        up), ``"key"`` (rising value of ``ties_key``), ``"best"``, ``"worst"``, ``"expected"`` (mean over all orders).
-    unjudged : str or UnjudgedRule, default "nonrelevant"
-        What unjudged documents count for: ``"nonrelevant"``, ``"relevant"``, ``"condensed"`` (they are left out),
-        ``"expected"`` (relevant with the probability ``q``).
-    bounds : str, default "unjudged"
-        What ``low`` and ``high`` cover: ``"unjudged"`` documents, ``"ties"``, ``"both"``, or ``"none"``.
-    gain : str, mapping or GainRule, optional
-        What grades are worth: ``"linear"`` (the grade; default), a table like ``"1=3,2=9"`` or ``{1: 3, 2: 9}``, or one
-        that names the words that judgments have for grades, ``"S=3,A=2,B=1"``.
-    topics : str, default "judged"
-        ``"judged"`` scores every judged topic, one that a run lacks as an empty list; ``"shared"`` only those that the
-        run has.
-    score_precision : str, default "double"
-        Scores are compared in ``"double"`` or, as trec_eval 9 does, in ``"single"`` precision.
-    ties_key : mapping or path, optional
-        ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
-    q : float, optional
-        The probability that an unjudged document is relevant, with ``unjudged="expected"``.
-    open : str, default "retrieved"
-        Which unjudged documents bounds cover: those that were ``"retrieved"``, or those of the whole ``"collection"``,
-        relevant documents that nobody retrieved among them.
-    most_relevant : int, optional
-        With ``open="collection"``: how many relevant documents a topic may have in the whole collection, those that
-        are known among them. A topic that knows more has no others; without this limit there may be any number.
+    ties, unjudged, bounds, gain, topics, score_precision, ties_key, q, open, most_relevant
+        As in ``evaluate``; ``unjudged`` may be a rule of its own (``UnjudgedRule``).
 
     Examples
     --------
@@ -379,7 +355,5 @@ def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
         return worst_best[1] - worst_best[0]
 
 
-ASSUMPTIONS = (
-    "ties", "ties_key", "unjudged", "q", "bounds", "gain", "topics", "score_precision", "open", "most_relevant"
-)  # fmt: skip
+ASSUMPTIONS = tuple(signature(Assumptions).parameters)
 """The arguments of ``evaluate`` that say how rankings are looked at."""

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import eq
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.gains import GainRule
-from rankbounds.collection.inputs import Formats, Reading, RunToRead
+from rankbounds.collection.inputs import RunToRead
 from rankbounds.collection.repeated_runs import RepeatedRuns
 from rankbounds.collection.run import Run, as_run
-from rankbounds.columns.native import worth_starting
 from rankbounds.columns.native.dicts import dict_of_rows
 from rankbounds.columns.pairs import Pairs
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, score_runs
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames, score_runs
+from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.score_sheet import blaming_judgments, joining
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
@@ -29,6 +28,9 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Values = tuple[float, ...]
 Ranked = tuple[list[str], Ints, Iterable[Rankings]]
@@ -83,36 +85,13 @@ class Evaluator:
     [[[0.75, 0.75]]]
     """
 
-    def __init__(
-        self,
-        qrels: Any,
-        measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
-        *,
-        ties: str = "trec",
-        ties_key: Any = None,
-        unjudged: str = "nonrelevant",
-        q: float | None = None,
-        bounds: str = "unjudged",
-        gain: str | Mapping[Any, float] | GainRule | None = None,
-        topics: str = "judged",
-        score_precision: str = "double",
-        open: str = "retrieved",  # noqa: A002 (the word that users have for it)
-        most_relevant: int | None = None,
-        labels: str | Sequence[str] | None = None,
-        formats: Formats | None = None,
-        columns: Mapping[str, str] | None = None,
-        lenient: bool = False,
-        threads: int | None = None,
-    ) -> None:
-        assumptions = Assumptions(
-            ties, unjudged, bounds, gain, topics, score_precision, ties_key, q=q, open=open, most_relevant=most_relevant
-        )
+    @shows_options(Options)
+    def __init__(self, qrels: Any, measures: MeasureNames = DEFAULT_MEASURES, **options: Unpack[Options]) -> None:
+        assumptions, self._reading = chosen_options(options, threads=None)
         chosen = parse_measures(measures)
         assumptions.check(chosen)
-        workers = threads or worth_starting()
-        self._reading = Reading(formats, labels, columns, lenient, workers, assumptions.gain)
         facts = TopicFacts(self._reading.judgments(qrels), assumptions.gain)
-        self._prepared = PreparedScoring(facts, chosen, assumptions, self._reading.run, workers)
+        self._prepared = PreparedScoring(facts, chosen, assumptions, self._reading.run, self._reading.threads)
         self._names = list(map(str, chosen))
 
     @property

@@ -19,7 +19,7 @@ from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
 from rankbounds.measures.judged import Judged
-from rankbounds.rankings.join import Joined, join
+from rankbounds.rankings.join import Joined, empty_rankings, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
@@ -142,6 +142,10 @@ class ScoreSheet:
         """Score the rankings of these slices. Their topics differ, so that threads never write to the same cells."""
         for _ in in_threads(self._score, slices, threads):
             pass
+
+    def fill_empty(self, topics: Ints, facts: TopicFacts) -> None:
+        """Score a list without documents for each of these topics."""
+        self.fill([lambda: [empty_rankings(topics, facts)]])
 
     def _score(self, compute: Callable[[], list[Rankings]]) -> None:
         for rankings in compute():

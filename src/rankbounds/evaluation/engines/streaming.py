@@ -8,21 +8,20 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import Formats, Reading, RunToRead
+from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.run import Run, of_lines
 from rankbounds.columns.ids import Ids
-from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, fractions_lost, gathered
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames, fractions_lost, gathered
+from rankbounds.evaluation.options import Options, chosen_options
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.formats import pair_of_names
@@ -32,10 +31,12 @@ from rankbounds.files.opening import STANDARD_INPUT, expand, plain_name
 from rankbounds.files.scratch import scratch_folder
 from rankbounds.files.topic_batches import LargeFile, MixedTopicsError, Piece
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.join import empty_rankings, no_topic_judged, slices_of
+from rankbounds.rankings.join import no_topic_judged, slices_of
 from rankbounds.rankings.preparation import Preparation
-from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 MEMORY = 512 << 20
 """How many bytes to use, about, where nothing is said."""
@@ -48,18 +49,13 @@ QRELS_SHARE = 8
 def evaluate(
     qrels: str | os.PathLike[str],
     runs: Any,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: MeasureNames = DEFAULT_MEASURES,
     *,
     memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
-    labels: str | Sequence[str] | None = None,
-    formats: Formats | None = None,
-    columns: Mapping[str, str] | None = None,
-    lenient: bool = False,
-    threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
     preparation: Preparation | None = None,
-    **assumptions: Any,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[Options],
 ) -> Scores:
     """As ``rankbounds.evaluation.evaluate`` for files, with about ``memory`` bytes (``"512M"``) held at a time.
 
@@ -69,25 +65,22 @@ def evaluate(
     together with every run. What must fit in memory always: the largest topic, the scores (24 bytes for each run, topic
     and measure, 48 where any has a residual), and some 100 bytes for each topic.
     """
-    decided = Assumptions(**assumptions)
+    assumptions, reading = chosen_options(options, threads=None)
     chosen = parse_measures(measures)
-    decided.check(chosen, in_memory=False)
+    assumptions.check(chosen, in_memory=False)
     budget = memory_bytes(memory)
-    workers = threads or worth_starting()
-
-    reading = Reading(formats, labels, columns, lenient, workers, decided.gain)
-    kind = pair_of_names(formats)[1]
+    kind = pair_of_names(reading.formats)[1]
     if kind not in (None, "trec", "parquet"):
         raise UsageError(f'Runs in the format "{kind}" cannot be read in pieces: only TREC files and Parquet can.')
 
     def large(path: str, names: ColumnNames) -> LargeFile:
-        return LargeFile(path, names, max(1 << 12, budget // PIECE_SHARE), lenient, workers)
+        return LargeFile(path, names, max(1 << 12, budget // PIECE_SHARE), reading.lenient, reading.threads)
 
     judgments = large(_path(qrels, "Judgments"), QRELS_COLUMNS)
     named = list(_named_files(runs))
-    several = [large(path, RUN_COLUMNS.renamed(columns)) for _, path in named]
+    several = [large(path, RUN_COLUMNS.renamed(reading.columns)) for _, path in named]
     whole = judgments.path != STANDARD_INPUT and judgments.size(budget // QRELS_SHARE) < budget // QRELS_SHARE
-    if not whole and (labels or columns or formats):
+    if not whole and (reading.labels or reading.columns or reading.formats):
         raise UsageError(
             f"{judgments.path}: labels, columns and formats are for judgments that fit into memory. Allow more memory."
         )
@@ -96,19 +89,18 @@ def evaluate(
             judgments,
             several,
             chosen,
-            decided,
+            assumptions,
             reading,
             preparation or Preparation(),
             [name for name, _ in named],
             folder,
-            workers,
             progress or (lambda *_: None),
         )
         stream.check(whole)
         scores = stream.whole_judgments() if whole else stream.split_judgments()
     for message in [
         *scores.warnings(),
-        *decided.more_known_words([scores.query_ids[topic] for topic in sorted(stream.knowing_more)]),
+        *assumptions.more_known_words([scores.query_ids[topic] for topic in sorted(stream.knowing_more)]),
         *fractions_lost(stream.grades, chosen, stream.distinct),
     ]:
         warn(message)
@@ -209,7 +201,6 @@ class _Stream:
     given: Sequence[str | None]
     """The names that the user gave to runs."""
     scratch: Path
-    threads: int
     progress: Callable[[int, int], None]
     grades: Floats = field(default_factory=lambda: np.empty(0))
     distinct: bool = False
@@ -327,13 +318,13 @@ class _Stream:
             seen.unknown += [run.query_ids[number] for number in np.flatnonzero(topic < 0).tolist()]
             chosen = self.assumptions
             slices = slices_of(run, facts, topic, chosen.order, chosen.score_precision, chosen.ties_key)
-            sheet.fill(slices, self.threads)
+            sheet.fill(slices, self.reading.threads)
             emptied = topic[(topic >= 0) & (np.bincount(run.pairs.topic, minlength=topic.size) == 0)]
             if emptied.size:  # every document of these lists was left out before
-                sheet.fill([partial(_empty, emptied, facts)])
+                sheet.fill_empty(emptied, facts)
         absent = np.flatnonzero(~met)
         if self.assumptions.topics == "judged" and absent.size:
-            sheet.fill([lambda: [empty_rankings(absent, facts)]])
+            sheet.fill_empty(absent, facts)
         seen.missing.append(absent if places is None else places[absent])
         return sheet
 
@@ -383,10 +374,6 @@ class _Stream:
         ]
         given = [name is not None for name in self.given]
         return gathered(named, places, query_ids, self.measures, self.assumptions, facts, without_relevant, given)
-
-
-def _empty(topics: Ints, facts: TopicFacts) -> list[Rankings]:
-    return [empty_rankings(topics, facts)]
 
 
 def _run_of(piece: Piece, path: str) -> Run:
