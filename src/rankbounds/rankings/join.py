@@ -161,11 +161,10 @@ def slices_of(
 
     def compute(rows: slice | Ints) -> list[Rankings]:
         lists = None if kernel is None else kernel.ranked(rows, keep_rows, keep_judgments)
-        if lists is None:
-            return _rankings_of_slice(
-                run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
-            )
-        return in_batches(lists, facts)
+        if lists is not None:
+            return in_batches(lists, facts)
+        found = LookedUp.of(run, rows, facts, topic_in_qrels, keep_rows, keep_judgments)
+        return found.ranked(run.score[rows], order, precision, tie_key)
 
     return [partial(compute, rows) for rows in run.pairs.topic_slices()]
 
@@ -200,22 +199,6 @@ def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, kee
         row=np.full((topics.size, 1), -1) if keep_rows else None,
         judgment=np.full((topics.size, 1), BEYOND) if keep_judgments else None,
     )
-
-
-def _rankings_of_slice(
-    whole: Run,
-    rows: slice | Ints,
-    facts: TopicFacts,
-    topic_in_qrels: Ints,
-    order: Order,
-    precision: Precision,
-    tie_key: TieKey | None,
-    keep_rows: bool,
-    keep_judgments: bool,
-) -> list[Rankings]:
-    """The rankings of the topics in these rows, which stand together topic by topic."""
-    found = LookedUp.of(whole, rows, facts, topic_in_qrels, keep_rows, keep_judgments)
-    return found.ranked(whole.score[rows], order, precision, tie_key)
 
 
 @dataclass(frozen=True)
