@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -29,8 +29,8 @@ from rankbounds.rankings.unjudged import UnjudgedRule
 
 Topics: TypeAlias = Literal["judged", "shared"]
 BOUNDS = ("unjudged", "ties", "both", "none")
-TOPICS = ("judged", "shared")
-PRECISIONS = ("double", "single")
+TOPICS = get_args(Topics)
+PRECISIONS = get_args(Precision)
 OPEN = ("retrieved", "collection")
 CHOICES = {"ties": TIE_RULES, "bounds": BOUNDS, "topics": TOPICS, "score_precision": PRECISIONS, "open": OPEN}
 """What may be said, by the name of the argument."""
@@ -108,7 +108,9 @@ class Assumptions:
         for name, value in decided.items():
             object.__setattr__(self, name, value)
         for name, known in CHOICES.items():
-            _reject_unknown(name, decided[name], known)
+            if decided[name] not in known:
+                hint, what = did_you_mean(str(decided[name]), list(known)), name.replace("_", " ")
+                raise UsageError(f'There is no choice "{decided[name]}" for {what}.{hint} Known: {", ".join(known)}.')
         if (self.ties == "key") != (self.ties_key is not None):
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
         self._check_what_is_open()
@@ -149,8 +151,7 @@ class Assumptions:
         """The numbers of topics that know more relevant documents than there should be at most."""
         if self.most_relevant is None:
             return []
-        more: list[int] = np.flatnonzero(facts.relevant(1.0) > self.most_relevant).tolist()
-        return more
+        return [int(topic) for topic in np.flatnonzero(facts.relevant(1.0) > self.most_relevant)]
 
     def more_known(self, facts: TopicFacts) -> list[str]:
         """A sentence on those topics, if there are any."""
@@ -204,8 +205,7 @@ class Assumptions:
 
     def _with_ties(self, measure: Measure, assumed: Rankings) -> Floats:
         """The measure under the rule for ties, once it is settled what unjudged documents count for."""
-        found: Floats = assumed.remembered((measure, self.ties), lambda: self._treated(measure, assumed))
-        return found
+        return assumed.remembered((measure, self.ties), lambda: self._treated(measure, assumed))
 
     def _treated(self, measure: Measure, assumed: Rankings) -> Floats:
         if self.ties in ORDERS or assumed.groups is None:
@@ -336,13 +336,6 @@ class Assumptions:
     def tie_range(self, measure: Measure, rankings: Rankings) -> Floats:
         """How far each list's value moves over all orders of its ties; NaN where that is not known."""
         return _range_over_orders(measure, self.assumed(measure, rankings))
-
-
-def _reject_unknown(name: str, value: Any, known: Sequence[str]) -> None:
-    if value not in known:
-        hint = did_you_mean(str(value), list(known))
-        what = name.replace("_", " ")
-        raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
 
 
 def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:

@@ -246,16 +246,9 @@ def score_runs(
         results.append(result)
         if progress:
             progress(len(results), len(jobs))
-    scores = gathered(
-        results,
-        [job.place for job in jobs],
-        list(facts.query_ids),
-        measures,
-        assumptions,
-        facts,
-        facts.without_relevant,
-        [job.name is not None for job in jobs],
-    )
+    places, named = [job.place for job in jobs], [job.name is not None for job in jobs]
+    topics = list(facts.query_ids), measures, assumptions, facts, facts.without_relevant
+    scores = gathered(results, places, *topics, named)
     for message in [*scores.warnings(), *assumptions.more_known(facts), *fractions_lost(facts.grade, measures)]:
         warn(message)
     return scores
@@ -275,6 +268,8 @@ def gathered(
 
     ``given`` says which runs were named by the user.
     """
+    tied = any(result.notes.tied_topics > 0 for result in results)
+    parts = [result.parts for result in results if result.parts is not None]
     return Scores(
         runs=unique_names([result.name for result in results], places, given),
         query_ids=query_ids,
@@ -288,17 +283,9 @@ def gathered(
         topics=assumptions.topics,
         open=assumptions.open,
         most_relevant=assumptions.most_relevant,
-        outer=[
-            measure
-            for measure in measures
-            if assumptions.bounds_are_outer(
-                measure, facts, tied=any(result.notes.tied_topics > 0 for result in results)
-            )
-        ],
+        outer=[measure for measure in measures if assumptions.bounds_are_outer(measure, facts, tied=tied)],
         without_relevant=without_relevant,
-        parts=_stacked([result.parts for result in results if result.parts is not None], axis=1)
-        if results[0].parts is not None
-        else None,
+        parts=_stacked(parts, axis=1) if parts else None,
     )
 
 
@@ -313,9 +300,7 @@ def fractions_lost(grade: Floats, measures: Sequence[Measure], distinct: bool = 
     ``distinct``: how many judgments have these grades is not known.
     """
     fractions = int(np.count_nonzero((grade > 0) & (grade < 1)))
-    if not fractions:
-        return []
-    binary = [one for one in measures if "rel" in one.parameters and one.rel == 1.0 and not one.graded]
+    binary = fractions and [one for one in measures if "rel" in one.parameters and one.rel == 1.0 and not one.graded]
     if not binary:
         return []
     count = "Some" if distinct else str(fractions)

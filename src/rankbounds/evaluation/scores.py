@@ -154,17 +154,8 @@ class Scores:
     def warnings(self) -> list[str]:
         """What concerns several numbers, in sentences.
 
-        Returns
-        -------
-        list of str
-            On runs that lack topics, topics that nobody judged, topics without relevant documents, and measures whose
-            ``low`` is 0 because any number of relevant documents may exist that nobody retrieved.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").warnings()
-        []
+        On runs that lack topics, topics that nobody judged, topics without relevant documents, and measures whose
+        ``low`` is 0 because any number of relevant documents may exist that nobody retrieved.
         """
         sentences = topic_warnings(self.runs, self.notes, self.topics) if self.notes else []
         if self.without_relevant:
@@ -190,33 +181,17 @@ class Scores:
         return self.filter(measure=measures)
 
     def run(self, *names: str) -> Scores:
-        """The scores of one run or several, in the order wanted.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> scores = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}, "dense": {"301": {"b": 1}}}, "P@1")
-        >>> scores.run("dense").to_dict()
-        {'dense': {'P@1': {'301': 0.0}}}
-        """
+        """The scores of one run or several, in the order wanted."""
         return self.filter(run=names)
 
     def topic(self, *query_ids: str) -> Scores:
-        """The scores of one topic or several, in the order wanted; means of them are over these topics.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels, run = {"301": {"a": 1}, "302": {"b": 1}}, {"301": {"a": 1}, "302": {"c": 1}}
-        >>> rb.evaluate(qrels, {"bm25": run}, "P@1").topic("302").to_dict()
-        {'bm25': {'P@1': {'302': 0.0}}}
-        """
+        """The scores of one topic or several, in the order wanted; means of them are over these topics."""
         return self.filter(topic=query_ids)
 
     def filter(
         self, *, run: Names | None = None, topic: Names | None = None, measure: Measures | None = None
     ) -> Scores:
-        """The scores of some runs, topics and measures.
+        """The scores of some runs, topics and measures; a name that is not there is an error (also a ``KeyError``).
 
         Parameters
         ----------
@@ -225,11 +200,6 @@ class Scores:
         measure : str, Measure, class, iterable of these, or callable, optional
             By label or any other name of the measure, as object, or as class for all measures of the class; or a
             function that says yes or no of a measure.
-
-        Returns
-        -------
-        Scores
-            A new table. A name that is not there is an error (also a ``KeyError``).
 
         Notes
         -----
@@ -286,12 +256,9 @@ class Scores:
         )
 
     def mean(self) -> Scores:
-        """The mean over topics (the sum for counts, the geometric mean for GMAP and the like).
+        """The mean over topics (the sum for counts, the geometric mean for GMAP and the like), a topic ``"all"``.
 
-        Returns
-        -------
-        Scores
-            With one topic, called ``"all"``. Bounds of the mean are the means of the bounds.
+        Bounds of the mean are the means of the bounds.
 
         Examples
         --------
@@ -373,24 +340,13 @@ class Scores:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The columns of the rows: those that every row has, and the parts of residuals where a measure has one.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.evaluate({"301": {"a": 1}}, {"301": {"a": 1}}, "AP").fields
-        ('run', 'query_id', 'measure', 'value', 'low', 'high')
-        """
+        """The columns of the rows: those that every row has, and the parts of residuals where a measure has one."""
         return FIELDS if self.parts is None else (*FIELDS, *PARTS)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A dict for each run, measure and topic, in that order; iterating over the scores gives the same.
 
-        Returns
-        -------
-        iterator of dict
-            With the keys ``run, query_id, measure, value, low, high``; rows of measures with a residual name its parts
-            too. Topics left out have no row; None is what is not known.
+        Rows of measures with a residual name its parts too. Topics left out have no row; None is what is not known.
 
         Examples
         --------
@@ -417,20 +373,7 @@ class Scores:
         return int(np.count_nonzero(~np.isnan(self.value)))
 
     def columns(self) -> dict[str, list[Any]]:
-        """The tidy table as columns, with the rows of ``rows`` and the columns of ``to_polars``.
-
-        Returns
-        -------
-        dict of list
-            None is what is not known.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> columns = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").columns()
-        >>> columns["value"], columns["certain"]
-        ([1.0], ['exact'])
-        """
+        """The tidy table as lists, with the rows of ``rows`` and the columns of ``to_polars``; None is not known."""
         return {name: [plain(value) for value in column] for name, column in self._columns().items()}
 
     def _columns(self) -> dict[str, Column]:
@@ -457,13 +400,9 @@ class Scores:
     def to_polars(self) -> polars.DataFrame:
         """A polars data frame: the tidy table, with how much is judged and how exact bounds are.
 
-        Returns
-        -------
-        polars.DataFrame
-            ``run, query_id, measure, value, low, high``; then the parts of residuals, where a measure has one;
-            ``judged_at_10``, the share of the first 10 documents that are judged; and ``certain``: ``"exact"`` where
-            the bounds can be reached, ``"outer"`` where they hold but may be wider than what can happen, null where no
-            bounds are known.
+        Beside the columns of ``fields`` it has ``judged_at_10``, the share of the first 10 documents that are judged,
+        and ``certain``: ``"exact"`` where the bounds can be reached, ``"outer"`` where they hold but may be wider than
+        what can happen, null where no bounds are known.
 
         Examples
         --------
@@ -475,38 +414,15 @@ class Scores:
         return polars_frame(self._columns())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas data frame with the columns of ``to_polars``.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> frame = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").to_pandas()
-        >>> frame[["run", "measure", "value", "certain"]]
-            run measure  value certain
-        0  bm25      AP    1.0   exact
-        """
+        """A pandas data frame with the columns of ``to_polars``."""
         return pandas_frame(self._columns())
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow table with the columns of ``to_polars``.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").to_arrow().column_names
-        ['run', 'query_id', 'measure', 'value', 'low', 'high', 'judged_at_10', 'certain']
-        """
+        """A pyarrow table with the columns of ``to_polars``."""
         return arrow_table(self._columns())
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
-        """The values as plain dicts, ``{run: {measure: {query_id: value}}}``.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").to_dict()
-        {'bm25': {'AP': {'301': 1.0}}}
-        """
+        """The values as plain dicts, ``{run: {measure: {query_id: value}}}``."""
         nested: dict[str, dict[str, dict[str, float]]] = {run: {} for run in self.runs}
         for row in self.rows():
             nested[row["run"]].setdefault(row["measure"], {})[row["query_id"]] = row["value"]
@@ -569,26 +485,7 @@ class Scores:
     # Files and tables
 
     def write_parquet(self, path: str, *, per_topic: bool = False) -> None:
-        """Write the tidy table as a Parquet file, with the columns of ``fields``.
-
-        Parameters
-        ----------
-        path : str
-            The file.
-        per_topic : bool
-            The scores of topics too, not the means only.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> import os, polars, tempfile
-        >>> scores = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "scores.parquet")
-        ...     scores.write_parquet(path)
-        ...     polars.read_parquet(path).rows()
-        [('bm25', 'all', 'AP', 1.0, 1.0, 1.0)]
-        """
+        """Write the tidy table of means as a Parquet file, with the columns of ``fields``; of topics too, if asked."""
         import polars
 
         frames = [
@@ -628,11 +525,6 @@ class Scores:
     def table(self) -> Table:
         """The table for people: a row for each run (and topic), a column for each measure.
 
-        Returns
-        -------
-        Table
-            With the methods ``text``, ``markdown``, ``latex`` and ``html``.
-
         Examples
         --------
         >>> import rankbounds as rb
@@ -646,20 +538,7 @@ class Scores:
         return score_table.table_of(self)
 
     def to_latex(self) -> str:
-        r"""The table of means for a paper: a tabular with booktabs rules.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> print(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").to_latex(), end="")
-        \begin{tabular}{lrr}
-        \toprule
-        run & AP & judged@10 \\
-        \midrule
-        bm25 & 1.0000 & 100\% \\
-        \bottomrule
-        \end{tabular}
-        """
+        """The table of means for a paper: a tabular with booktabs rules."""
         return self.mean().table().latex()
 
     def render(self, kind: str, *, per_topic: bool = False, raw: bool = False) -> str:
