@@ -16,7 +16,7 @@ from rankbounds.columns.native import in_use
 from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.options import EvaluateOptions, chosen_options, shows_options
-from rankbounds.evaluation.score_sheet import RunResult, joining, score_joined, score_run
+from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet, joining, score_run
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.join import join_dict
@@ -229,17 +229,17 @@ def score_runs(
 
     def score(numbered: tuple[int, RunToRead]) -> RunResult:
         number, job = numbered
-        how = facts, measures, assumptions, threads if len(jobs) == 1 else 1, cells
-        seen = partial(observe, number) if observe else None
+        workers, seen = threads if len(jobs) == 1 else 1, partial(observe, number) if observe else None
         if job.given is not None and facts.holds_strings:
             joined = join_dict(job.given, facts, **joining(measures, assumptions))
             if joined is not None:
-                result = score_joined(joined, job.place, *how, seen)
+                sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, seen)
+                result = sheet.score(joined, job.place, workers)
                 return result if result.any_judged else result.noted(job.read(), facts.qrels)
         run = job.read()
         if index is not None:
             index.join()
-        return score_run(run, *how, seen)
+        return score_run(run, facts, measures, assumptions, workers, cells, seen)
 
     results = []
     for result in in_threads(score, list(enumerate(jobs)), threads):

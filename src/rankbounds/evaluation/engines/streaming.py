@@ -150,14 +150,10 @@ def _warnings_of(files: Sequence[LargeFile]) -> Iterator[None]:
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     for file in files:
-        of_pieces = {
-            text: warning
-            for text, warning in told.items()
-            if isinstance(warning, LeftOutWarning) and warning.file == file.path
-        }
+        of_pieces = [one for one in told.values() if isinstance(one, LeftOutWarning) and one.file == file.path]
         if of_pieces:
-            told = {text: warning for text, warning in told.items() if text not in of_pieces}
-            left_out = file.left_out(repeats=any(REPEATED in warning.left_out for warning in of_pieces.values()))
+            told = {text: warning for text, warning in told.items() if warning not in of_pieces}
+            left_out = file.left_out(repeats=any(REPEATED in warning.left_out for warning in of_pieces))
             told[str(left_out)] = left_out
     for message in told.values():
         warn(message)
@@ -182,7 +178,7 @@ def memory_bytes(given: int | str | None) -> int:
 class _Seen:
     """What was met of one run so far: its name, and its topics that nobody judged."""
 
-    name: str = ""
+    name: str | None
     unknown: list[str] = field(default_factory=list)
     missing: list[Ints] = field(default_factory=list)
     """The numbers of judged topics that the run lacks."""
@@ -226,19 +222,19 @@ class _Stream:
         self.grades, self.knowing_more = facts.grade, self.assumptions.topics_knowing_more(facts)
         facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         results = []
-        for run in self.runs:
+        for run, given in zip(self.runs, self.given, strict=True):
             with self._as_a_whole_file_would_tell(run):
-                sheet, seen = self._scored_run(run, facts)
+                sheet, seen = self._scored_run(run, given, facts)
             results.append(self._result(run, sheet, seen, facts.query_ids))
             self.progress(len(results), len(self.runs))
         return self._gathered(results, list(facts.query_ids), facts, facts.without_relevant)
 
-    def _scored_run(self, run: LargeFile, facts: TopicFacts) -> tuple[ScoreSheet, _Seen]:
+    def _scored_run(self, run: LargeFile, given: str | None, facts: TopicFacts) -> tuple[ScoreSheet, _Seen]:
         try:
-            seen = _Seen()
+            seen = _Seen(given)
             return self._scored(run, run.grouped(), facts, seen), seen
         except MixedTopicsError:
-            seen = _Seen()
+            seen = _Seen(given)
             parts = run.split(max(2, -(-run.size() // run.piece_bytes)), self.scratch)
             pieces = (piece for piece in map(run.part, parts) if piece is not None)
             return self._scored(run, pieces, facts, seen), seen
@@ -251,7 +247,7 @@ class _Stream:
                 "Allow more memory, or write them with numbers."
             )
         files = (self.qrels, *self.runs)
-        seen = [_Seen() for _ in self.runs]
+        seen = [_Seen(given) for given in self.given]
         without_relevant: list[Ints] = []
         with self._as_a_whole_file_would_tell(*files):
             parts = max(2, *(-(-file.size() // file.piece_bytes) for file in files))
@@ -359,7 +355,7 @@ class _Stream:
             if not unknown:
                 raise DataError(run.path, "no line of this file could be used.")
             raise no_topic_judged(run.path, unknown[0], f"the judgments ({self.qrels.path})", query_ids[0])
-        result = sheet.result(seen.name, [query_ids[number] for number in missing], unknown)
+        result = sheet.result(seen.name or "", [query_ids[number] for number in missing], unknown)
         if not self.preparation:
             return result
         return replace(result, notes=replace(result.notes, prepared=self.preparation.words(seen.prepared)))
@@ -367,13 +363,8 @@ class _Stream:
     def _gathered(
         self, results: list[RunResult], query_ids: list[str], facts: TopicFacts, without_relevant: list[str]
     ) -> Scores:
-        places = [run.path for run in self.runs]
-        named = [
-            result if name is None else replace(result, name=name)
-            for result, name in zip(results, self.given, strict=True)
-        ]
-        given = [name is not None for name in self.given]
-        return gathered(named, places, query_ids, self.measures, self.assumptions, facts, without_relevant, given)
+        places, named = [run.path for run in self.runs], [given is not None for given in self.given]
+        return gathered(results, places, query_ids, self.measures, self.assumptions, facts, without_relevant, named)
 
 
 def _run_of(piece: Piece, path: str) -> Run:
