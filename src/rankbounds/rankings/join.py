@@ -157,10 +157,15 @@ def slices_of(
 ) -> list[Callable[[], list[Rankings]]]:
     """The rankings of the run's judged topics, to be computed slice by slice."""
     keep_judgments |= facts.some_only_pooled
-    kernel = _native_rows(run, facts, topic_in_qrels, order, precision)
+    kernel = None
+    table = facts.qrels.pairs.index.native if in_use() and order in ORDERS else None
+    if table is not None:
+        docs, score = run.pairs.docs, compared_scores(run, precision)
+        columns = docs.text, docs.start, docs.length, run.pairs.keys, run.pairs.topic, score
+        kernel = RunRows(*columns, topic_in_qrels, table, facts.grade, ORDERS[order])
 
     def compute(rows: slice | Ints) -> list[Rankings]:
-        lists = None if kernel is None else kernel.ranked(rows, keep_rows, keep_judgments)
+        lists = None if kernel is None else kernel.ranked(rows, keep_rows, keep_judgments)  # None: left to NumPy
         if lists is not None:
             return in_batches(lists, facts)
         found = LookedUp.of(run, rows, facts, topic_in_qrels, keep_rows, keep_judgments)
@@ -174,18 +179,6 @@ def in_batches(lists: RankedLists, facts: TopicFacts) -> list[Rankings]:
     columns = lists.grade, lists.tied, lists.row, lists.judgment
     start = lists.length.cumsum() - lists.length
     return list(_batches(*columns, start, lists.length, lists.topic, facts))
-
-
-def _native_rows(
-    run: Run, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
-) -> RunRows | None:
-    """The run ready for the kernel; None where it must be left to NumPy."""
-    table = facts.qrels.pairs.index.native if in_use() and order in ORDERS else None
-    if table is None:
-        return None
-    docs, score = run.pairs.docs, compared_scores(run, precision)
-    columns = docs.text, docs.start, docs.length, run.pairs.keys, run.pairs.topic, score
-    return RunRows(*columns, topic_in_qrels, table, facts.grade, ORDERS[order])
 
 
 def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, keep_judgments: bool = False) -> Rankings:
