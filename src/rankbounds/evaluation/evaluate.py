@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from rankbounds.evaluation.engines.spark.scores import SparkScores
 
 DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
-
-
 MeasureNames: TypeAlias = str | Measure | Iterable[str | Measure]
 
 ENGINE_OPTIONS: dict[str, frozenset[str]] = {
@@ -45,12 +43,7 @@ ENGINE_OPTIONS: dict[str, frozenset[str]] = {
 
 @overload
 def evaluate(
-    qrels: Any,
-    runs: Any,
-    measures: MeasureNames = ...,
-    *,
-    engine: Literal["spark"],
-    **options: Unpack[EvaluateOptions],
+    qrels: Any, runs: Any, measures: MeasureNames = ..., *, engine: Literal["spark"], **options: Unpack[EvaluateOptions]
 ) -> SparkScores: ...
 
 
