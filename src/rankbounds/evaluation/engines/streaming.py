@@ -349,7 +349,7 @@ class _Stream:
                 grades = np.union1d(grades, qrels.grade)
                 judged += qrels.query_ids
         if not judged:
-            raise DataError(self.qrels.path, "no line of this file could be used.")
+            raise _nothing_used(self.qrels)
         self.grades, self.distinct = np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0)), True
         return judged
 
@@ -360,7 +360,7 @@ class _Stream:
             unknown = [unknown[number] for number in np.argsort(_places_of(unknown, run.file)).tolist()]
         if len(missing) == len(query_ids):
             if not unknown:
-                raise DataError(path, "no line of this file could be used.")
+                raise _nothing_used(run.file)
             raise no_topic_judged(path, unknown[0], f"the judgments ({self.qrels.path})", query_ids[0])
         result = run.sheet.result(run.name or "", [query_ids[number] for number in missing], unknown)
         if not self.preparation:
@@ -372,6 +372,15 @@ class _Stream:
     ) -> Scores:
         places, named = [run.path for run in self.runs], [given is not None for given in self.given]
         return gathered(results, places, query_ids, self.measures, self.assumptions, facts, without_relevant, named)
+
+
+def _nothing_used(file: LargeFile) -> DataError:
+    """What reading the whole of a file that gave no row would raise: it may hold no line at all."""
+    try:
+        next(file.grouped(), None)
+    except DataError as error:
+        return error
+    return DataError(file.path, "no line of this file could be used.")
 
 
 def _run_of(piece: Piece, path: str) -> Run:
