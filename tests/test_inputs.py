@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gzip
+import inspect
 import io
 import json
 import warnings
@@ -20,6 +21,7 @@ import rankbounds as rb
 from rankbounds.collection.inputs import Reading, RunToRead, all_runs, judgments_from, run_from, runs_to_read
 from rankbounds.columns.ids import Ids
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
+from rankbounds.evaluation.options import ReadingOptions
 from rankbounds.files.frame_columns import id_column
 
 JUDGED = {"1": {"10": 2, "11": 0, "12": 1}, "2": {"10": 1, "13": 1}, "3": {"14": 0, "15": 1}}
@@ -442,6 +444,17 @@ def test_assumptions_take_the_words_of_evaluate(tmp_path):
     assert Assumptions() == Assumptions(gain="linear", unjudged="nonrelevant")
     with pytest.raises(AttributeError):
         chosen.ties = "run"
+
+
+@pytest.mark.parametrize("function", [rb.evaluate, rb.Evaluator])
+def test_options_are_shown_by_name_with_the_defaults_that_hold(function):
+    shown = inspect.signature(function).parameters
+    assert {*ASSUMPTIONS, *ReadingOptions.__annotations__} <= set(shown)
+    assert inspect.Parameter.VAR_KEYWORD not in {parameter.kind for parameter in shown.values()}
+    stated = Assumptions(**{name: shown[name].default for name in ASSUMPTIONS})
+    assert stated == Assumptions()
+    with pytest.raises(TypeError, match=r'There is no option tie=\. Did you mean "ties"'):
+        function(JUDGED, "AP", tie="docid")
 
 
 @pytest.mark.parametrize(

@@ -160,8 +160,6 @@ def test_notebooks_show_the_first_rows_as_text():
         "collection.qrels",
         "collection.run",
         "evaluation.scores",
-        "evaluation.score_arrays",
-        "evaluation.tidy_scores",
     ],
 )
 def test_examples_in_docstrings(module):

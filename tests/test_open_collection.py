@@ -446,10 +446,10 @@ def test_scores_keep_what_their_bounds_cover(tmp_path):
     assert (scores.open, scores.most_relevant) == ("collection", 4)
     scores.save(tmp_path / "scores.json")
     assert rb.Scores.load(tmp_path / "scores.json") == scores
-    from rankbounds.evaluation.scores import joined
+    from rankbounds.evaluation.baselines import join_baseline
 
     with pytest.raises(rb.DataError, match="4 relevant at most"):
-        joined(scores, rb.evaluate(qrels, run, "AP"))
+        join_baseline(scores, rb.evaluate(qrels, run, "AP"))
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import rankbounds as rb
 from rankbounds.checking.corpus import corpus_ids, judged_outside
 from rankbounds.cli import main
 from rankbounds.errors import DataError, UsageError
+from rankbounds.rankings.preparation import Preparation
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 
@@ -134,6 +135,25 @@ def test_what_was_done_is_said(files, capsys):
     assert main(["evaluate", *given, "--engine", "stream"]) == 0
     again = capsys.readouterr()
     assert (again.out, again.err.count("t: 2 self-matches dropped")) == (out, 1)
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+def test_every_engine_prepares_runs(files, engine):
+    prepared = rb.prepare(rb.read_run(files / "run"), drop_self=True, depth=1)
+    preparation = Preparation(drop_self=True, depth=1)
+    with pytest.warns(rb.RankboundsWarning):
+        expected = rb.evaluate(files / "qrels", prepared, ["RR", "AP"])
+    with pytest.warns(rb.RankboundsWarning):
+        scores = rb.evaluate(files / "qrels", files / "run", ["RR", "AP"], engine=engine, preparation=preparation)
+    assert scores == expected
+
+
+def test_runs_in_memory_are_prepared_too():
+    qrels, run = {"q": {"a": 1}}, {"q": {"q": 2.0, "a": 1.0}}
+    for given in (run, {"named": run}, rb.Run.from_columns(["q", "q"], ["q", "a"], [2.0, 1.0])):
+        scores = rb.evaluate(qrels, given, "RR", preparation=Preparation(drop_self=True))
+        assert scores.value.tolist() == [[[1.0]]]
+        assert scores.notes[0].prepared == "1 self-matches dropped"
 
 
 def test_notes_of_preparation_are_saved(files, tmp_path):

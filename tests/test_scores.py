@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
+from rankbounds.evaluation.baselines import join_baseline
 from rankbounds.evaluation.run_notes import RunNotes
-from rankbounds.evaluation.scores import FIELDS, PARTS, Scores, joined
+from rankbounds.evaluation.scores import FIELDS, PARTS, Scores
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 
@@ -368,20 +369,20 @@ class TestSaving:
 class TestJoining:
     def test_joined_scores_know_what_both_knew(self, scores):
         first, second = scores.run("bm25"), replace(scores.run("dense"), outer=[rb.AP()])
-        both = joined(first, second)
+        both = join_baseline(first, second)
         assert both == replace(scores.run("bm25", "dense"), outer=[rb.AP(), rb.Q()])
         assert len(list(both)) == len(first) + len(second)
 
     def test_topics_and_measures_find_each_other(self, scores):
         measures = list(reversed(scores.measures))
         first = scores.run("bm25").filter(topic=["303", "301", "302"], measure=measures)
-        np.testing.assert_array_equal(joined(first, scores.run("dense")).value, scores.value[:2])
+        np.testing.assert_array_equal(join_baseline(first, scores.run("dense")).value, scores.value[:2])
 
     def test_bounds_of_two_kinds_are_not_mixed(self, scores):
         with pytest.raises(rb.DataError, match="--bounds unjudged"):
-            joined(scored(bounds="ties"), scores)
+            join_baseline(scored(bounds="ties"), scores)
 
     def test_parts_that_one_side_lacks_are_unknown(self, scores):
-        both = joined(replace(scores.run("bm25"), parts=None), scores.run("dense"))
+        both = join_baseline(replace(scores.run("bm25"), parts=None), scores.run("dense"))
         assert np.isnan(both.parts[:, 0]).all()
         np.testing.assert_array_equal(both.parts[:, 1], scores.parts[:, 1])

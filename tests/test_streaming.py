@@ -314,6 +314,8 @@ def mutated(content, mutations):
     lenient=st.booleans(),
 )
 @example(seed=0, order="grouped", qrels=[], run=[("cut", 0, b"")], lenient=False)
+@example(seed=0, order="grouped", qrels=[], run=[("cut", 0, b""), ("insert", 0, b"\x01")], lenient=False)
+@example(seed=0, order="grouped", qrels=[("cut", 0, b""), ("insert", 0, b"\n")], run=[], lenient=True)
 @example(seed=0, order="mixed", qrels=[("line", 900, b"\x01")], run=[("line", 900, b"\xef\xbb\xbf")], lenient=False)
 @example(seed=0, order="grouped", qrels=[("insert", 0, b"\x00")], run=[("insert", 0, b"\x00")], lenient=False)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

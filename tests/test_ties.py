@@ -16,8 +16,7 @@ from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import REGISTRY, interpolated_precision, parse_measure
 from rankbounds.rankings.order import ranking
-from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.tied_groups import TiedGroups
+from rankbounds.rankings.rankings import Rankings, TiedGroups
 from rankbounds.rankings.ties import chance_drawn, expected_products, expected_with_earlier
 from rankbounds.rankings.topic_facts import TopicFacts
 from test_laws import averaged

@@ -37,8 +37,8 @@ from rankbounds.evaluation.engines import spark as spark
 from rankbounds.evaluation.engines import streaming as streaming
 from rankbounds.evaluation.evaluate import evaluate as evaluate
 from rankbounds.evaluation.evaluator import Evaluator as Evaluator
+from rankbounds.evaluation.score_files import read_scores as read_scores
 from rankbounds.evaluation.scores import Scores as Scores
-from rankbounds.evaluation.tabled_scores import read_scores as read_scores
 from rankbounds.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
 from rankbounds.judging import pools as pools
 from rankbounds.judging.audits.audit import audit as audit

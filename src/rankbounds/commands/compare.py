@@ -39,9 +39,9 @@ from rankbounds.commands.scoring import (
     tabled_from,
 )
 from rankbounds.errors import RankboundsWarning, UsageError
-from rankbounds.evaluation.origins import origin_of
+from rankbounds.evaluation.baselines import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
-from rankbounds.evaluation.scores import Scores, joined
+from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.judged import Judged
 from rankbounds.measures.naming.sources import bibtex
@@ -186,7 +186,7 @@ def run(options: argparse.Namespace) -> int:
         saved = Scores.load(options.baseline)
         if saved.origin is None or scores.origin is None:
             say("warning: whether the saved scores were made with the same judgments and options is not known.")
-        scores = joined(saved, scores)
+        scores = join_baseline(saved, scores)
         candidates = scores.runs[-len(candidates) :]
     doing("testing differences")
     parts = []

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rankbounds.collection.inputs import RunToRead
 from rankbounds.commands.citing import add_citing, write_bibtex
@@ -30,7 +30,7 @@ from rankbounds.commands.scoring import (
     evaluate_from,
 )
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import expand
 from rankbounds.measures.naming.sources import bibtex
@@ -73,17 +73,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
     engine = _engine(options)
-    if engine == "spark":
-        distributed = _by_spark(options)
+    found = evaluate_from(options) if engine == "local" else _by_engine(options, engine)
+    if not isinstance(found, Scores):
         if options.format == "parquet" and options.per_topic:
-            write_bibtex(options, bibtex(distributed.measures))
-            distributed.write_parquet(options.output)
+            write_bibtex(options, bibtex(found.measures))
+            found.write_parquet(options.output)
             wrote(options.output)
             return 0
-        lists = len(distributed.runs) * distributed.number_of_topics
-        found = distributed.collect() if options.per_topic or lists <= LISTS_COLLECTED else distributed.mean()
-    else:
-        found = evaluate_from(options) if engine == "local" else _by_stream(options)
+        lists = len(found.runs) * found.number_of_topics
+        found = found.collect() if options.per_topic or lists <= LISTS_COLLECTED else found.mean()
     scores = arranged(options, found)
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
@@ -115,18 +113,6 @@ def _engine(options: argparse.Namespace) -> str:
     return "stream" if options.memory or _too_large(runs) else "local"
 
 
-def _options_of_engines(options: argparse.Namespace) -> dict[str, Any]:
-    """What the options say to an engine for large data."""
-    return {
-        **assumptions_from(options),
-        "labels": options.labels,
-        "formats": options.read_as,
-        "columns": options.columns,
-        "lenient": options.lenient,
-        "preparation": preparation_from(options),
-    }
-
-
 def _named_paths(options: argparse.Namespace) -> list[RunToRead]:
     """The paths of the runs with the names that the user gave them, if any; engines expand and open them."""
     reading = reading_from(options)
@@ -134,30 +120,24 @@ def _named_paths(options: argparse.Namespace) -> list[RunToRead]:
     return [RunToRead(path, partial(reading.run, path), path, name) for name, path in named]
 
 
-def _by_spark(options: argparse.Namespace) -> SparkScores:
-    from rankbounds.evaluation.engines import spark
-
-    measures = options.measures or DEFAULT_MEASURES
-    runs = _named_paths(options)
-    doing("scoring by Spark")
-    scores = spark.evaluate(options.qrels, runs, measures, master=options.master, **_options_of_engines(options))
-    _say_prepared(scores.mean())
-    return scores
-
-
-def _by_stream(options: argparse.Namespace) -> Scores:
-    from rankbounds.evaluation.engines import streaming
-
-    doing("sorting files by topic")
-    scores = streaming.evaluate(
+def _by_engine(options: argparse.Namespace, engine: str) -> Scores | SparkScores:
+    """The scores by an engine for large data."""
+    doing("scoring by Spark" if engine == "spark" else "sorting files by topic")
+    of_stream = {"memory": options.memory, "progress": progress_on_terminal("parts scored")}
+    scores: Scores | SparkScores = evaluate(
         options.qrels,
         _named_paths(options),
         options.measures or DEFAULT_MEASURES,
-        memory=options.memory,
-        progress=progress_on_terminal("parts scored"),
-        **_options_of_engines(options),
+        engine=engine,  # type: ignore[call-overload]  # (which one is known when the command runs)
+        preparation=preparation_from(options),
+        labels=options.labels,
+        formats=options.read_as,
+        columns=options.columns,
+        lenient=options.lenient,
+        **assumptions_from(options),
+        **({"master": options.master} if engine == "spark" else of_stream),
     )
-    _say_prepared(scores)
+    _say_prepared(scores if isinstance(scores, Scores) else scores.mean())
     return scores
 
 

@@ -272,7 +272,7 @@ def trusted_from(
 
 def score_tables_from(options: argparse.Namespace) -> Scores:
     """The tables of scores that the options name; options that need judgments or runs are rejected."""
-    from rankbounds.evaluation.tabled_scores import scores_of_files
+    from rankbounds.evaluation.score_files import scores_of_files
 
     if options.qrels or options.runs:
         raise UsageError("--scores takes the place of judgments and runs: give either.")

@@ -24,8 +24,8 @@ from rankbounds.evaluation.score_differences import (
     merit,
     merit_of_range,
 )
+from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
-from rankbounds.evaluation.tabled_scores import read_scores
 from rankbounds.files.named_columns import is_table
 from rankbounds.measures import Measure
 from rankbounds.stats.corrections import (
@@ -66,7 +66,7 @@ from rankbounds.threads import in_threads, processors
 if TYPE_CHECKING:
     from rankbounds.comparison.from_sums import SummedComparison
     from rankbounds.evaluation.engines.spark.scores import SparkScores
-    from rankbounds.evaluation.tabled_scores import Frame
+    from rankbounds.evaluation.score_files import Frame
 
 from rankbounds.comparison.pairs import VERDICTS, pair_places, pairs_among, run_number, verdicts
 from rankbounds.comparison.result import SYSTEM_FIELDS, Comparison

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from inspect import signature
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -28,8 +29,8 @@ from rankbounds.rankings.unjudged import UnjudgedRule
 
 Topics: TypeAlias = Literal["judged", "shared"]
 BOUNDS = ("unjudged", "ties", "both", "none")
-TOPICS = ("judged", "shared")
-PRECISIONS = ("double", "single")
+TOPICS = get_args(Topics)
+PRECISIONS = get_args(Precision)
 OPEN = ("retrieved", "collection")
 CHOICES = {"ties": TIE_RULES, "bounds": BOUNDS, "topics": TOPICS, "score_precision": PRECISIONS, "open": OPEN}
 """What may be said, by the name of the argument."""
@@ -53,33 +54,8 @@ class Assumptions:
 
     Parameters
     ----------
-    ties : str, default "trec"
-        How documents of equal score are ranked: ``"trec"`` (document id down, as trec_eval), ``"run"`` (line order,
-        scores ignored), ``"line"`` (line order among equal scores), ``"rank"`` (stated rank), ``"docid"`` (document id
-        up), ``"key"`` (rising value of ``ties_key``), ``"best"``, ``"worst"``, ``"expected"`` (mean over all orders).
-    unjudged : str or UnjudgedRule, default "nonrelevant"
-        What unjudged documents count for: ``"nonrelevant"``, ``"relevant"``, ``"condensed"`` (they are left out),
-        ``"expected"`` (relevant with the probability ``q``).
-    bounds : str, default "unjudged"
-        What ``low`` and ``high`` cover: ``"unjudged"`` documents, ``"ties"``, ``"both"``, or ``"none"``.
-    gain : str, mapping or GainRule, optional
-        What grades are worth: ``"linear"`` (the grade; default), a table like ``"1=3,2=9"`` or ``{1: 3, 2: 9}``, or one
-        that names the words that judgments have for grades, ``"S=3,A=2,B=1"``.
-    topics : str, default "judged"
-        ``"judged"`` scores every judged topic, one that a run lacks as an empty list; ``"shared"`` only those that the
-        run has.
-    score_precision : str, default "double"
-        Scores are compared in ``"double"`` or, as trec_eval 9 does, in ``"single"`` precision.
-    ties_key : mapping or path, optional
-        ``{document: value}``, or a file of such lines; means ``ties="key"`` by itself.
-    q : float, optional
-        The probability that an unjudged document is relevant, with ``unjudged="expected"``.
-    open : str, default "retrieved"
-        Which unjudged documents bounds cover: those that were ``"retrieved"``, or those of the whole ``"collection"``,
-        relevant documents that nobody retrieved among them.
-    most_relevant : int, optional
-        With ``open="collection"``: how many relevant documents a topic may have in the whole collection, those that
-        are known among them. A topic that knows more has no others; without this limit there may be any number.
+    ties, unjudged, bounds, gain, topics, score_precision, ties_key, q, open, most_relevant
+        As in ``evaluate``; ``unjudged`` may be a rule of its own (``UnjudgedRule``).
 
     Examples
     --------
@@ -132,7 +108,9 @@ class Assumptions:
         for name, value in decided.items():
             object.__setattr__(self, name, value)
         for name, known in CHOICES.items():
-            _reject_unknown(name, decided[name], known)
+            if decided[name] not in known:
+                hint, what = did_you_mean(str(decided[name]), list(known)), name.replace("_", " ")
+                raise UsageError(f'There is no choice "{decided[name]}" for {what}.{hint} Known: {", ".join(known)}.')
         if (self.ties == "key") != (self.ties_key is not None):
             raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
         self._check_what_is_open()
@@ -173,8 +151,7 @@ class Assumptions:
         """The numbers of topics that know more relevant documents than there should be at most."""
         if self.most_relevant is None:
             return []
-        more: list[int] = np.flatnonzero(facts.relevant(1.0) > self.most_relevant).tolist()
-        return more
+        return [int(topic) for topic in np.flatnonzero(facts.relevant(1.0) > self.most_relevant)]
 
     def more_known(self, facts: TopicFacts) -> list[str]:
         """A sentence on those topics, if there are any."""
@@ -228,8 +205,7 @@ class Assumptions:
 
     def _with_ties(self, measure: Measure, assumed: Rankings) -> Floats:
         """The measure under the rule for ties, once it is settled what unjudged documents count for."""
-        found: Floats = assumed.remembered((measure, self.ties), lambda: self._treated(measure, assumed))
-        return found
+        return assumed.remembered((measure, self.ties), lambda: self._treated(measure, assumed))
 
     def _treated(self, measure: Measure, assumed: Rankings) -> Floats:
         if self.ties in ORDERS or assumed.groups is None:
@@ -362,13 +338,6 @@ class Assumptions:
         return _range_over_orders(measure, self.assumed(measure, rankings))
 
 
-def _reject_unknown(name: str, value: Any, known: Sequence[str]) -> None:
-    if value not in known:
-        hint = did_you_mean(str(value), list(known))
-        what = name.replace("_", " ")
-        raise UsageError(f'There is no choice "{value}" for {what}.{hint} Known: {", ".join(known)}.')
-
-
 def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
     if assumed.tied is None:
         return np.zeros(assumed.length.shape)
@@ -379,7 +348,5 @@ def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
         return worst_best[1] - worst_best[0]
 
 
-ASSUMPTIONS = (
-    "ties", "ties_key", "unjudged", "q", "bounds", "gain", "topics", "score_precision", "open", "most_relevant"
-)  # fmt: skip
+ASSUMPTIONS = tuple(signature(Assumptions).parameters)
 """The arguments of ``evaluate`` that say how rankings are looked at."""

@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.gains import GainRule
-from rankbounds.collection.inputs import Formats, Reading, RunToRead
-from rankbounds.collection.run import unique_names
-from rankbounds.columns.native import in_use, worth_starting
+from rankbounds.collection.inputs import RunToRead
+from rankbounds.collection.run import Run, unique_names
+from rankbounds.columns.native import in_use
 from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions, Cells
-from rankbounds.evaluation.score_sheet import RunResult, joining, score_joined, score_run
+from rankbounds.evaluation.options import EvaluateOptions, chosen_options, shows_options
+from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet, joining, score_run
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.rankings.join import join_dict
+from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads, started
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from rankbounds.evaluation.engines.spark.scores import SparkScores
 
 DEFAULT_MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10", "P@10", "RR")
+MeasureNames: TypeAlias = str | Measure | Iterable[str | Measure]
+
+ENGINE_OPTIONS: dict[str, frozenset[str]] = {
+    "local": frozenset({"threads", "progress", "observe"}),
+    "stream": frozenset({"threads", "progress", "memory", "scratch"}),
+    "spark": frozenset({"master", "partitions", "names"}),
+}
+"""The engines, and what only some of them take."""
 
 
 @overload
 def evaluate(
-    qrels: Any,
-    runs: Any,
-    measures: str | Measure | Iterable[str | Measure] = ...,
-    *,
-    engine: Literal["spark"],
-    **options: Any,
+    qrels: Any, runs: Any, measures: MeasureNames = ..., *, engine: Literal["spark"], **options: Unpack[EvaluateOptions]
 ) -> SparkScores: ...
 
 
@@ -45,59 +51,21 @@ def evaluate(
 def evaluate(
     qrels: Any,
     runs: Any,
-    measures: str | Measure | Iterable[str | Measure] = ...,
+    measures: MeasureNames = ...,
     *,
-    ties: str = ...,
-    ties_key: Any = ...,
-    unjudged: str = ...,
-    q: float | None = ...,
-    bounds: str = ...,
-    gain: str | Mapping[Any, float] | GainRule | None = ...,
-    topics: str = ...,
-    score_precision: str = ...,
-    open: str = ...,
-    most_relevant: int | None = ...,
-    labels: str | Sequence[str] | None = ...,
-    formats: Formats | None = ...,
-    columns: Mapping[str, str] | None = ...,
-    lenient: bool = ...,
-    threads: int | None = ...,
-    progress: Callable[[int, int], None] | None = ...,
-    observe: Callable[[int, Rankings], None] | None = ...,
     engine: Literal["local", "stream"] = ...,
-    memory: int | str | None = ...,
-    scratch: str | os.PathLike[str] | None = ...,
+    **options: Unpack[EvaluateOptions],
 ) -> Scores: ...
 
 
-def evaluate(  # type: ignore[misc]  # (of the first signature the options stand here by their names)
+@shows_options(EvaluateOptions)
+def evaluate(
     qrels: Any,
     runs: Any,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: MeasureNames = DEFAULT_MEASURES,
     *,
-    ties: str = "trec",
-    ties_key: Any = None,
-    unjudged: str = "nonrelevant",
-    q: float | None = None,
-    bounds: str = "unjudged",
-    gain: str | Mapping[Any, float] | GainRule | None = None,
-    topics: str = "judged",
-    score_precision: str = "double",
-    open: str = "retrieved",  # noqa: A002 (the word that users have for it)
-    most_relevant: int | None = None,
-    labels: str | Sequence[str] | None = None,
-    formats: Formats | None = None,
-    columns: Mapping[str, str] | None = None,
-    lenient: bool = False,
-    threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    observe: Callable[[int, Rankings], None] | None = None,
     engine: Literal["local", "stream", "spark"] = "local",
-    memory: int | str | None = None,
-    scratch: str | os.PathLike[str] | None = None,
-    master: str | None = None,
-    partitions: int | None = None,
-    names: Sequence[str] | None = None,
+    **options: Unpack[EvaluateOptions],
 ) -> Scores | SparkScores:
     """Score one run or many against judgments.
 
@@ -150,6 +118,8 @@ def evaluate(  # type: ignore[misc]  # (of the first signature the options stand
         "relevance": "grade"}``; also ``rank``, ``source`` and ``run``.
     lenient : bool, default False
         Leave out lines that cannot be used, and warn with their number.
+    preparation : Preparation, optional
+        What is done to every run before it is scored, as ``prepare`` does it to one.
     threads : int, optional
         How many threads to use, but no more than there are processors; by default one for each.
     progress : callable, optional
@@ -196,64 +166,41 @@ def evaluate(  # type: ignore[misc]  # (of the first signature the options stand
     dense,all,P@2,0.5,0.5,1.0
 
     """
-    of_engine = {"memory": memory, "scratch": scratch, "master": master, "partitions": partitions, "names": names}
-    _check_options(engine, {**of_engine, "threads": threads, "progress": progress, "observe": observe})
-    if engine != "local":
-        return _by_engine(
-            engine, qrels, runs, measures, {**of_engine, "threads": threads, "progress": progress}, ties=ties,
-            ties_key=ties_key, unjudged=unjudged, q=q, bounds=bounds, gain=gain, topics=topics,
-            score_precision=score_precision, open=open, most_relevant=most_relevant, labels=labels, formats=formats,
-            columns=columns, lenient=lenient,
-        )  # fmt: skip
-    assumptions = Assumptions(
-        ties, unjudged, bounds, gain, topics, score_precision, ties_key, q=q, open=open, most_relevant=most_relevant
-    )
-    chosen = parse_measures(measures)
-    assumptions.check(chosen)
-    workers = threads or worth_starting()
-    reading = Reading(formats, labels, columns, lenient, workers, assumptions.gain)
-    return score_runs(
-        TopicFacts(reading.judgments(qrels), assumptions.gain),
-        reading.runs_to_read(runs),
-        chosen,
-        assumptions,
-        threads=workers,
-        progress=progress,
-        observe=observe,
-    )
-
-
-ENGINE_OPTIONS: dict[str, tuple[str, ...]] = {
-    "local": ("threads", "progress", "observe"),
-    "stream": ("memory", "scratch", "threads", "progress"),
-    "spark": ("master", "partitions", "names"),
-}
-"""The engines, and what only some of them take."""
-
-
-def _check_options(engine: str, given: Mapping[str, Any]) -> None:
-    """Reject an engine that does not exist, and options of another."""
-    if engine not in ENGINE_OPTIONS:
-        known = list(ENGINE_OPTIONS)
-        raise UsageError(f'There is no engine "{engine}".{did_you_mean(engine, known)} Known: {", ".join(known)}.')
-    for name, value in given.items():
-        if value is not None and name not in ENGINE_OPTIONS[engine]:
-            others = " or ".join(f'engine="{other}"' for other, taken in ENGINE_OPTIONS.items() if name in taken)
-            raise UsageError(f'{name}= goes with {others}, not with engine="{engine}".')
-
-
-def _by_engine(
-    engine: str, qrels: Any, runs: Any, measures: Any, of_engine: Mapping[str, Any], **options: Any
-) -> Scores | SparkScores:
-    """As ``evaluate``, by an engine for data that are too large for memory."""
-    chosen = {name: of_engine[name] for name in ENGINE_OPTIONS[engine]}
+    taken = _taken_by(engine, options)
     if engine == "spark":
         from rankbounds.evaluation.engines import spark
 
-        return spark.evaluate(qrels, runs, measures, **chosen, **options)
-    from rankbounds.evaluation.engines import streaming
+        return spark.evaluate(qrels, runs, measures, **taken)
+    if engine == "stream":
+        from rankbounds.evaluation.engines import streaming
 
-    return streaming.evaluate(qrels, runs, measures, **chosen, **options)
+        return streaming.evaluate(qrels, runs, measures, **taken)
+    preparation, progress, observe = (taken.pop(name, None) for name in ("preparation", "progress", "observe"))
+    assumptions, reading = chosen_options(taken, threads=None)
+    chosen = parse_measures(measures)
+    assumptions.check(chosen)
+    facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
+    jobs = reading.runs_to_read(runs)
+    if preparation:
+        jobs = [replace(job, read=partial(_read_prepared, job, preparation), given=None) for job in jobs]
+    return score_runs(facts, jobs, chosen, assumptions, threads=reading.threads, progress=progress, observe=observe)
+
+
+def _taken_by(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What an engine takes of the options; an engine that does not exist, and options of another, are rejected."""
+    if engine not in ENGINE_OPTIONS:
+        known = list(ENGINE_OPTIONS)
+        raise UsageError(f'There is no engine "{engine}".{did_you_mean(engine, known)} Known: {", ".join(known)}.')
+    others = frozenset().union(*ENGINE_OPTIONS.values()) - ENGINE_OPTIONS[engine]
+    for name, value in options.items():
+        if name in others and value is not None:
+            takers = " or ".join(f'engine="{other}"' for other, taken in ENGINE_OPTIONS.items() if name in taken)
+            raise UsageError(f'{name}= goes with {takers}, not with engine="{engine}".')
+    return {name: value for name, value in options.items() if name not in others}
+
+
+def _read_prepared(job: RunToRead, preparation: Preparation) -> Run:
+    return preparation(job.read())
 
 
 def score_runs(
@@ -275,33 +222,26 @@ def score_runs(
 
     def score(numbered: tuple[int, RunToRead]) -> RunResult:
         number, job = numbered
-        how = facts, measures, assumptions, threads if len(jobs) == 1 else 1, cells
-        seen = partial(observe, number) if observe else None
+        workers, seen = threads if len(jobs) == 1 else 1, partial(observe, number) if observe else None
         if job.given is not None and facts.holds_strings:
             joined = join_dict(job.given, facts, **joining(measures, assumptions))
             if joined is not None:
-                result = score_joined(joined, job.place, *how, seen)
+                sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, seen)
+                result = sheet.score(joined, job.place, workers)
                 return result if result.any_judged else result.noted(job.read(), facts.qrels)
         run = job.read()
         if index is not None:
             index.join()
-        return score_run(run, *how, seen)
+        return score_run(run, facts, measures, assumptions, workers, cells, seen)
 
     results = []
     for result in in_threads(score, list(enumerate(jobs)), threads):
         results.append(result)
         if progress:
             progress(len(results), len(jobs))
-    scores = gathered(
-        results,
-        [job.place for job in jobs],
-        list(facts.query_ids),
-        measures,
-        assumptions,
-        facts,
-        facts.without_relevant,
-        [job.name is not None for job in jobs],
-    )
+    places, named = [job.place for job in jobs], [job.name is not None for job in jobs]
+    topics = list(facts.query_ids), measures, assumptions, facts, facts.without_relevant
+    scores = gathered(results, places, *topics, named)
     for message in [*scores.warnings(), *assumptions.more_known(facts), *fractions_lost(facts.grade, measures)]:
         warn(message)
     return scores
@@ -321,6 +261,8 @@ def gathered(
 
     ``given`` says which runs were named by the user.
     """
+    tied = any(result.notes.tied_topics > 0 for result in results)
+    parts = [result.parts for result in results if result.parts is not None]
     return Scores(
         runs=unique_names([result.name for result in results], places, given),
         query_ids=query_ids,
@@ -334,17 +276,9 @@ def gathered(
         topics=assumptions.topics,
         open=assumptions.open,
         most_relevant=assumptions.most_relevant,
-        outer=[
-            measure
-            for measure in measures
-            if assumptions.bounds_are_outer(
-                measure, facts, tied=any(result.notes.tied_topics > 0 for result in results)
-            )
-        ],
+        outer=[measure for measure in measures if assumptions.bounds_are_outer(measure, facts, tied=tied)],
         without_relevant=without_relevant,
-        parts=_stacked([result.parts for result in results if result.parts is not None], axis=1)
-        if results[0].parts is not None
-        else None,
+        parts=_stacked(parts, axis=1) if parts else None,
     )
 
 
@@ -359,9 +293,7 @@ def fractions_lost(grade: Floats, measures: Sequence[Measure], distinct: bool = 
     ``distinct``: how many judgments have these grades is not known.
     """
     fractions = int(np.count_nonzero((grade > 0) & (grade < 1)))
-    if not fractions:
-        return []
-    binary = [one for one in measures if "rel" in one.parameters and one.rel == 1.0 and not one.graded]
+    binary = fractions and [one for one in measures if "rel" in one.parameters and one.rel == 1.0 and not one.graded]
     if not binary:
         return []
     count = "Some" if distinct else str(fractions)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import eq
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.gains import GainRule
-from rankbounds.collection.inputs import Formats, Reading, RunToRead
+from rankbounds.collection.inputs import RunToRead
 from rankbounds.collection.repeated_runs import RepeatedRuns
 from rankbounds.collection.run import Run, as_run
-from rankbounds.columns.native import worth_starting
 from rankbounds.columns.native.dicts import dict_of_rows
 from rankbounds.columns.pairs import Pairs
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, score_runs
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames, score_runs
+from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.score_sheet import blaming_judgments, joining
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
@@ -29,6 +28,9 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Values = tuple[float, ...]
 Ranked = tuple[list[str], Ints, Iterable[Rankings]]
@@ -75,44 +77,19 @@ class Evaluator:
     --------
     >>> import rankbounds as rb
     >>> evaluator = rb.Evaluator({"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}, ["RR", "P@2"])
-    >>> evaluator.score({"q1": {"a": 0.2, "b": 0.7}})
-    {'q1': {'RR': 0.5, 'P@2': 0.5}}
     >>> evaluator.score({"q1": {"a": 0.9, "b": 0.7}, "q2": {"x": 0.5}})
     {'q1': {'RR': 1.0, 'P@2': 0.5}, 'q2': {'RR': 0.0, 'P@2': 0.0}}
     >>> evaluator.evaluate({"q1": ["b", "a"], "q2": ["x", "c"]}).mean().high.tolist()
     [[[0.75, 0.75]]]
     """
 
-    def __init__(
-        self,
-        qrels: Any,
-        measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
-        *,
-        ties: str = "trec",
-        ties_key: Any = None,
-        unjudged: str = "nonrelevant",
-        q: float | None = None,
-        bounds: str = "unjudged",
-        gain: str | Mapping[Any, float] | GainRule | None = None,
-        topics: str = "judged",
-        score_precision: str = "double",
-        open: str = "retrieved",  # noqa: A002 (the word that users have for it)
-        most_relevant: int | None = None,
-        labels: str | Sequence[str] | None = None,
-        formats: Formats | None = None,
-        columns: Mapping[str, str] | None = None,
-        lenient: bool = False,
-        threads: int | None = None,
-    ) -> None:
-        assumptions = Assumptions(
-            ties, unjudged, bounds, gain, topics, score_precision, ties_key, q=q, open=open, most_relevant=most_relevant
-        )
+    @shows_options(Options)
+    def __init__(self, qrels: Any, measures: MeasureNames = DEFAULT_MEASURES, **options: Unpack[Options]) -> None:
+        assumptions, self._reading = chosen_options(options, threads=None)
         chosen = parse_measures(measures)
         assumptions.check(chosen)
-        workers = threads or worth_starting()
-        self._reading = Reading(formats, labels, columns, lenient, workers, assumptions.gain)
         facts = TopicFacts(self._reading.judgments(qrels), assumptions.gain)
-        self._prepared = PreparedScoring(facts, chosen, assumptions, self._reading.run, workers)
+        self._prepared = PreparedScoring(facts, chosen, assumptions, self._reading.run, self._reading.threads)
         self._names = list(map(str, chosen))
 
     @property
@@ -132,59 +109,18 @@ class Evaluator:
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> Scores:
-        """Score one run or many.
-
-        Parameters
-        ----------
-        runs : path, Run, dict, frame, rows, or several of them
-            As in ``evaluate``.
-        progress, observe : callable, optional
-            As in ``evaluate``.
-
-        Returns
-        -------
-        Scores
-            A value, ``low`` and ``high`` for each run, topic and measure.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> evaluator = rb.Evaluator({"q": {"a": 1, "b": 0}}, "RR")
-        >>> evaluator.evaluate({"first": {"q": ["a", "b"]}, "second": {"q": ["b", "a"]}}).mean().value.tolist()
-        [[[1.0]], [[0.5]]]
-        """
+        """Score one run or many, as the function ``evaluate`` does."""
         prepared = self._prepared
         jobs = self._reading.runs_to_read(runs)
         if len(jobs) == 1 and jobs[0].given is runs:
             jobs = [RunToRead(jobs[0].place, lambda: prepared.runs.run(runs)[0], given=runs)]
-        return score_runs(
-            prepared.facts,
-            jobs,
-            prepared.measures,
-            prepared.assumptions,
-            threads=prepared.threads,
-            progress=progress,
-            observe=observe,
-        )
+        how = prepared.facts, jobs, prepared.measures, prepared.assumptions
+        return score_runs(*how, threads=prepared.threads, progress=progress, observe=observe)
 
     def score(self, run: Any) -> dict[str, dict[str, float]]:
-        """The values of one run, without bounds and without warnings.
+        """The values of one run, without bounds and without warnings; ``{query: {document: score}}`` is the quickest.
 
-        Parameters
-        ----------
-        run : dict, Run, path, frame or rows
-            One run: ``{query: {document: score}}`` is the quickest.
-
-        Returns
-        -------
-        dict
-            ``{query: {measure: value}}`` for the queries that the run and the judgments share, in the run's order.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.Evaluator({"q": {"a": 1, "b": 0}}, ["AP", "RR"]).score({"q": {"b": 2.0, "a": 1.0}})
-        {'q': {'AP': 0.5, 'RR': 0.5}}
+        They come as ``{query: {measure: value}}`` for the queries that run and judgments share, in the run's order.
         """
         return self._prepared.by_name(run, self._names)
 
@@ -205,6 +141,7 @@ class PreparedScoring:
     ) -> None:
         self.facts, self.measures, self.assumptions, self.threads = facts, list(measures), assumptions, threads
         self.runs = RepeatedRuns(read)
+        self._joining = {**joining(measures, assumptions), "topics": "shared"}
         self._looked_up: tuple[Pairs | None, list[tuple[slice | Ints, LookedUp]]] = (None, [])
         self._keeps_judgments = facts.some_only_pooled or any(measure.reads_judgments for measure in measures)
         in_python = assumptions.order == "trec" and (assumptions.ties == "trec" or assumptions.ties not in ORDERS)
@@ -229,8 +166,7 @@ class PreparedScoring:
 
     def _in_dicts(self, given: Any) -> Ranked | None:
         """The rankings of ``{query: {document: score}}``; None where it has to be read as a table."""
-        how = joining(self.measures, self.assumptions)
-        joined = join_dict(given, self.facts, **{**how, "topics": "shared"})
+        joined = join_dict(given, self.facts, **self._joining)
         if joined is None:
             return None
         number = self.facts.topic_number
@@ -250,10 +186,7 @@ class PreparedScoring:
         """The rankings of a run, to be computed; documents that come again are looked up once."""
         order, precision, key = self.assumptions.order, self.assumptions.score_precision, self.assumptions.ties_key
         if not again or not np.bincount(run.pairs.topic, minlength=len(run.query_ids)).all():  # some list is empty
-            keep = self._keeps_judgments
-            return join(
-                run, self.facts, order=order, precision=precision, topics="shared", tie_key=key, keep_judgments=keep
-            ).slices
+            return join(run, self.facts, tie_key=key, **self._joining).slices
         pairs, slices = self._looked_up
         if pairs is not run.pairs:
             slices = [

@@ -52,13 +52,10 @@ class JudgedRuns:
 
         def score(rankings: tuple[list[Rankings], list[Rankings]]) -> Floats:
             values = np.zeros(shape)
-            whole, condensed = rankings
-            for subset, facts in enumerate(facts_by_subset):
-                for batches, judged_only in ((whole, False), (condensed, True)):
-                    chosen = [
-                        (place, measure) for place, measure in enumerate(measures) if measure.judged_only == judged_only
-                    ]
-                    for batch in batches if chosen else ():
+            for batches, judged_only in zip(rankings, (False, True), strict=True):
+                chosen = [item for item in enumerate(measures) if item[1].judged_only == judged_only]
+                for subset, facts in enumerate(facts_by_subset) if chosen else ():
+                    for batch in batches:
                         rejudged = batch.rejudged(facts)
                         for place, measure in chosen:
                             values[subset, batch.topic, place] = measure.value(rejudged)

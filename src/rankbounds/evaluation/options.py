@@ -7,14 +7,20 @@ A function that takes judgments and runs has its own parameters and ``**options:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from inspect import signature
-from typing import Any, TypedDict
+import os
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature, signature
+from typing import Any, TypedDict, TypeVar
 
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
+from rankbounds.rankings.preparation import Preparation
+from rankbounds.rankings.rankings import Rankings
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -24,7 +30,7 @@ class ReadingOptions(TypedDict, total=False):
     formats: Formats | None
     columns: Mapping[str, str] | None
     lenient: bool
-    threads: int
+    threads: int | None
 
 
 class Options(ReadingOptions, total=False):
@@ -42,8 +48,21 @@ class Options(ReadingOptions, total=False):
     most_relevant: int | None
 
 
+class EvaluateOptions(Options, total=False):
+    """Beside those, what ``evaluate`` is told about the work itself; some engines take more of it than others."""
+
+    preparation: Preparation | None
+    progress: Callable[[int, int], None] | None
+    observe: Callable[[int, Rankings], None] | None
+    memory: int | str | None
+    scratch: str | os.PathLike[str] | None
+    master: str | None
+    partitions: int | None
+    names: Sequence[str] | None
+
+
 READING = frozenset(ReadingOptions.__annotations__)
-ASSUMED = frozenset(signature(Assumptions).parameters)
+ASSUMED = frozenset(ASSUMPTIONS)
 
 
 def chosen_options(
@@ -52,7 +71,7 @@ def chosen_options(
     """Split options into assumptions and reading.
 
     ``refused`` maps options that the function cannot honour to the reason; ``defaults`` are the function's own where
-    they differ from ``evaluate``'s.
+    they differ from ``evaluate``'s. ``threads=None`` stands for as many as are worth starting.
     """
     for name in options:
         if refused and name in refused:
@@ -62,4 +81,24 @@ def chosen_options(
     chosen = {**defaults, **options}
     assumptions = Assumptions(**{name: value for name, value in chosen.items() if name in ASSUMED})
     reading = {name: value for name, value in chosen.items() if name in READING}
+    if "threads" in reading:
+        reading["threads"] = reading["threads"] or worth_starting()
     return assumptions, Reading(**reading, gain=assumptions.gain)
+
+
+def shows_options(options: type) -> Callable[[Function], Function]:
+    """Let ``help`` and notebooks show the options that a function takes as ``**options`` by name, with defaults."""
+    known = {**signature(Reading).parameters, **signature(Assumptions).parameters}
+    by_name = []
+    for name, annotation in options.__annotations__.items():
+        default = None if name == "threads" or name not in known else known[name].default
+        text = getattr(annotation, "__forward_arg__", annotation)
+        by_name.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=text))
+
+    def shown(function: Function) -> Function:
+        plain = signature(function)
+        own = [one for one in plain.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        function.__signature__ = Signature([*own, *by_name], return_annotation=plain.return_annotation)  # type: ignore[attr-defined]
+        return function
+
+    return shown

@@ -41,24 +41,30 @@ class RunNotes:
 
 def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) -> list[str]:
     """Which runs lack judged topics, and which have topics that nobody judged, in sentences."""
-    sentences = []
-    lacking = [(run, noted.missing) for run, noted in zip(runs, notes, strict=True) if noted.missing]
-    if lacking:
-        what = "are scored as empty lists" if topics == "judged" else "are left out of its means"
-        sentences.append(
-            f"{_runs(len(lacking), len(runs), 'lacks', 'lack')} judged topics, which {what} ({_first_of(lacking)})."
-        )
-    extra = [(run, noted.unknown) for run, noted in zip(runs, notes, strict=True) if noted.unknown]
-    if extra:
-        sentences.append(
-            f"{_runs(len(extra), len(runs), 'has', 'have')} topics without judgments, which are left out "
-            f"({_first_of(extra)})."
-        )
-    sentences += [
-        f"{run}: {noted.strange_documents}" for run, noted in zip(runs, notes, strict=True) if noted.strange_documents
+    by_run = list(zip(runs, notes, strict=True))
+    what = "are scored as empty lists" if topics == "judged" else "are left out of its means"
+    return [
+        *_on_topics([(run, noted.missing) for run, noted in by_run], "lacks", "lack", f"judged topics, which {what}"),
+        *_on_topics(
+            [(run, noted.unknown) for run, noted in by_run],
+            "has",
+            "have",
+            "topics without judgments, which are left out",
+        ),
+        *(f"{run}: {noted.strange_documents}" for run, noted in by_run if noted.strange_documents),
+        *filter(None, (_alike(run, noted) for run, noted in by_run)),
     ]
-    sentences += filter(None, (_alike(run, noted) for run, noted in zip(runs, notes, strict=True)))
-    return sentences
+
+
+def _on_topics(by_run: Sequence[tuple[str, Sequence[str]]], singular: str, plural: str, what: str) -> list[str]:
+    """A sentence on the runs that have such topics, with those of the first; none where no run has."""
+    concerned = [(run, topics) for run, topics in by_run if topics]
+    if not concerned:
+        return []
+    verb = singular if len(concerned) == 1 else plural
+    who = "The run" if len(by_run) == 1 else f"{len(concerned)} of {len(by_run)} runs"
+    run, topics = concerned[0]
+    return [f"{who} {verb} {what} ({run}: {some(topics)}{'; ...' if len(concerned) > 1 else ''})."]
 
 
 def _alike(run: str, noted: RunNotes) -> str:
@@ -86,14 +92,3 @@ TOPIC_KEYS: dict[str, Callable[[str], str]] = {
 def some(names: Sequence[str], at_most: int = 5) -> str:
     """The first of these names, and how many more there are."""
     return ", ".join(names[:at_most]) + (f" and {len(names) - at_most} more" if len(names) > at_most else "")
-
-
-def _first_of(noted: list[tuple[str, Sequence[str]]]) -> str:
-    run, topics = noted[0]
-    return f"{run}: {some(topics)}{'; ...' if len(noted) > 1 else ''}"
-
-
-def _runs(concerned: int, number_of_runs: int, singular: str, plural: str) -> str:
-    if number_of_runs == 1:
-        return f"The run {singular}"
-    return f"{concerned} of {number_of_runs} runs {singular if concerned == 1 else plural}"

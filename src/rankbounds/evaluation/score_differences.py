@@ -64,7 +64,7 @@ def _levelled(values: Floats, size: Floats) -> Floats:
 
 
 def differences(one: Floats, other: Floats) -> Floats:
-    """One less other: 0 where they are equal, and along the last axis the same size where sizes are equal.
+    """One minus other: 0 where they are equal, and along the last axis the same size where sizes are equal.
 
     Where both are infinite, neither search ends, and there is no difference.
     """
@@ -74,7 +74,7 @@ def differences(one: Floats, other: Floats) -> Floats:
 
 
 def subtracted(one: Floats, other: Floats) -> Floats:
-    """One less other, 0 where they are equal."""
+    """One minus other, 0 where they are equal."""
     with np.errstate(invalid="ignore"):
         return np.where(equal(one, other), 0.0, np.subtract(one, other))
 

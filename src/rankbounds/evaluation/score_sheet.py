@@ -19,7 +19,7 @@ from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
 from rankbounds.measures.judged import Judged
-from rankbounds.rankings.join import Joined, join
+from rankbounds.rankings.join import Joined, empty_rankings, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import in_threads
@@ -65,7 +65,8 @@ def score_run(
 ) -> RunResult:
     """Join one run with the judgments and score it."""
     joined = join(run, facts, tie_key=assumptions.ties_key, **joining(measures, assumptions))
-    return score_joined(joined, run.name, facts, measures, assumptions, threads, cells, observe).noted(run, facts.qrels)
+    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
+    return sheet.score(joined, run.name, threads).noted(run, facts.qrels)
 
 
 def joining(measures: Sequence[Measure], assumptions: Assumptions) -> dict[str, Any]:
@@ -76,22 +77,6 @@ def joining(measures: Sequence[Measure], assumptions: Assumptions) -> dict[str, 
         "topics": assumptions.topics,
         "keep_judgments": any(measure.reads_judgments for measure in measures),
     }
-
-
-def score_joined(
-    joined: Joined,
-    name: str,
-    facts: TopicFacts,
-    measures: Sequence[Measure],
-    assumptions: Assumptions,
-    threads: int = 1,
-    cells: Callable[[Rankings], Cells] | None = None,
-    observe: Callable[[Rankings], None] | None = None,
-) -> RunResult:
-    """Score a run that is joined with the judgments."""
-    sheet = ScoreSheet(len(facts.query_ids), measures, assumptions, cells, observe)
-    sheet.fill(joined.slices, threads)
-    return sheet.result(name, joined.missing, joined.unknown)
 
 
 def strange_documents(run: Run, qrels: Qrels) -> str:
@@ -138,12 +123,21 @@ class ScoreSheet:
         split = assumptions.bounds != "none" and any(measure.has_residual for measure in measures)
         self.parts = np.full((len(PARTS), topics, len(measures)), np.nan) if split else None
 
+    def score(self, joined: Joined, name: str, threads: int = 1) -> RunResult:
+        """Score a whole run that is joined with the judgments."""
+        self.fill(joined.slices, threads)
+        return self.result(name, joined.missing, joined.unknown)
+
     def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
         """Score the rankings of these slices. Their topics differ, so that threads never write to the same cells."""
-        for _ in in_threads(self._score, slices, threads):
+        for _ in in_threads(self._score_slice, slices, threads):
             pass
 
-    def _score(self, compute: Callable[[], list[Rankings]]) -> None:
+    def fill_empty(self, topics: Ints, facts: TopicFacts) -> None:
+        """Score a list without documents for each of these topics."""
+        self.fill([lambda: [empty_rankings(topics, facts)]])
+
+    def _score_slice(self, compute: Callable[[], list[Rankings]]) -> None:
         for rankings in compute():
             topic = rankings.topic
             self.judged[topic] = COVERAGE.value(rankings)

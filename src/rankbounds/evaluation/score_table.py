@@ -3,76 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.evaluation.score_differences import levelled, merit
+from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.measures.naming.trec import trec_name
 from rankbounds.measures.topics_scored import NumQ
 from rankbounds.notebook import SHOWN_ROWS, Bar
 from rankbounds.tables import Table, number, render_columns, render_rows
 
-if TYPE_CHECKING:
-    from rankbounds.evaluation.tidy_scores import TidyScores
-
-ALL = "all"
-"""What the mean over topics has for a query id."""
 UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
 """Which unjudged documents bounds cover, in words."""
 
 
-def rendered(scores: TidyScores, kind: str, *, per_topic: bool, raw: bool) -> str:
+def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool) -> str:
     """The scores in any text format of the command line: means, behind the topics' values if asked for."""
     mean = scores.mean()
     if kind == "trec":
         return "".join(_trec_lines(scores, mean, per_topic))
+    parts = (scores, mean) if per_topic else (mean,)
     if kind in ("csv", "tsv"):
-        tables = [part._columns() for part in ((scores, mean) if per_topic else (mean,))]
-        return render_columns(tables, kind, scores.fields, raw=raw)
+        return render_columns([part._columns() for part in parts], kind, scores.fields, raw=raw)
     if kind in ("json", "jsonl"):
-        rows = [*scores.rows(), *mean.rows()] if per_topic else mean.rows()
-        return render_rows(rows, kind, scores.fields, raw=raw)
-    means = table(mean)
+        return render_rows([row for part in parts for row in part.rows()], kind, scores.fields, raw=raw)
+    means = table_of(mean)
     if not per_topic:
         return means.render(kind)
-    topics = table(scores)
+    topics = table_of(scores)
     lines = [*topics.rows, *([row[0], ALL, *row[1:]] for row in means.rows)]
     header = [means.header[0], "topic", *means.header[1:]]  # only means have notes
     filled = [[*row, *[""] * (len(header) - len(row))] for row in lines]
     return Table(header, filled, topics.left | {column + 1 for column in means.left if column}).render(kind)
 
 
-def table(scores: TidyScores, *, with_notes: bool = True) -> Table:
+def table_of(scores: Scores, *, with_notes: bool = True) -> Table:
     """The table for people: a row for each run (and topic), a column for each measure, notes on runs on the right."""
     by_topic = scores.query_ids != [ALL]
     notes = _notes(scores) if with_notes and not by_topic else []
-    judged_column = ["judged@10"] * scores.has_judged
-    header = ["run", *(["topic"] if by_topic else []), *map(str, scores.measures), *judged_column]
-    cells = [
+    some_noted = any(notes)
+    header = ["run", *["topic"] * by_topic, *map(str, scores.measures), *["judged@10"] * scores.has_judged]
+    left = {0, 1} if by_topic else {0}
+    if some_noted:
+        left.add(len(header))
+        header.append("notes")
+    # How a cell is written depends on its whole column.
+    columns = [
         _cells(scores.value[..., place], scores.low[..., place], scores.high[..., place], measure.total == "sum")
         for place, measure in enumerate(scores.measures)
     ]
-    rows = []
-    for run_place, run in enumerate(scores.runs):
-        for topic_place, query in enumerate(scores.query_ids):
-            if np.isnan(scores.value[run_place, topic_place]).all():
-                continue
-            numbers = [column[run_place][topic_place] for column in cells]
-            judged = [f"{scores.judged[run_place, topic_place]:.0%}"] * scores.has_judged
-            note = [notes[run_place]] if any(notes) else []
-            rows.append([run, *([query] if by_topic else []), *numbers, *judged, *note])
-    left = {0, 1} if by_topic else {0}
-    if any(notes):
-        header.append("notes")
-        left.add(len(header) - 1)
+    rows = [
+        [
+            run,
+            *[query] * by_topic,
+            *(column[run_place][topic_place] for column in columns),
+            *[f"{scores.judged[run_place, topic_place]:.0%}"] * scores.has_judged,
+            *notes[run_place : run_place + some_noted],
+        ]
+        for run_place, run in enumerate(scores.runs)
+        for topic_place, query in enumerate(scores.query_ids)
+        if not np.isnan(scores.value[run_place, topic_place]).all()
+    ]
     if by_topic:
         return Table(header, rows, frozenset(left))
     return Table(header, rows, frozenset(left), strong=_best(scores), bars=_bars(scores))
 
 
-def open_words(scores: TidyScores) -> str:
+def open_words(scores: Scores) -> str:
     """What the bounds of scores cover."""
     unjudged = UNJUDGED[scores.open].rstrip(",")
     return {
@@ -83,26 +81,26 @@ def open_words(scores: TidyScores) -> str:
     }[scores.bounds]
 
 
-def _notes(scores: TidyScores) -> list[str]:
+def _notes(scores: Scores) -> list[str]:
     """For each run what its reader must know, in a few words."""
     return [noted.in_brief(scores.measures[0]) for noted in scores.notes] if scores.measures else []
 
 
-def run_notes(scores: TidyScores) -> str:
+def run_notes(scores: Scores) -> str:
     """The notes on runs as lines below a table, where a column on the right of wide ones is out of sight."""
     noted = [f"{run}: {words}." for run, words in zip(scores.runs, _notes(scores), strict=False) if words]
     more = [f"... and {len(noted) - SHOWN_ROWS:,} more runs with notes."] if len(noted) > SHOWN_ROWS else []
     return "\n".join(noted[:SHOWN_ROWS] + more)
 
 
-def note(scores: TidyScores) -> str:
+def note(scores: Scores) -> str:
     """What the reader of a table of means must know."""
     topics = scores.mean_over or len(scores.query_ids)
     band = "" if scores.bounds == "none" else f" Bars: the mean, and as a band {open_words(scores)}."
     return f"Means over {topics} topic{'s'[: topics != 1]}.{band}"
 
 
-def _bars(scores: TidyScores) -> dict[int, list[Bar | None]]:
+def _bars(scores: Scores) -> dict[int, list[Bar | None]]:
     """For each measure a bar for every run, all on one scale; none for counts and where nothing is open."""
     drawn: dict[int, list[Bar | None]] = {}
     known = ~np.isnan(scores.value[:, 0]).all(axis=-1)
@@ -120,21 +118,21 @@ def _bars(scores: TidyScores) -> dict[int, list[Bar | None]]:
     return drawn
 
 
+def _best(scores: Scores) -> frozenset[tuple[int, int]]:
+    """Of each measure, the row and column of the best run or runs, where there are several runs to choose from."""
+    best = set()
+    known = ~np.isnan(scores.value[:, 0]).all(axis=-1)
+    for place, measure in enumerate(scores.measures):
+        value = levelled(merit(scores.value[known, 0, place], measure))
+        if np.count_nonzero(~np.isnan(value)) > 1:
+            best |= {(row, place + 1) for row in np.flatnonzero(value == np.nanmax(value)).tolist()}
+    return frozenset(best)
+
+
 def numbers_and_bounds(mean: Floats, low: Floats, high: Floats) -> list[tuple[str, str]]:
     """A column of means: the number, and what is open of it (nothing where that is not known)."""
     column = _cells(mean[:, None], low[:, None], high[:, None], counts=False)
     return [(value, bounds) for value, _, bounds in (row[0].partition(" ") for row in column)]
-
-
-def _best(scores: TidyScores) -> frozenset[tuple[int, int]]:
-    """Of each measure, the row and column of the best run or runs, where there are several runs to choose from."""
-    best = set()
-    shown = ~np.isnan(scores.value[:, 0]).all(axis=-1)
-    for place, measure in enumerate(scores.measures):
-        value = levelled(merit(scores.value[shown, 0, place], measure))
-        if np.count_nonzero(~np.isnan(value)) > 1:
-            best |= {(row, place + 1) for row in np.flatnonzero(value == np.nanmax(value)).tolist()}
-    return frozenset(best)
 
 
 def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list[str]]:
@@ -160,7 +158,7 @@ def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list
     ]
 
 
-def _trec_lines(scores: TidyScores, mean: TidyScores, per_topic: bool) -> Iterator[str]:
+def _trec_lines(scores: Scores, mean: Scores, per_topic: bool) -> Iterator[str]:
     """Lines as trec_eval prints them: for each topic its measures, then the means."""
     names = [trec_name(measure) for measure in scores.measures]
     whole = [measure.total == "sum" for measure in scores.measures]

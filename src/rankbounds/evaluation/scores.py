@@ -1,29 +1,53 @@
-"""Scores as people use them: chosen by run, topic and measure, sorted, printed, saved, and read back."""
+"""Scores: values of runs, topics and measures between their bounds; selected, averaged, sorted, as rows and frames."""
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from rankbounds.collection.run import unique_names
-from rankbounds.errors import DataError, UnknownNameError, UsageError
-from rankbounds.evaluation import score_table
-from rankbounds.evaluation.origins import check_same_origin
+from rankbounds.arrays import Floats, read_only
+from rankbounds.errors import UnknownNameError, UsageError, did_you_mean
 from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
-from rankbounds.evaluation.score_arrays import PARTS
 from rankbounds.evaluation.score_differences import levelled, merit
-from rankbounds.evaluation.score_selection import MeasureName, Measures, Names, places_of_measures, places_of_names
-from rankbounds.evaluation.score_table import ALL
-from rankbounds.evaluation.tidy_scores import FIELDS, TidyScores
-from rankbounds.measures import Measure
+from rankbounds.files.writing import writing
+from rankbounds.frames import Column, arrow_table, pandas_frame, polars_frame
+from rankbounds.measures import Measure, parse_measure
 from rankbounds.notebook import shown
-from rankbounds.tables import Table
+from rankbounds.tables import Table, plain
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+Names: TypeAlias = str | Iterable[str] | Callable[[str], bool]
+"""A name, several, or a function that says yes or no of a name."""
+MeasureName: TypeAlias = str | Measure | type[Measure]
+"""A measure, its label or any name it has elsewhere, or a class for all measures of the class."""
+Measures: TypeAlias = MeasureName | Iterable[MeasureName] | Callable[[Measure], bool]
+Origin: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""``judgments``: a sum for each topic; ``settings``: by the name of the option, what it was."""
+
+ALL = "all"
+"""The query id of the mean over topics."""
+FIELDS = ("run", "query_id", "measure", "value", "low", "high")
+"""The columns that every row has, in whatever format: these names and their order stay."""
+PARTS = ("residual_unjudged", "residual_tail", "residual_ties")
+"""What a residual is made of: unjudged documents retrieved, what lies beyond the list, the range over orders of ties.
+
+The first two make up ``high - low`` when bounds cover unjudged documents, the last when they cover ties, and all three
+when they cover both.
+"""
+_AXES = FIELDS[:3]
 
 
-class Scores(TidyScores):
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores:
     """Values of runs, topics and measures, and between which bounds they could lie.
 
     Arrays have the axes run, topic, measure; NaN where a topic was left out, and in bounds where none are known. They
@@ -82,57 +106,92 @@ class Scores(TidyScores):
     dense 0.0
     """
 
+    runs: list[str]
+    query_ids: list[str]
+    measures: list[Measure]
+    value: Floats
+    low: Floats
+    high: Floats
+    judged: Floats
+    notes: list[RunNotes] = field(default_factory=list)
+    bounds: str = "unjudged"
+    without_relevant: list[str] = field(default_factory=list)
+    outer: list[Measure] = field(default_factory=list)
+    topics: str = "judged"
+    parts: Floats | None = None
+    open: str = "retrieved"
+    most_relevant: int | None = None
+    origin: Origin | None = None
+    mean_over: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("runs", "query_ids", "measures", "notes", "without_relevant", "outer"):
+            object.__setattr__(self, name, list(getattr(self, name)))
+        for name in ("value", "low", "high", "judged", "parts"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.float64)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))
+
+    def __eq__(self, other: object) -> bool:
+        """The same scores of the same runs, topics and measures, and the same notes, to the last bit?"""
+        if not isinstance(other, Scores):
+            return NotImplemented
+        return all(_same(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]  # two that are equal may be large: nothing short stands for them
+
+    @property
+    def has_judged(self) -> bool:
+        """Is it known how much is judged? Tables that other tools wrote do not say."""
+        return not bool(np.isnan(self.judged).all())
+
+    def all_runs_have(self, place: int) -> bool:
+        """Has every run a score by the measure at this place?"""
+        return bool((~np.isnan(self.value[:, :, place])).any(axis=1).all())
+
+    def warnings(self) -> list[str]:
+        """What concerns several numbers, in sentences.
+
+        On runs that lack topics, topics that nobody judged, topics without relevant documents, and measures whose
+        ``low`` is 0 because any number of relevant documents may exist that nobody retrieved.
+        """
+        sentences = topic_warnings(self.runs, self.notes, self.topics) if self.notes else []
+        if self.without_relevant:
+            have = "topic has" if len(self.without_relevant) == 1 else "topics have"
+            sentences.append(
+                f"{len(self.without_relevant)} {have} no relevant document ({some(self.without_relevant)}): AP, nDCG, "
+                "recall and the like are 0 there."
+            )
+        if self.open == "collection" and self.most_relevant is None:
+            without_limit = [str(measure) for measure in self.measures if measure.vanishes]
+            if without_limit:
+                sentences.append(
+                    f"low is 0 for {', '.join(without_limit)}: nobody knows how many relevant documents the collection "
+                    "holds that were not retrieved, and the more there are, the lower the score. Say how many a topic "
+                    "has at most (--most-relevant N, most_relevant=N)."
+                )
+        return sentences
+
+    # Selected, averaged, sorted
+
     def __getitem__(self, measures: MeasureName | Iterable[MeasureName]) -> Scores:
         """The scores of one measure or several, by label, by any name that ``evaluate`` reads, as object or class."""
         return self.filter(measure=measures)
 
     def run(self, *names: str) -> Scores:
-        """The scores of one run or several.
-
-        Parameters
-        ----------
-        *names : str
-            The runs, in the order wanted.
-
-        Returns
-        -------
-        Scores
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> scores = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}, "dense": {"301": {"b": 1}}}, "P@1")
-        >>> scores.run("dense").to_dict()
-        {'dense': {'P@1': {'301': 0.0}}}
-        """
+        """The scores of one run or several, in the order wanted."""
         return self.filter(run=names)
 
     def topic(self, *query_ids: str) -> Scores:
-        """The scores of one topic or several.
-
-        Parameters
-        ----------
-        *query_ids : str
-            The topics, in the order wanted.
-
-        Returns
-        -------
-        Scores
-            Means of it are over these topics.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels, run = {"301": {"a": 1}, "302": {"b": 1}}, {"301": {"a": 1}, "302": {"c": 1}}
-        >>> rb.evaluate(qrels, {"bm25": run}, "P@1").topic("302").to_dict()
-        {'bm25': {'P@1': {'302': 0.0}}}
-        """
+        """The scores of one topic or several, in the order wanted; means of them are over these topics."""
         return self.filter(topic=query_ids)
 
     def filter(
         self, *, run: Names | None = None, topic: Names | None = None, measure: Measures | None = None
     ) -> Scores:
-        """The scores of some runs, topics and measures.
+        """The scores of some runs, topics and measures; a name that is not there is an error (also a ``KeyError``).
 
         Parameters
         ----------
@@ -141,11 +200,6 @@ class Scores(TidyScores):
         measure : str, Measure, class, iterable of these, or callable, optional
             By label or any other name of the measure, as object, or as class for all measures of the class; or a
             function that says yes or no of a measure.
-
-        Returns
-        -------
-        Scores
-            A new table. A name that is not there is an error (also a ``KeyError``).
 
         Notes
         -----
@@ -161,9 +215,85 @@ class Scores(TidyScores):
         {'bm25': {'P@1': {'402': 0.0}, 'P@5': {'402': 0.0}}}
         """
         return self._at(
-            None if run is None else places_of_names(run, self.runs, "run"),
-            None if topic is None else places_of_names(topic, self.query_ids, "topic"),
-            None if measure is None else places_of_measures(measure, self.measures, self.runs),
+            None if run is None else _places_of_names(run, self.runs, "run"),
+            None if topic is None else _places_of_names(topic, self.query_ids, "topic"),
+            None if measure is None else _places_of_measures(measure, self.measures, self.runs),
+        )
+
+    def _at(
+        self, runs: list[int] | None = None, topics: list[int] | None = None, measures: list[int] | None = None
+    ) -> Scores:
+        """What stands at these places of the three axes; None stands for all."""
+        run_places = list(range(len(self.runs))) if runs is None else runs
+        topic_places = list(range(len(self.query_ids))) if topics is None else topics
+        measure_places = list(range(len(self.measures))) if measures is None else measures
+        query_ids = [self.query_ids[place] for place in topic_places]
+        chosen = [self.measures[place] for place in measure_places]
+        cells = np.ix_(run_places, topic_places, measure_places)
+        notes = [self.notes[place] for place in run_places] if self.notes else []
+        there = set(query_ids)
+        if there != set(self.query_ids):
+            notes = [
+                replace(noted, missing=[name for name in noted.missing if name in there], unknown=[], tie_range=None)
+                for noted in notes
+            ]
+        if chosen[:1] != self.measures[:1]:
+            notes = [replace(noted, tie_range=None) for noted in notes]
+        parts = self.parts if any(measure.has_residual for measure in chosen) else None
+        return replace(
+            self,
+            runs=[self.runs[place] for place in run_places],
+            query_ids=query_ids,
+            measures=chosen,
+            value=self.value[cells],
+            low=self.low[cells],
+            high=self.high[cells],
+            judged=self.judged[np.ix_(run_places, topic_places)],
+            notes=notes,
+            without_relevant=[name for name in self.without_relevant if topics is None or name in there],
+            outer=[measure for measure in self.outer if measure in chosen],
+            parts=None if parts is None else parts[:, cells[0], cells[1], cells[2]],
+        )
+
+    def mean(self) -> Scores:
+        """The mean over topics (the sum for counts, the geometric mean for GMAP and the like), a topic ``"all"``.
+
+        Bounds of the mean are the means of the bounds.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels, run = {"301": {"a": 1}, "302": {"b": 1}}, {"301": {"a": 1}, "302": {"c": 1}}
+        >>> rb.evaluate(qrels, {"bm25": run}, "P@1").mean().to_dict()
+        {'bm25': {'P@1': {'all': 0.5}}}
+        """
+        if self.query_ids == [ALL]:
+            return self
+        counted = ~np.isnan(self.value)
+        number_of_topics = counted.sum(axis=1, keepdims=True)
+        sums, logarithms = (
+            np.array([measure.total == kind for measure in self.measures], dtype=bool) for kind in ("sum", "geometric")
+        )
+        divisor = np.where(sums, 1, np.maximum(number_of_topics, 1))
+
+        def total(array: Floats) -> Floats:
+            summed: Floats = np.where(counted, array, 0.0).sum(axis=-2, keepdims=True)
+            mean: Floats = np.where(number_of_topics > 0, summed / divisor, np.nan)
+            return np.where(logarithms, np.exp(np.where(logarithms, mean, 0.0)), mean) if logarithms.any() else mean
+
+        seen = ~np.isnan(self.judged)
+        judged = np.where(seen, self.judged, 0.0).sum(axis=1, keepdims=True) / np.maximum(
+            seen.sum(axis=1, keepdims=True), 1
+        )
+        return replace(
+            self,
+            query_ids=[ALL],
+            value=total(self.value),
+            low=total(self.low),
+            high=total(self.high),
+            judged=judged if self.has_judged else np.full(judged.shape, np.nan),
+            parts=None if self.parts is None else total(self.parts),
+            mean_over=len(self.query_ids),
         )
 
     def sort(self, by: MeasureName | None = None, *, worst_first: bool = False) -> Scores:
@@ -175,10 +305,6 @@ class Scores(TidyScores):
             The measure; the first one, unless named. ``"run"`` sorts by the runs' names instead.
         worst_first : bool
             The other way round.
-
-        Returns
-        -------
-        Scores
 
         Notes
         -----
@@ -210,26 +336,209 @@ class Scores(TidyScores):
         except UnknownNameError:
             return False
 
-    def to_latex(self) -> str:
-        r"""The table of means for a paper.
+    # A tidy table: a row for each run, measure and topic
 
-        Returns
-        -------
-        str
-            A tabular with booktabs rules.
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The columns of the rows: those that every row has, and the parts of residuals where a measure has one."""
+        return FIELDS if self.parts is None else (*FIELDS, *PARTS)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A dict for each run, measure and topic, in that order; iterating over the scores gives the same.
+
+        Rows of measures with a residual name its parts too. Topics left out have no row; None is what is not known.
 
         Examples
         --------
         >>> import rankbounds as rb
-        >>> print(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").to_latex(), end="")
-        \begin{tabular}{lrr}
-        \toprule
-        run & AP & judged@10 \\
-        \midrule
-        bm25 & 1.0000 & 100\% \\
-        \bottomrule
-        \end{tabular}
+        >>> list(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").rows())
+        [{'run': 'bm25', 'query_id': '301', 'measure': 'AP', 'value': 1.0, 'low': 1.0, 'high': 1.0}]
         """
+        for run_place, run in enumerate(self.runs):
+            for measure_place, measure in enumerate(self.measures):
+                arrays = [self.value, self.low, self.high]
+                if self.parts is not None and measure.has_residual:
+                    arrays += list(self.parts)
+                names = (*FIELDS, *PARTS)[: 3 + len(arrays)]
+                columns = [array[run_place, :, measure_place].tolist() for array in arrays]
+                label = str(measure)
+                for query, *numbers in zip(self.query_ids, *columns, strict=True):
+                    if numbers[0] == numbers[0]:
+                        yield dict(zip(names, (run, query, label, *map(plain, numbers)), strict=True))
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self.rows()
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(~np.isnan(self.value)))
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The tidy table as lists, with the rows of ``rows`` and the columns of ``to_polars``; None is not known."""
+        return {name: [plain(value) for value in column] for name, column in self._columns().items()}
+
+    def _columns(self) -> dict[str, Column]:
+        run, measure, topic = np.nonzero(~np.isnan(self.value.swapaxes(1, 2)))
+        cells = run, topic, measure
+        labels = [str(one) for one in self.measures]
+        exactness = ["outer" if one in self.outer else "exact" for one in self.measures]
+        low = self.low[cells]
+        return {
+            "run": [self.runs[place] for place in run.tolist()],
+            "query_id": [self.query_ids[place] for place in topic.tolist()],
+            "measure": [labels[place] for place in measure.tolist()],
+            "value": self.value[cells],
+            "low": low,
+            "high": self.high[cells],
+            **({} if self.parts is None else {name: self.parts[(at, *cells)] for at, name in enumerate(PARTS)}),
+            "judged_at_10": self.judged[run, topic],
+            "certain": [
+                exactness[place] if known else None
+                for place, known in zip(measure.tolist(), (~np.isnan(low)).tolist(), strict=True)
+            ],
+        }
+
+    def to_polars(self) -> polars.DataFrame:
+        """A polars data frame: the tidy table, with how much is judged and how exact bounds are.
+
+        Beside the columns of ``fields`` it has ``judged_at_10``, the share of the first 10 documents that are judged,
+        and ``certain``: ``"exact"`` where the bounds can be reached, ``"outer"`` where they hold but may be wider than
+        what can happen, null where no bounds are known.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> scores = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 2, "b": 1}}}, ["P@2", "Q"])
+        >>> scores.to_polars().select("measure", "low", "high", "judged_at_10", "certain").rows()
+        [('P@2', 0.5, 1.0, 0.5, 'exact'), ('Q', 0.75, 1.0, 0.5, 'outer')]
+        """
+        return polars_frame(self._columns())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas data frame with the columns of ``to_polars``."""
+        return pandas_frame(self._columns())
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A pyarrow table with the columns of ``to_polars``."""
+        return arrow_table(self._columns())
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
+        """The values as plain dicts, ``{run: {measure: {query_id: value}}}``."""
+        nested: dict[str, dict[str, dict[str, float]]] = {run: {} for run in self.runs}
+        for row in self.rows():
+            nested[row["run"]].setdefault(row["measure"], {})[row["query_id"]] = row["value"]
+        return nested
+
+    def pivot(
+        self,
+        index: str = "run",
+        columns: str = "measure",
+        values: Literal["value", "low", "high", "judged_at_10"] = "value",
+    ) -> polars.DataFrame:
+        """A wide table: a row for each run, say, and a column for each measure.
+
+        Parameters
+        ----------
+        index, columns : {"run", "topic", "measure"}
+            What rows and columns stand for. Where neither is the topic, numbers are means over topics; where one is,
+            the scores must have one measure, or one run, only.
+        values : {"value", "low", "high", "judged_at_10"}
+            Which number.
+
+        Returns
+        -------
+        polars.DataFrame
+            The first column is called ``run``, ``query_id`` or ``measure``; null is what is not known. (``to_pandas()``
+            of it gives a pandas frame.)
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {"301": {"a": 1}, "302": {"b": 1}}
+        >>> bm25, dense = {"301": {"a": 1}, "302": {"c": 1}}, {"301": {"a": 1}, "302": {"b": 1}}
+        >>> scores = rb.evaluate(qrels, {"bm25": bm25, "dense": dense}, ["P@1", "AP"])
+        >>> scores.pivot().to_dicts()
+        [{'run': 'bm25', 'P@1': 0.5, 'AP': 0.5}, {'run': 'dense', 'P@1': 1.0, 'AP': 1.0}]
+        >>> scores["AP"].pivot(index="topic", columns="run").rows()
+        [('301', 1.0, 1.0), ('302', 0.0, 1.0)]
+        """
+        rows, across = ("query_id" if name == "topic" else name for name in (index, columns))
+        for name, axis in ((index, rows), (columns, across)):
+            if axis not in _AXES:
+                raise UsageError(f'Rows and columns stand for run, topic or measure, not for "{name}".')
+        if rows == across:
+            raise UsageError(f"Rows and columns cannot both be {index}: choose two of run, topic and measure.")
+        left = next(axis for axis in _AXES if axis not in (rows, across))
+        scores = self.mean() if left == "query_id" else self
+        names = {"run": scores.runs, "query_id": scores.query_ids, "measure": [str(one) for one in scores.measures]}
+        if len(names[left]) != 1:
+            how = "scores.run(name)" if left == "run" else "scores[measure]"
+            raise UsageError(f"There are {len(names[left])} {left}s: choose one for such a table, with {how}.")
+        if rows in names[across]:
+            raise UsageError(f'A {across} is called "{rows}", as the first column is. Rename it first.')
+        if values not in ("value", "low", "high", "judged_at_10"):
+            raise UsageError(f'There is no number "{values}": choose value, low, high or judged_at_10.')
+        array = scores.judged[:, :, None] if values == "judged_at_10" else getattr(scores, values)
+        array = np.broadcast_to(array, scores.value.shape)
+        wide = np.moveaxis(array, [_AXES.index(axis) for axis in (rows, across, left)], [0, 1, 2])[:, :, 0]
+        return polars_frame({rows: names[rows], **dict(zip(names[across], wide.T, strict=True))})
+
+    # Files and tables
+
+    def write_parquet(self, path: str, *, per_topic: bool = False) -> None:
+        """Write the tidy table of means as a Parquet file, with the columns of ``fields``; of topics too, if asked."""
+        import polars
+
+        frames = [
+            polars_frame(part._columns(), f"{path}: Parquet", "Choose csv or trec, which keep bytes.")
+            for part in ((self, self.mean()) if per_topic else (self.mean(),))
+        ]
+        content = io.BytesIO()
+        polars.concat(frames).select(self.fields).write_parquet(content)
+        with writing(path, "wb") as out:
+            out.write(content.getbuffer())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a file, as JSON, for ``load``.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> import os, tempfile
+        >>> scores = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, ["AP", "RBP(p=0.8)"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "scores.json")
+        ...     scores.save(path)
+        ...     rb.Scores.load(path) == scores
+        True
+        """
+        from rankbounds.evaluation import score_files
+
+        score_files.save(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Scores:
+        """Read scores that ``save`` wrote; they equal those that were saved."""
+        from rankbounds.evaluation import score_files
+
+        return score_files.load(path)
+
+    def table(self) -> Table:
+        """The table for people: a row for each run (and topic), a column for each measure.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> print(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").table().markdown(), end="")
+        | run | topic | AP | judged@10 |
+        | :--- | :--- | ---: | ---: |
+        | bm25 | 301 | 1.0000 | 100% |
+        """
+        from rankbounds.evaluation import score_table
+
+        return score_table.table_of(self)
+
+    def to_latex(self) -> str:
+        """The table of means for a paper: a tabular with booktabs rules."""
         return self.mean().table().latex()
 
     def render(self, kind: str, *, per_topic: bool = False, raw: bool = False) -> str:
@@ -244,10 +553,6 @@ class Scores(TidyScores):
         raw : bool
             In ``csv`` and ``tsv``, no apostrophe before text that a spreadsheet would compute.
 
-        Returns
-        -------
-        str
-
         Examples
         --------
         >>> import rankbounds as rb
@@ -255,158 +560,69 @@ class Scores(TidyScores):
         run,query_id,measure,value,low,high
         bm25,all,AP,1.0,1.0,1.0
         """
-        return score_table.rendered(self, kind, per_topic=per_topic, raw=raw)
+        from rankbounds.evaluation import score_table
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file, for ``load``.
-
-        Parameters
-        ----------
-        path : str or path
-            The file; what it holds is JSON.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> import os, tempfile
-        >>> scores = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, ["AP", "RBP(p=0.8)"])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "scores.json")
-        ...     scores.save(path)
-        ...     rb.Scores.load(path) == scores
-        True
-        """
-        from rankbounds.evaluation import saved_scores
-
-        saved_scores.save(self, path)
-
-    @staticmethod
-    def load(path: str | os.PathLike[str]) -> Scores:
-        """Read scores that ``save`` wrote.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-
-        Returns
-        -------
-        Scores
-            Equal to those that were saved. Files of earlier versions do not say which bounds are exact; all that may
-            be wider than what can happen are then in ``outer``.
-
-        Examples
-        --------
-        See ``save``.
-        """
-        from rankbounds.evaluation import saved_scores
-
-        return saved_scores.load(path)
-
-    def table(self) -> Table:
-        """The table for people: a row for each run (and topic), a column for each measure.
-
-        Returns
-        -------
-        Table
-            With the methods ``text``, ``markdown``, ``latex`` and ``html``.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> print(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").table().markdown(), end="")
-        | run | topic | AP | judged@10 |
-        | :--- | :--- | ---: | ---: |
-        | bm25 | 301 | 1.0000 | 100% |
-        """
-        return score_table.table(self)
-
-    def warnings(self) -> list[str]:
-        """What concerns several numbers, in sentences.
-
-        Returns
-        -------
-        list of str
-            On runs that lack topics, topics that nobody judged, topics without relevant documents, and measures whose
-            ``low`` is 0 because any number of relevant documents may exist that nobody retrieved.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").warnings()
-        []
-        """
-        sentences = topic_warnings(self.runs, self.notes, self.topics) if self.notes else []
-        if self.without_relevant:
-            have = "topic has" if len(self.without_relevant) == 1 else "topics have"
-            sentences.append(
-                f"{len(self.without_relevant)} {have} no relevant document ({some(self.without_relevant)}): AP, nDCG, "
-                "recall and the like are 0 there."
-            )
-        if self.open == "collection" and self.most_relevant is None:
-            without_limit = [str(measure) for measure in self.measures if measure.vanishes]
-            if without_limit:
-                sentences.append(
-                    f"low is 0 for {', '.join(without_limit)}: nobody knows how many relevant documents the collection "
-                    "holds that were not retrieved, and the more there are, the lower the score. Say how many a topic "
-                    "has at most (--most-relevant N, most_relevant=N)."
-                )
-        return sentences
+        return score_table.render(self, kind, per_topic=per_topic, raw=raw)
 
     def __repr__(self) -> str:
         return self.mean().table().text()
 
     def _repr_html_(self) -> str:
+        from rankbounds.evaluation import score_table
+
         mean = self.mean()
-        return shown(score_table.table(mean, with_notes=False), score_table.note(mean), score_table.run_notes(mean))
+        return shown(score_table.table_of(mean, with_notes=False), score_table.note(mean), score_table.run_notes(mean))
 
 
-def joined(first: Scores, second: Scores) -> Scores:
-    """Two sets of scores as one, with the measures and topics of the second, which the first must have.
+def _same(ours: Any, theirs: Any) -> bool:
+    if isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
+        return np.array_equal(ours, theirs, equal_nan=True)
+    return type(ours) is type(theirs) and ours == theirs
 
-    Both must come from the same judgments and settings, where their origins are known.
-    """
-    if set(first.query_ids) != set(second.query_ids):
-        raise DataError("The two sets of scores are on different topics; they cannot be compared.")
-    lacking = [measure for measure in second.measures if measure not in first.measures]
-    if lacking:
-        raise DataError(f"The saved scores lack {lacking[0]}. Save them again with this measure.")
-    if first.bounds != second.bounds:
-        raise DataError(
-            f"The saved scores have other bounds ({first.bounds}) than these ({second.bounds}). Save them again with "
-            f"--bounds {second.bounds}."
+
+def _places_of_names(wanted: Names, known: Sequence[str], kind: str) -> list[int]:
+    """Where the names stand among those known, in the order asked for, each once."""
+    if callable(wanted):
+        return [place for place, name in enumerate(known) if wanted(name)]
+    place_of = {name: place for place, name in enumerate(known)}
+    places = []
+    for name in [wanted] if isinstance(wanted, str | int) else wanted:
+        text = str(name) if isinstance(name, int | np.integer) else name  # ids may be whole numbers in tables
+        if text not in place_of:
+            hint = did_you_mean(str(text), list(known))
+            raise UnknownNameError(f'There is no {kind} "{text}" among these scores.{hint} There are: {some(known)}.')
+        places.append(place_of[text])
+    return list(dict.fromkeys(places))
+
+
+def _places_of_measures(wanted: Measures, known: Sequence[Measure], runs: Sequence[str]) -> list[int]:
+    """Where the measures stand among those known, in the order asked for, each once."""
+    if isinstance(wanted, str | Measure | type):
+        return _places_of_measure(wanted, known, runs)
+    if callable(wanted):
+        return [place for place, measure in enumerate(known) if wanted(measure)]
+    if not isinstance(wanted, Iterable):
+        raise UsageError(
+            f"Scores are asked for by measure, as in scores[{str(known[0])!r}], not by {wanted!r}; runs by "
+            "scores.run(name), topics by scores.topic(id)."
         )
-    if (first.open, first.most_relevant) != (second.open, second.most_relevant):
-        raise DataError(
-            f"The bounds of the saved scores cover other documents ({_open_words(first)}) than these "
-            f"({_open_words(second)}). Save them again with the same --open and --most-relevant."
-        )
-    if first.origin is not None and second.origin is not None:
-        check_same_origin(first.origin, second.origin)
-    aligned = first.filter(topic=second.query_ids, measure=second.measures)
-    both = (aligned, second)
-    parts = None
-    if any(scores.parts is not None for scores in both):
-        unknown = [np.full((len(PARTS), *scores.value.shape), np.nan) for scores in both]
-        parts = [blank if scores.parts is None else scores.parts for scores, blank in zip(both, unknown, strict=True)]
-    relevant_nowhere = {*aligned.without_relevant, *second.without_relevant}
-    return replace(
-        second,
-        runs=unique_names([*first.runs, *second.runs], ["saved"] * len(first.runs) + ["new"] * len(second.runs)),
-        value=np.concatenate([scores.value for scores in both]),
-        low=np.concatenate([scores.low for scores in both]),
-        high=np.concatenate([scores.high for scores in both]),
-        judged=np.concatenate([scores.judged for scores in both]),
-        notes=[*aligned.notes, *second.notes],
-        without_relevant=[name for name in second.query_ids if name in relevant_nowhere],
-        outer=[measure for measure in second.measures if any(measure in scores.outer for scores in both)],
-        parts=None if parts is None else np.concatenate(parts, axis=1),
-    )
+    return list(dict.fromkeys(place for measure in wanted for place in _places_of_measure(measure, known, runs)))
 
 
-def _open_words(scores: Scores) -> str:
-    limit = "" if scores.most_relevant is None else f", {scores.most_relevant} relevant at most"
-    return f"{scores.open}{limit}"
-
-
-__all__ = ["ALL", "FIELDS", "PARTS", "RunNotes", "Scores", "joined", "topic_warnings"]
+def _places_of_measure(wanted: MeasureName, known: Sequence[Measure], runs: Sequence[str]) -> list[int]:
+    labels = [str(measure) for measure in known]
+    if isinstance(wanted, type):
+        places = [place for place, measure in enumerate(known) if isinstance(measure, wanted)]
+    else:
+        if isinstance(wanted, str) and wanted in labels:
+            return [labels.index(wanted)]
+        try:
+            meant = parse_measure(wanted)
+        except UsageError as error:
+            hint = f" There is a run of this name: scores.run({wanted!r})." if wanted in runs else ""
+            raise UnknownNameError(f"{error}{hint}") from None
+        places = [place for place, measure in enumerate(known) if measure == meant]
+    if not places:
+        name = wanted.__name__ if isinstance(wanted, type) else str(wanted)
+        raise UnknownNameError(f"{name} is not among these scores. There are: {some(labels)}.")
+    return places

@@ -10,7 +10,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
-from rankbounds.rankings.ideal_places import (
+from rankbounds.rankings.ideal_rankings import (
     ideal_places,
     known_relevant,
     levels_above_zero,

@@ -10,8 +10,7 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Measure
-from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.tied_groups import TiedGroups
+from rankbounds.rankings.rankings import Rankings, TiedGroups
 
 EXACT_STEPS = 50_000_000
 """Above so many steps for one list, the mean over orders of ties is taken from about ``LEVELS`` levels of precision."""

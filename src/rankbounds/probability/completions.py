@@ -27,105 +27,11 @@ from rankbounds.measures.condensed import Condensed
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
-from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 
 CELLS = 1 << 20
 """So many cells of completed lists are held at once."""
 NO_DOCUMENT = -1
-
-
-class CompletedFacts(TopicFacts):
-    """What judgments say of each topic once more documents are judged.
-
-    ``completes`` is the topic of each completion, ``more`` how many documents are judged in it besides those known.
-    Those of a grade above 0 are told one by one: ``completion`` and ``grade``.
-    """
-
-    def __init__(self, known: TopicFacts, completes: Ints, more: Ints, completion: Ints, grade: Floats) -> None:
-        self._known, self._completes, self._more = known, completes, more
-        self._completion, self._added = completion, grade
-        self.rule, self.max_gain, self.nonrelevant_gain = known.rule, known.max_gain, known.nonrelevant_gain
-        self.qrels, self.query_ids = known.qrels, range(completes.size)  # type: ignore[assignment]
-        self._memory: dict[Any, Any] = {}
-
-    def _once(self, key: Any, compute: Any) -> Any:
-        if key not in self._memory:
-            self._memory[key] = compute()
-        return self._memory[key]
-
-    @property
-    def _gains(self) -> Floats:
-        """The gains of the newly judged documents that have a grade above 0."""
-        gains: Floats = self._once("gains", lambda: self.rule(self._added))
-        return gains
-
-    def _count(self, chosen: Flags) -> Ints:
-        return np.bincount(self._completion[chosen], minlength=self._completes.size)
-
-    @property
-    def _nonrelevant(self) -> Ints:
-        """How many newly judged documents of each completion have grade 0."""
-        return self._more - np.bincount(self._completion, minlength=self._completes.size)
-
-    def relevant(self, rel: float) -> Ints:
-        """How many documents of each topic have at least this grade."""
-        count: Ints = self._once(
-            ("relevant", rel), lambda: self._known.relevant(rel)[self._completes] + self._count(self._added >= rel)
-        )
-        return count
-
-    @property
-    def judged(self) -> Ints:
-        """How many documents of each topic are judged."""
-        return self._known.judged[self._completes] + self._more
-
-    @property
-    def positive(self) -> Ints:
-        """How many documents of each topic have a positive gain."""
-        nonrelevant = self._nonrelevant if self.nonrelevant_gain > 0 else 0
-        return self._known.positive[self._completes] + self._count(self._gains > 0) + nonrelevant
-
-    @property
-    def total_gain(self) -> Floats:
-        """The gains of each topic's documents, summed."""
-        added = np.bincount(self._completion, self._gains, self._completes.size)
-        total = self._known.total_gain[self._completes] + added + self.nonrelevant_gain * self._nonrelevant
-        return np.asarray(total)
-
-    @property
-    def top_gain(self) -> Floats:
-        """The largest gain of each topic's documents, and at least 1."""
-        top = np.maximum(self._known.top_gain[self._completes], np.where(self._more > 0, self.nonrelevant_gain, 0.0))
-        np.maximum.at(top, self._completion, self._gains)
-        return top
-
-    @property
-    def levels(self) -> Floats:
-        """The distinct positive gains that documents may have, ascending."""
-        levels: Floats = self._once("levels", lambda: np.union1d(self._known.levels, self._gains[self._gains > 0]))
-        return levels
-
-    @property
-    def count_from_level(self) -> Ints:
-        """Row by row for ``levels``: how many documents of each topic have at least that gain."""
-        counts: Ints = self._once("counts", self._counts)
-        return counts
-
-    def _counts(self) -> Ints:
-        # Documents known at a level that was not seen before are those of the next level up.
-        known = self._known.count_from_level[np.searchsorted(self._known.levels, self.levels)][:, self._completes]
-        return np.stack([
-            count + self._count(self._gains >= level) + (self._nonrelevant if level <= self.nonrelevant_gain else 0)
-            for count, level in zip(known, self.levels, strict=True)
-        ])  # fmt: skip
-
-    def ideal(self, topic: Ints, width: int) -> Floats:
-        """For each of these topics its largest gains, descending, zeros behind them."""
-        rank = np.arange(width)
-        ideal = np.zeros((topic.size, width))
-        for step, count in zip(np.diff(self.levels, prepend=0.0).tolist(), self.count_from_level, strict=True):
-            ideal += step * (rank < count[topic][:, None])
-        return ideal
 
 
 @dataclass(frozen=True, eq=False)

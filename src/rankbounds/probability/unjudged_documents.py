@@ -14,7 +14,7 @@ from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.scores import RunNotes, topic_warnings
+from rankbounds.evaluation.run_notes import RunNotes, topic_warnings
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.rankings.join import Joined, join

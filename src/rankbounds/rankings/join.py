@@ -157,15 +157,19 @@ def slices_of(
 ) -> list[Callable[[], list[Rankings]]]:
     """The rankings of the run's judged topics, to be computed slice by slice."""
     keep_judgments |= facts.some_only_pooled
-    kernel = _native_rows(run, facts, topic_in_qrels, order, precision)
+    kernel = None
+    table = facts.qrels.pairs.index.native if in_use() and order in ORDERS else None
+    if table is not None:
+        docs, score = run.pairs.docs, compared_scores(run, precision)
+        columns = docs.text, docs.start, docs.length, run.pairs.keys, run.pairs.topic, score
+        kernel = RunRows(*columns, topic_in_qrels, table, facts.grade, ORDERS[order])
 
     def compute(rows: slice | Ints) -> list[Rankings]:
-        lists = None if kernel is None else kernel.ranked(rows, keep_rows, keep_judgments)
-        if lists is None:
-            return _rankings_of_slice(
-                run, rows, facts, topic_in_qrels, order, precision, tie_key, keep_rows, keep_judgments
-            )
-        return in_batches(lists, facts)
+        lists = None if kernel is None else kernel.ranked(rows, keep_rows, keep_judgments)  # None: left to NumPy
+        if lists is not None:
+            return in_batches(lists, facts)
+        found = LookedUp.of(run, rows, facts, topic_in_qrels, keep_rows, keep_judgments)
+        return found.ranked(run.score[rows], order, precision, tie_key)
 
     return [partial(compute, rows) for rows in run.pairs.topic_slices()]
 
@@ -175,18 +179,6 @@ def in_batches(lists: RankedLists, facts: TopicFacts) -> list[Rankings]:
     columns = lists.grade, lists.tied, lists.row, lists.judgment
     start = lists.length.cumsum() - lists.length
     return list(_batches(*columns, start, lists.length, lists.topic, facts))
-
-
-def _native_rows(
-    run: Run, facts: TopicFacts, topic_in_qrels: Ints, order: Order, precision: Precision
-) -> RunRows | None:
-    """The run ready for the kernel; None where it must be left to NumPy."""
-    table = facts.qrels.pairs.index.native if in_use() and order in ORDERS else None
-    if table is None:
-        return None
-    docs, score = run.pairs.docs, compared_scores(run, precision)
-    columns = docs.text, docs.start, docs.length, run.pairs.keys, run.pairs.topic, score
-    return RunRows(*columns, topic_in_qrels, table, facts.grade, ORDERS[order])
 
 
 def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, keep_judgments: bool = False) -> Rankings:
@@ -200,22 +192,6 @@ def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, kee
         row=np.full((topics.size, 1), -1) if keep_rows else None,
         judgment=np.full((topics.size, 1), BEYOND) if keep_judgments else None,
     )
-
-
-def _rankings_of_slice(
-    whole: Run,
-    rows: slice | Ints,
-    facts: TopicFacts,
-    topic_in_qrels: Ints,
-    order: Order,
-    precision: Precision,
-    tie_key: TieKey | None,
-    keep_rows: bool,
-    keep_judgments: bool,
-) -> list[Rankings]:
-    """The rankings of the topics in these rows, which stand together topic by topic."""
-    found = LookedUp.of(whole, rows, facts, topic_in_qrels, keep_rows, keep_judgments)
-    return found.ranked(whole.score[rows], order, precision, tie_key)
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,8 @@ def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None
         source_rows = rows if permutation is None else permutation[rows]
         within = _order_within_groups(tied[rows], _tie_break(run, source_rows, order, tie_key))
         if within is not None:
-            permutation = _reordered(permutation, len(run), rows, within)
+            permutation = np.arange(len(run)) if permutation is None else permutation.copy()
+            permutation[rows] = permutation[rows[within]]
     return permutation, tied
 
 
@@ -128,13 +129,6 @@ def _order_within_groups(tied: Flags, keys: list[NDArray[Any]]) -> Ints | None:
     rows = np.flatnonzero(larger[group])
     within[rows] = rows[np.lexsort((*(key[rows] for key in keys), group[rows]))]
     return within
-
-
-def _reordered(permutation: Ints | None, size: int, rows: Ints, within: Ints) -> Ints:
-    """Put the given rows into the order ``within``, leaving the others where they are."""
-    permutation = np.arange(size) if permutation is None else permutation.copy()
-    permutation[rows] = permutation[rows[within]]
-    return permutation
 
 
 def _tie_break(run: Run, rows: Ints, order: Order, tie_key: TieKey | None) -> list[NDArray[Any]]:

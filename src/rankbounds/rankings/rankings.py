@@ -1,21 +1,24 @@
-"""Ranked lists joined with their judgments, as arrays whose last axis is rank."""
+"""Ranked lists joined with their judgments, as arrays whose last axis is rank, and their groups of tied documents."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.places import Places
 from rankbounds.columns.sums import running_sums
-from rankbounds.rankings.tied_groups import TiedGroups
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
     from rankbounds.rankings.subtopics import ListsBySubtopic
 
+Value = TypeVar("Value")
 NOT_POOLED, BEYOND = -1, -2
 
 
@@ -47,10 +50,11 @@ class Rankings:
     elsewhere: Floats | None = None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    def remembered(self, key: Any, compute: Any) -> Any:
+    def remembered(self, key: Any, compute: Callable[[], Value]) -> Value:
         """Several measures read the same derived array; it is computed once."""
         try:
-            return self._memory[key]
+            known: Value = self._memory[key]
+            return known
         except KeyError:
             value = self._memory[key] = compute()
             return value
@@ -63,20 +67,17 @@ class Rankings:
     @property
     def holes(self) -> Flags:
         """Which documents are unjudged."""
-        holes: Flags = self.remembered("holes", lambda: np.isnan(self.grade))
-        return holes
+        return self.remembered("holes", lambda: np.isnan(self.grade))
 
     @property
     def num_holes(self) -> Ints:
         """How many documents of each list are unjudged."""
-        count: Ints = self.remembered("num_holes", lambda: self.holes.sum(axis=-1))
-        return count
+        return self.remembered("num_holes", lambda: self.holes.sum(axis=-1))
 
     @property
     def places_of_holes(self) -> Places:
         """Where the unjudged documents stand."""
-        places: Places = self.remembered("places of holes", lambda: Places.of(self.holes))
-        return places
+        return self.remembered("places of holes", lambda: Places.of(self.holes))
 
     @property
     def groups(self) -> TiedGroups | None:
@@ -84,8 +85,7 @@ class Rankings:
         tied = self.tied
         if tied is None:
             return None
-        groups: TiedGroups | None = self.remembered("groups", lambda: TiedGroups.of(tied) if tied.any() else None)
-        return groups
+        return self.remembered("groups", lambda: TiedGroups.of(tied) if tied.any() else None)
 
     @property
     def pooled_holes(self) -> Flags:
@@ -102,8 +102,7 @@ class Rankings:
         """Is every document either relevant or not, none of them so with a probability?"""
         if isinstance(self.chance, float):
             return self.chance in (0.0, 1.0)
-        certain: bool = self.remembered("certain", lambda: bool(np.isin(self.chance, (0.0, 1.0)).all()))
-        return certain
+        return self.remembered("certain", lambda: bool(np.isin(self.chance, (0.0, 1.0)).all()))
 
     @property
     def _all_nonrelevant(self) -> bool:
@@ -129,12 +128,10 @@ class Rankings:
                 np.copyto(relevant, self.chance, where=self.holes)
             return relevant
 
-        array: Floats = self.remembered(("relevant", rel), compute)
-        return array
+        return self.remembered(("relevant", rel), compute)
 
     def _judged_relevant(self, rel: float) -> Flags:
-        flags: Flags = self.remembered(("judged relevant", rel), lambda: self.grade >= rel)
-        return flags
+        return self.remembered(("judged relevant", rel), lambda: self.grade >= rel)
 
     def possibly_relevant(self, rel: float = 1.0) -> Flags:
         """Which documents are relevant, those among them that are so with a probability."""
@@ -142,13 +139,11 @@ class Rankings:
 
     def places_of_relevant(self, rel: float = 1.0) -> Places:
         """Where relevant documents stand, if each is so for certain or not at all."""
-        places: Places = self.remembered(("places", rel), lambda: Places.of(self.possibly_relevant(rel)))
-        return places
+        return self.remembered(("places", rel), lambda: Places.of(self.possibly_relevant(rel)))
 
     def relevant_so_far(self, rel: float = 1.0) -> Floats:
         """At every rank, how many documents down to it are relevant."""
-        array: Floats = self.remembered(("so far", rel), lambda: running_sums(self.relevant(rel)))
-        return array
+        return self.remembered(("so far", rel), lambda: running_sums(self.relevant(rel)))
 
     def gain(self) -> Floats:
         """The gain of every document, 0 beyond a list's end.
@@ -163,8 +158,7 @@ class Rankings:
             gain = np.where(self.holes, least + self.chance * (most - least), self.facts.rule(self.grade))
             return np.where(self.present, gain, 0.0) if least > 0 else gain
 
-        array: Floats = self.remembered("gain", compute)
-        return array
+        return self.remembered("gain", compute)
 
     def num_relevant(self, rel: float = 1.0) -> Floats:
         """How many relevant documents the topic has, the retrieved unjudged ones counted by ``chance``."""
@@ -197,8 +191,7 @@ class Rankings:
             return self
         if not isinstance(chance, float):
             return self._with_chance(chance)
-        lists: Rankings = self.remembered(("assumed", chance), lambda: self._with_chance(chance))
-        return lists
+        return self.remembered(("assumed", chance), lambda: self._with_chance(chance))
 
     def _with_chance(self, chance: float | Floats) -> Rankings:
         return replace(
@@ -211,11 +204,10 @@ class Rankings:
         They share no memory of lists derived from these, which allow for none.
         """
         kept = ("holes", "num_holes", "places of holes", "groups")
-        lists: Rankings = self.remembered(
+        return self.remembered(
             ("open to", most_relevant),
             lambda: replace(self, most_relevant=most_relevant, _memory=self._memory_of(*kept)),
         )
-        return lists
 
     def room(self, known: Floats | Ints) -> Floats:
         """How many relevant documents nobody retrieved or judged each topic may have, beside so many known ones."""
@@ -254,13 +246,11 @@ class Rankings:
         """Each list once for every subtopic of its topic, as that subtopic sees it."""
         from rankbounds.rankings.subtopics import lists_by_subtopic
 
-        lists: ListsBySubtopic = self.remembered("by subtopic", lambda: lists_by_subtopic(self))
-        return lists
+        return self.remembered("by subtopic", lambda: lists_by_subtopic(self))
 
     def condensed(self) -> Rankings:
         """The lists without their unjudged documents."""
-        lists: Rankings = self.remembered("condensed", self._condensed)
-        return lists
+        return self.remembered("condensed", self._condensed)
 
     def _condensed(self) -> Rankings:
         keep = self.present & ~self.holes
@@ -268,24 +258,91 @@ class Rankings:
         width = max(1, int(length.max(initial=0)))
         row, column = np.nonzero(keep)
         rank = np.arange(row.size) - np.repeat(np.cumsum(length) - length, length)
-        grade = np.zeros((length.size, width))
-        grade[row, rank] = self.grade[row, column]
-        source = None
-        if self.row is not None:
-            source = np.full(grade.shape, -1)
-            source[row, rank] = self.row[row, column]
+
+        def kept(cells: NDArray[Any], beyond: float) -> NDArray[Any]:
+            filled = np.full((length.size, width), beyond, dtype=cells.dtype)
+            filled[row, rank] = cells[row, column]
+            return filled
+
         tied = None
         if self.tied is not None:
             # A document stays tied to the one now before it when no group begins between the two.
-            group = np.cumsum(~self.tied, axis=-1)
-            groups = np.full(grade.shape, -1)
-            groups[row, rank] = group[row, column]
-            tied = np.zeros(grade.shape, dtype=bool)
-            tied[:, 1:] = (groups[:, 1:] == groups[:, :-1]) & (groups[:, 1:] >= 0)
-        judgment = None
-        if self.judgment is not None:
-            judgment = np.full(grade.shape, BEYOND, dtype=self.judgment.dtype)
-            judgment[row, rank] = self.judgment[row, column]
+            group = kept(np.cumsum(~self.tied, axis=-1), -1)
+            tied = np.zeros(group.shape, dtype=bool)
+            tied[:, 1:] = (group[:, 1:] == group[:, :-1]) & (group[:, 1:] >= 0)
         return replace(
-            self, grade=grade, length=length, tied=tied, chance=0.0, row=source, judgment=judgment, _memory={}
+            self,
+            grade=kept(self.grade, 0.0),
+            length=length,
+            tied=tied,
+            chance=0.0,
+            row=None if self.row is None else kept(self.row, -1),
+            judgment=None if self.judgment is None else kept(self.judgment, BEYOND),
+            _memory={},
         )
+
+
+@dataclass(frozen=True, eq=False)
+class TiedGroups:
+    """All groups of two or more documents of equal score. Documents tied to no other belong to none.
+
+    ``cell`` holds the places of the tied documents in the flattened batch, group after group, and ``start`` where in
+    ``cell`` each group begins. A group never reaches from one list into the next.
+    """
+
+    cell: Ints
+    start: Ints
+    size: Ints
+    width: int
+
+    @classmethod
+    def of(cls, tied: Flags) -> TiedGroups:
+        """From marks at the documents that have the score of the one before them."""
+        flat = tied.ravel()
+        inside = flat.copy()
+        inside[:-1] |= flat[1:]
+        cell = np.flatnonzero(inside)
+        start = np.flatnonzero(~flat[cell])
+        return cls(cell, start, np.diff(start, append=cell.size), tied.shape[-1])
+
+    @cached_property
+    def number(self) -> Ints:
+        """For every tied document the number of its group."""
+        return np.repeat(np.arange(self.size.size), self.size)
+
+    @cached_property
+    def position(self) -> Ints:
+        """For every tied document how many of its group stand before it."""
+        return np.arange(self.cell.size) - np.repeat(self.start, self.size)
+
+    @property
+    def row(self) -> Ints:
+        """For every group the list it stands in."""
+        return self.cell[self.start] // self.width
+
+    @property
+    def offset(self) -> Ints:
+        """For every group how many documents of the list stand before it."""
+        return self.cell[self.start] % self.width
+
+    def cut_by(self, depth: int) -> Ints:
+        """The groups that have documents on both sides of this depth."""
+        return np.flatnonzero((self.offset < depth) & (self.offset + self.size > depth))
+
+    def values(self, array: NDArray[Any]) -> NDArray[Any]:
+        """The entries of an array of the batch at the tied documents."""
+        return array.reshape(-1)[self.cell]
+
+    def sums(self, array: NDArray[Any]) -> Floats:
+        """For every group the sum of an array of the batch."""
+        return np.add.reduceat(self.values(array).astype(np.float64, copy=False), self.start)
+
+    def spread(self, by_group: NDArray[Any]) -> NDArray[Any]:
+        """One entry for each group to one for each tied document."""
+        return np.repeat(by_group, self.size)
+
+    def filled_from(self, array: NDArray[Any], source: Ints) -> NDArray[Any]:
+        """An array of the batch with other entries, from the cells named, at the tied documents."""
+        filled = np.array(array, order="C")
+        filled.reshape(-1)[self.cell] = array.reshape(-1)[source]
+        return filled

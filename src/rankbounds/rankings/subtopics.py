@@ -18,7 +18,7 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError
-from rankbounds.rankings.ideal_novelty import greedy_gains
+from rankbounds.rankings.ideal_rankings import greedy_gains
 
 if TYPE_CHECKING:
     from rankbounds.rankings.rankings import Rankings

@@ -8,13 +8,16 @@ product (``expected_products``).
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.native.lists import order_in_groups
+from rankbounds.rankings.order import Order
 from rankbounds.rankings.rankings import Rankings
 
-ORDERS = ("trec", "run", "line", "rank", "docid", "key")
+ORDERS: tuple[str, ...] = get_args(Order)
 """Treatments that fix one order of tied documents while the run is ranked."""
 RULES = (*ORDERS, "best", "worst", "expected")
 
@@ -42,8 +45,7 @@ def reordered(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
         ("reordered", id(worth), best),
         lambda: (worth, rankings.with_tied_from(order_by_worth(rankings, worth, best=best))),
     )
-    ordered: Rankings = lists
-    return ordered
+    return lists
 
 
 def reordered_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Floats:
@@ -55,8 +57,7 @@ def reordered_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Floats:
         ("reordered worth", id(worth), best),
         lambda: (worth, groups.filled_from(worth, order_by_worth(rankings, worth, best=best))),
     )
-    found: Floats = ordered
-    return found
+    return ordered
 
 
 def group_means(rankings: Rankings, worth: Floats) -> Floats:

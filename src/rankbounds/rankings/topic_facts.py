@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankbounds.rankings.strata import StrataFacts
     from rankbounds.rankings.subtopics import SubtopicFacts
 
-
+Value = TypeVar("Value")
 MOST_GRADES = 20
 """On a scale of more whole grades, those that nobody has given are left out of what a document may get."""
 
@@ -110,15 +110,16 @@ class TopicFacts:
 
     def relevant(self, rel: float) -> Ints:
         """How many documents of each topic have at least this grade."""
-        count: Ints = self.remembered(
-            rel, lambda: np.bincount(self._topic[self._grade >= rel], minlength=len(self.query_ids))
-        )
-        return count
+        return self.remembered(rel, lambda: self._count(self._grade >= rel))
 
-    def remembered(self, key: Any, compute: Callable[[], Any]) -> Any:
+    def _count(self, chosen: Flags) -> Ints:
+        return np.bincount(self._topic[chosen], minlength=len(self.query_ids))
+
+    def remembered(self, key: Any, compute: Callable[[], Value]) -> Value:
         """What follows from the judgments alone is computed once, for all runs."""
         try:
-            return self._memory[key]
+            known: Value = self._memory[key]
+            return known
         except KeyError:
             value = self._memory[key] = compute()
             return value
@@ -131,14 +132,12 @@ class TopicFacts:
     @cached_property
     def positive(self) -> Ints:
         """How many documents of each topic have a positive gain."""
-        return np.bincount(self._topic[self._gain > 0], minlength=len(self.query_ids))
+        return self._count(self._gain > 0)
 
     @cached_property
     def total_gain(self) -> Floats:
         """The gains of each topic's documents, summed."""
-        total: Floats = np.zeros(len(self.query_ids))
-        np.add.at(total, self._topic, self._gain)
-        return total
+        return np.bincount(self._topic, self._gain, len(self.query_ids)).astype(np.float64, copy=False)
 
     @cached_property
     def top_gain(self) -> Floats:
@@ -164,9 +163,7 @@ class TopicFacts:
     @cached_property
     def count_from_level(self) -> Ints:
         """Row by row for ``levels``: how many documents of each topic have at least that gain."""
-        return np.stack(
-            [np.bincount(self._topic[self._gain >= level], minlength=len(self.query_ids)) for level in self.levels]
-        )
+        return np.stack([self._count(self._gain >= level) for level in self.levels])
 
     @cached_property
     def _ideal(self) -> tuple[Ints, Floats]:
@@ -184,3 +181,87 @@ class TopicFacts:
         ideal = np.zeros(position.shape)
         ideal[inside] = gains[position[inside]]
         return ideal
+
+
+class CompletedFacts(TopicFacts):
+    """What is known of topics once more documents are judged; each completion of a topic is a topic here.
+
+    ``completes`` is the topic that each completion is of, ``more`` how many documents are judged in it besides those
+    known. Those of a grade above 0 are listed: ``completion``, ``grade``, and ``gain`` where it does not follow from
+    the rule. A document that is not listed has grade 0.
+    """
+
+    def __init__(
+        self,
+        known: TopicFacts,
+        completes: Ints,
+        more: Ints,
+        completion: Ints,
+        grade: Floats,
+        gain: Floats | None = None,
+        rule: GainRule | None = None,
+    ) -> None:
+        self.qrels, self.query_ids = known.qrels, range(completes.size)  # type: ignore[assignment]
+        self.rule, self.max_gain, self.nonrelevant_gain = rule or known.rule, known.max_gain, known.nonrelevant_gain
+        self.grade = np.empty(0)  # that of every judgment is not known: no list is joined with these facts
+        self._known, self._completes, self._more = known, completes, more
+        self._topic, self._grade = completion, grade
+        self._gain = self.rule(grade) if gain is None else gain
+        self._memory: dict[Any, Any] = {}
+
+    @cached_property
+    def _unlisted(self) -> Ints:
+        return self._more - np.bincount(self._topic, minlength=len(self.query_ids))
+
+    def relevant(self, rel: float) -> Ints:
+        """How many documents of each topic have at least this grade."""
+        return self.remembered(
+            rel, lambda: self._known.relevant(rel)[self._completes] + self._count(self._grade >= rel)
+        )
+
+    @cached_property
+    def judged(self) -> Ints:
+        """How many documents of each topic are judged."""
+        return self._known.judged[self._completes] + self._more
+
+    @cached_property
+    def positive(self) -> Ints:
+        """How many documents of each topic have a positive gain."""
+        unlisted = self._unlisted if self.nonrelevant_gain > 0 else 0
+        return self._known.positive[self._completes] + self._count(self._gain > 0) + unlisted
+
+    @cached_property
+    def total_gain(self) -> Floats:
+        """The gains of each topic's documents, summed."""
+        listed = np.bincount(self._topic, self._gain, len(self.query_ids))
+        return self._known.total_gain[self._completes] + listed + self.nonrelevant_gain * self._unlisted
+
+    @cached_property
+    def top_gain(self) -> Floats:
+        """The largest gain of each topic's documents, and at least 1."""
+        top = np.maximum(self._known.top_gain[self._completes], np.where(self._more > 0, self.nonrelevant_gain, 0.0))
+        np.maximum.at(top, self._topic, self._gain)
+        return top
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The distinct positive gains that documents may have, ascending."""
+        return np.union1d(self._known.levels, self._gain[self._gain > 0])
+
+    @cached_property
+    def count_from_level(self) -> Ints:
+        """Row by row for ``levels``: how many documents of each topic have at least that gain."""
+        # Documents known at a level that was not seen before are those of the next level up.
+        known = self._known.count_from_level[np.searchsorted(self._known.levels, self.levels)][:, self._completes]
+        return np.stack([
+            count + self._count(self._gain >= level) + (self._unlisted if level <= self.nonrelevant_gain else 0)
+            for count, level in zip(known, self.levels, strict=True)
+        ])  # fmt: skip
+
+    def ideal(self, topic: Ints, width: int) -> Floats:
+        """For each of these topics its largest gains, descending, zeros behind them."""
+        rank = np.arange(width)
+        reached = np.zeros((len(self.query_ids), width), dtype=np.int64)
+        for count in self.count_from_level:
+            reached += rank < count[:, None]
+        return np.append(0.0, self.levels)[reached][topic]

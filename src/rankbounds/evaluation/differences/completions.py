@@ -7,8 +7,6 @@ them in one call: nothing about the measure needs to be known here.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
@@ -17,10 +15,10 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
 from rankbounds.measures.cwl.continuation import ContinuingByRelevance
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 
 
-class EnumeratedFacts(TopicFacts):
+class EnumeratedFacts(CompletedFacts):
     """What the judgments say of one topic under each of several completions, which are its topics here.
 
     ``worth`` has a line for each completion and a column for each unjudged document: its gain, or, for a measure that
@@ -28,61 +26,16 @@ class EnumeratedFacts(TopicFacts):
     """
 
     def __init__(self, facts: TopicFacts, topic: int, worth: Floats, *, graded: bool) -> None:
-        self.rule = GainRule() if graded else facts.rule
-        self.max_gain, self.nonrelevant_gain = facts.max_gain, facts.nonrelevant_gain
-        self._facts, self._of = facts, topic
-        self._worth, self._graded = worth, graded
-        self._gains = worth if graded else np.where(worth > 0, facts.max_gain, facts.nonrelevant_gain)
-
-    @property
-    def some_only_pooled(self) -> bool:
-        """Every document is judged."""
-        return False
-
-    def relevant(self, rel: float) -> Ints:
-        """How many documents have at least this grade."""
-        turned = self._worth >= rel if self._graded else self._worth > 0
-        return self._facts.relevant(rel)[self._of] + np.count_nonzero(turned, axis=-1)
-
-    @cached_property
-    def judged(self) -> Ints:
-        """How many documents are judged."""
-        return np.full(len(self._worth), self._facts.judged[self._of] + self._worth.shape[1])
-
-    @cached_property
-    def positive(self) -> Ints:
-        """How many documents have a positive gain."""
-        return self._facts.positive[self._of] + np.count_nonzero(self._gains > 0, axis=-1)
-
-    @cached_property
-    def total_gain(self) -> Floats:
-        """All gains, summed."""
-        return self._facts.total_gain[self._of] + self._gains.sum(axis=-1)
-
-    @cached_property
-    def top_gain(self) -> Floats:
-        """The largest gain, and at least 1."""
-        return np.maximum(self._facts.top_gain[self._of], self._gains.max(axis=-1, initial=0.0))
-
-    @cached_property
-    def levels(self) -> Floats:
-        """The gains that documents may have."""
-        return self._facts.levels
-
-    @cached_property
-    def count_from_level(self) -> Ints:
-        """Row by row for the levels, how many documents have at least that gain."""
-        known = self._facts.count_from_level[:, self._of]
-        return np.stack([
-            count + np.count_nonzero(self._gains >= level, axis=-1)
-            for count, level in zip(known.tolist(), self.levels, strict=True)
-        ])  # fmt: skip
-
-    def ideal(self, topic: Ints, width: int) -> Floats:
-        """The largest gains, descending."""
-        known = np.broadcast_to(self._facts.ideal(np.array([self._of]), width), (len(self._worth), width))
-        gains = np.concatenate((known, self._gains), axis=-1)
-        return -np.sort(-gains, axis=-1)[topic, :width]
+        completions, documents = worth.shape
+        super().__init__(
+            facts,
+            np.full(completions, topic),
+            np.full(completions, documents),
+            np.repeat(np.arange(completions), documents),
+            (worth if graded else np.where(worth > 0, np.inf, 0.0)).ravel(),  # relevant by any rule
+            (worth if graded else np.where(worth > 0, facts.max_gain, facts.nonrelevant_gain)).ravel(),
+            GainRule() if graded else None,
+        )
 
 
 def cells_to_fill(measure: Measure, rankings: Rankings, assumptions: Assumptions) -> Floats:

@@ -8,21 +8,20 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import Formats, Reading, RunToRead
+from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.run import Run, of_lines
 from rankbounds.columns.ids import Ids
-from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, fractions_lost, gathered
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, MeasureNames, fractions_lost, gathered
+from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.formats import pair_of_names
@@ -32,10 +31,12 @@ from rankbounds.files.opening import STANDARD_INPUT, expand, plain_name
 from rankbounds.files.scratch import scratch_folder
 from rankbounds.files.topic_batches import LargeFile, MixedTopicsError, Piece
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.join import empty_rankings, no_topic_judged, slices_of
+from rankbounds.rankings.join import no_topic_judged, slices_of
 from rankbounds.rankings.preparation import Preparation
-from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 MEMORY = 512 << 20
 """How many bytes to use, about, where nothing is said."""
@@ -45,21 +46,17 @@ QRELS_SHARE = 8
 """The share of the memory up to which judgments are held as a whole, with the index that finds them."""
 
 
+@shows_options(Options)
 def evaluate(
     qrels: str | os.PathLike[str],
     runs: Any,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: MeasureNames = DEFAULT_MEASURES,
     *,
     memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
-    labels: str | Sequence[str] | None = None,
-    formats: Formats | None = None,
-    columns: Mapping[str, str] | None = None,
-    lenient: bool = False,
-    threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
     preparation: Preparation | None = None,
-    **assumptions: Any,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[Options],
 ) -> Scores:
     """As ``rankbounds.evaluation.evaluate`` for files, with about ``memory`` bytes (``"512M"``) held at a time.
 
@@ -69,25 +66,22 @@ def evaluate(
     together with every run. What must fit in memory always: the largest topic, the scores (24 bytes for each run, topic
     and measure, 48 where any has a residual), and some 100 bytes for each topic.
     """
-    decided = Assumptions(**assumptions)
+    assumptions, reading = chosen_options(options, threads=None)
     chosen = parse_measures(measures)
-    decided.check(chosen, in_memory=False)
+    assumptions.check(chosen, in_memory=False)
     budget = memory_bytes(memory)
-    workers = threads or worth_starting()
-
-    reading = Reading(formats, labels, columns, lenient, workers, decided.gain)
-    kind = pair_of_names(formats)[1]
+    kind = pair_of_names(reading.formats)[1]
     if kind not in (None, "trec", "parquet"):
         raise UsageError(f'Runs in the format "{kind}" cannot be read in pieces: only TREC files and Parquet can.')
 
     def large(path: str, names: ColumnNames) -> LargeFile:
-        return LargeFile(path, names, max(1 << 12, budget // PIECE_SHARE), lenient, workers)
+        return LargeFile(path, names, max(1 << 12, budget // PIECE_SHARE), reading.lenient, reading.threads)
 
     judgments = large(_path(qrels, "Judgments"), QRELS_COLUMNS)
     named = list(_named_files(runs))
-    several = [large(path, RUN_COLUMNS.renamed(columns)) for _, path in named]
+    several = [large(path, RUN_COLUMNS.renamed(reading.columns)) for _, path in named]
     whole = judgments.path != STANDARD_INPUT and judgments.size(budget // QRELS_SHARE) < budget // QRELS_SHARE
-    if not whole and (labels or columns or formats):
+    if not whole and (reading.labels or reading.columns or reading.formats):
         raise UsageError(
             f"{judgments.path}: labels, columns and formats are for judgments that fit into memory. Allow more memory."
         )
@@ -96,19 +90,18 @@ def evaluate(
             judgments,
             several,
             chosen,
-            decided,
+            assumptions,
             reading,
             preparation or Preparation(),
             [name for name, _ in named],
             folder,
-            workers,
             progress or (lambda *_: None),
         )
         stream.check(whole)
         scores = stream.whole_judgments() if whole else stream.split_judgments()
     for message in [
         *scores.warnings(),
-        *decided.more_known_words([scores.query_ids[topic] for topic in sorted(stream.knowing_more)]),
+        *assumptions.more_known_words([scores.query_ids[topic] for topic in sorted(stream.knowing_more)]),
         *fractions_lost(stream.grades, chosen, stream.distinct),
     ]:
         warn(message)
@@ -151,23 +144,19 @@ def _warnings_of(files: Sequence[LargeFile]) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")
         yield
-    told: dict[str, RankboundsWarning] = {}
+    by_text: dict[str, RankboundsWarning] = {}
     for warning in met:
         if isinstance(warning.message, RankboundsWarning):
-            told[str(warning.message)] = warning.message
+            by_text[str(warning.message)] = warning.message
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     for file in files:
-        of_pieces = {
-            text: warning
-            for text, warning in told.items()
-            if isinstance(warning, LeftOutWarning) and warning.file == file.path
-        }
+        of_pieces = [one for one in by_text.values() if isinstance(one, LeftOutWarning) and one.file == file.path]
         if of_pieces:
-            told = {text: warning for text, warning in told.items() if text not in of_pieces}
-            left_out = file.left_out(repeats=any(REPEATED in warning.left_out for warning in of_pieces.values()))
-            told[str(left_out)] = left_out
-    for message in told.values():
+            by_text = {text: warning for text, warning in by_text.items() if warning not in of_pieces}
+            left_out = file.left_out(repeats=any(REPEATED in warning.left_out for warning in of_pieces))
+            by_text[str(left_out)] = left_out
+    for message in by_text.values():
         warn(message)
 
 
@@ -187,10 +176,13 @@ def memory_bytes(given: int | str | None) -> int:
 
 
 @dataclass
-class _Seen:
-    """What was met of one run so far: its name, and its topics that nobody judged."""
+class _RunInPieces:
+    """One run while it is scored piece by piece, and what was met of it so far."""
 
-    name: str = ""
+    file: LargeFile
+    name: str | None
+    """The name that the user gave it, else that of its first piece."""
+    sheet: ScoreSheet
     unknown: list[str] = field(default_factory=list)
     missing: list[Ints] = field(default_factory=list)
     """The numbers of judged topics that the run lacks."""
@@ -209,7 +201,6 @@ class _Stream:
     given: Sequence[str | None]
     """The names that the user gave to runs."""
     scratch: Path
-    threads: int
     progress: Callable[[int, int], None]
     grades: Floats = field(default_factory=lambda: np.empty(0))
     distinct: bool = False
@@ -221,7 +212,7 @@ class _Stream:
         """Reject what cannot be read in pieces, before any work is done; judgments that are held whole can."""
         files = [*self.runs] if whole else [self.qrels, *self.runs]
         try:
-            with self._as_a_whole_file_would_tell(*(self.runs if self.assumptions.gain.words else files)):
+            with self._first_error_of(*(self.runs if self.assumptions.gain.words else files)):
                 for file in files:
                     file.check()
         except DataError:
@@ -235,22 +226,24 @@ class _Stream:
         self.grades, self.knowing_more = facts.grade, self.assumptions.topics_knowing_more(facts)
         facts.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         results = []
-        for run in self.runs:
-            with self._as_a_whole_file_would_tell(run):
-                sheet, seen = self._scored_run(run, facts)
-            results.append(self._result(run, sheet, seen, facts.query_ids))
+        for file, given in zip(self.runs, self.given, strict=True):
+            with self._first_error_of(file):
+                run = self._scored_run(file, given, facts)
+            results.append(self._result(run, facts.query_ids))
             self.progress(len(results), len(self.runs))
         return self._gathered(results, list(facts.query_ids), facts, facts.without_relevant)
 
-    def _scored_run(self, run: LargeFile, facts: TopicFacts) -> tuple[ScoreSheet, _Seen]:
+    def _scored_run(self, file: LargeFile, given: str | None, facts: TopicFacts) -> _RunInPieces:
+        topics = len(facts.query_ids)
         try:
-            seen = _Seen()
-            return self._scored(run, run.grouped(), facts, seen), seen
+            return self._scored(_RunInPieces(file, given, self._sheet(topics)), file.grouped(), facts)
         except MixedTopicsError:
-            seen = _Seen()
-            parts = run.split(max(2, -(-run.size() // run.piece_bytes)), self.scratch)
-            pieces = (piece for piece in map(run.part, parts) if piece is not None)
-            return self._scored(run, pieces, facts, seen), seen
+            parts = file.split(max(2, -(-file.size() // file.piece_bytes)), self.scratch)
+            pieces = (piece for piece in map(file.part, parts) if piece is not None)
+            return self._scored(_RunInPieces(file, given, self._sheet(topics)), pieces, facts)
+
+    def _sheet(self, topics: int) -> ScoreSheet:
+        return ScoreSheet(topics, self.measures, self.assumptions)
 
     def split_judgments(self) -> Scores:
         """Judgments and runs split by topic on disk; part by part, in memory."""
@@ -260,44 +253,43 @@ class _Stream:
                 "Allow more memory, or write them with numbers."
             )
         files = (self.qrels, *self.runs)
-        seen = [_Seen() for _ in self.runs]
         without_relevant: list[Ints] = []
-        with self._as_a_whole_file_would_tell(*files):
+        with self._first_error_of(*files):
             parts = max(2, *(-(-file.size() // file.piece_bytes) for file in files))
-            qrels, *runs = [file.split(parts, self.scratch) for file in files]
+            qrels, *split_runs = [file.split(parts, self.scratch) for file in files]
             by_part = self._judged_topics(qrels)
             place = _places_of(by_part, self.qrels)
-            sheets = [ScoreSheet(place.size, self.measures, self.assumptions) for _ in self.runs]
+            runs = [
+                _RunInPieces(file, given, self._sheet(place.size))
+                for file, given in zip(self.runs, self.given, strict=True)
+            ]
             done = 0
             for number in range(parts):
                 judgments = self._qrels_of(qrels[number])
-                here = [run.part(split[number]) for run, split in zip(self.runs, runs, strict=True)]
+                here = [file.part(split[number]) for file, split in zip(self.runs, split_runs, strict=True)]
                 if judgments is None:
-                    for run, piece, met in zip(self.runs, here, seen, strict=True):
-                        met.unknown += [] if piece is None else _run_of(piece, run.path).query_ids
+                    for run, piece in zip(runs, here, strict=True):
+                        run.unknown += [] if piece is None else _run_of(piece, run.file.path).query_ids
                     continue
                 facts = TopicFacts(judgments, self.assumptions.gain, grades=self.grades)
                 places = place[done : done + len(facts.query_ids)]
                 done += places.size
                 without_relevant.append(places[facts.relevant(1.0) == 0])
                 self.knowing_more += places[self.assumptions.topics_knowing_more(facts)].tolist()
-                for run, piece, sheet, met in zip(self.runs, here, sheets, seen, strict=True):
-                    part = self._scored(run, [] if piece is None else [piece], facts, met, places)
-                    sheet.put(places, part)
-                del judgments, facts, here, part
+                for run, piece in zip(runs, here, strict=True):
+                    self._scored(run, [] if piece is None else [piece], facts, places)
+                del judgments, facts, here, piece
                 gc.collect()  # an index and its pairs know each other; waiting for the collector would add up the parts
                 self.progress(number + 1, parts)
         query_ids = [by_part[number] for number in np.argsort(place).tolist()]
-        results = [
-            self._result(run, sheet, met, query_ids) for run, sheet, met in zip(self.runs, sheets, seen, strict=True)
-        ]
+        results = [self._result(run, query_ids) for run in runs]
         without = np.sort(np.concatenate(without_relevant)).tolist()
         collection = TopicFacts(as_qrels([("any", "any", 0.0)]), self.assumptions.gain, grades=self.grades)
         return self._gathered(results, query_ids, collection, [query_ids[number] for number in without])
 
     @contextlib.contextmanager
-    def _as_a_whole_file_would_tell(self, *files: LargeFile) -> Iterator[None]:
-        """Of several things that are wrong with files, tell the one that reading them at once would tell."""
+    def _first_error_of(self, *files: LargeFile) -> Iterator[None]:
+        """Of several things that are wrong with files, raise the one that reading them at once would raise."""
         try:
             yield
         except DataError:
@@ -308,34 +300,36 @@ class _Stream:
             raise
 
     def _scored(
-        self, file: LargeFile, pieces: Iterable[Piece], facts: TopicFacts, seen: _Seen, places: Ints | None = None
-    ) -> ScoreSheet:
-        """The scores of a run on the topics of ``facts``, from pieces that hold whole topics.
+        self, run: _RunInPieces, pieces: Iterable[Piece], facts: TopicFacts, places: Ints | None = None
+    ) -> _RunInPieces:
+        """Score a run on the topics of ``facts``, from pieces that hold whole topics.
 
         ``places`` are the numbers of these topics among all that are judged, where ``facts`` are of some.
         """
-        sheet = ScoreSheet(len(facts.query_ids), self.measures, self.assumptions)
+        sheet = run.sheet if places is None else self._sheet(places.size)
         met = np.zeros(len(facts.query_ids), dtype=bool)
         for piece in pieces:
-            run = _run_of(piece, file.path)
-            seen.name = seen.name or run.name
+            rows = _run_of(piece, run.file.path)
+            run.name = run.name or rows.name
             if self.preparation:
-                run, counts = self.preparation.counted(run)
-                seen.prepared += counts
-            topic = facts.qrels.pairs.index.topics_of(run.pairs)
+                rows, counts = self.preparation.counted(rows)
+                run.prepared += counts
+            topic = facts.qrels.pairs.index.topics_of(rows.pairs)
             met[topic[topic >= 0]] = True
-            seen.unknown += [run.query_ids[number] for number in np.flatnonzero(topic < 0).tolist()]
+            run.unknown += [rows.query_ids[number] for number in np.flatnonzero(topic < 0).tolist()]
             chosen = self.assumptions
-            slices = slices_of(run, facts, topic, chosen.order, chosen.score_precision, chosen.ties_key)
-            sheet.fill(slices, self.threads)
-            emptied = topic[(topic >= 0) & (np.bincount(run.pairs.topic, minlength=topic.size) == 0)]
+            slices = slices_of(rows, facts, topic, chosen.order, chosen.score_precision, chosen.ties_key)
+            sheet.fill(slices, self.reading.threads)
+            emptied = topic[(topic >= 0) & (np.bincount(rows.pairs.topic, minlength=topic.size) == 0)]
             if emptied.size:  # every document of these lists was left out before
-                sheet.fill([partial(_empty, emptied, facts)])
+                sheet.fill_empty(emptied, facts)
         absent = np.flatnonzero(~met)
         if self.assumptions.topics == "judged" and absent.size:
-            sheet.fill([lambda: [empty_rankings(absent, facts)]])
-        seen.missing.append(absent if places is None else places[absent])
-        return sheet
+            sheet.fill_empty(absent, facts)
+        if places is not None:
+            run.sheet.put(places, sheet)
+        run.missing.append(absent if places is None else places[absent])
+        return run
 
     def _qrels_of(self, part: Path | None) -> Qrels | None:
         piece = self.qrels.part(part)
@@ -355,38 +349,38 @@ class _Stream:
                 grades = np.union1d(grades, qrels.grade)
                 judged += qrels.query_ids
         if not judged:
-            raise DataError(self.qrels.path, "no line of this file could be used.")
+            raise _nothing_used(self.qrels)
         self.grades, self.distinct = np.unique(np.maximum(grades[grades != POOLED_NOT_JUDGED], 0.0)), True
         return judged
 
-    def _result(self, run: LargeFile, sheet: ScoreSheet, seen: _Seen, query_ids: Sequence[str]) -> RunResult:
-        missing = np.sort(np.concatenate(seen.missing)).tolist()
-        unknown = seen.unknown
+    def _result(self, run: _RunInPieces, query_ids: Sequence[str]) -> RunResult:
+        path, unknown = run.file.path, run.unknown
+        missing = np.sort(np.concatenate(run.missing)).tolist()
         if len(unknown) > 1:  # parts hold them in another order
-            unknown = [unknown[number] for number in np.argsort(_places_of(unknown, run)).tolist()]
+            unknown = [unknown[number] for number in np.argsort(_places_of(unknown, run.file)).tolist()]
         if len(missing) == len(query_ids):
             if not unknown:
-                raise DataError(run.path, "no line of this file could be used.")
-            raise no_topic_judged(run.path, unknown[0], f"the judgments ({self.qrels.path})", query_ids[0])
-        result = sheet.result(seen.name, [query_ids[number] for number in missing], unknown)
+                raise _nothing_used(run.file)
+            raise no_topic_judged(path, unknown[0], f"the judgments ({self.qrels.path})", query_ids[0])
+        result = run.sheet.result(run.name or "", [query_ids[number] for number in missing], unknown)
         if not self.preparation:
             return result
-        return replace(result, notes=replace(result.notes, prepared=self.preparation.words(seen.prepared)))
+        return replace(result, notes=replace(result.notes, prepared=self.preparation.words(run.prepared)))
 
     def _gathered(
         self, results: list[RunResult], query_ids: list[str], facts: TopicFacts, without_relevant: list[str]
     ) -> Scores:
-        places = [run.path for run in self.runs]
-        named = [
-            result if name is None else replace(result, name=name)
-            for result, name in zip(results, self.given, strict=True)
-        ]
-        given = [name is not None for name in self.given]
-        return gathered(named, places, query_ids, self.measures, self.assumptions, facts, without_relevant, given)
+        places, named = [run.path for run in self.runs], [given is not None for given in self.given]
+        return gathered(results, places, query_ids, self.measures, self.assumptions, facts, without_relevant, named)
 
 
-def _empty(topics: Ints, facts: TopicFacts) -> list[Rankings]:
-    return [empty_rankings(topics, facts)]
+def _nothing_used(file: LargeFile) -> DataError:
+    """What reading the whole of a file that gave no row would raise: it may hold no line at all."""
+    try:
+        next(file.grouped(), None)
+    except DataError as error:
+        return error
+    return DataError(file.path, "no line of this file could be used.")
 
 
 def _run_of(piece: Piece, path: str) -> Run:

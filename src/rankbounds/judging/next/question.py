@@ -20,14 +20,14 @@ from rankbounds.judging.next.plan import SETTLED, Needed, SettlingPlan
 from rankbounds.judging.next.simulation import SimulatedJudging, chance_of_better, least_count, values_of_judging
 from rankbounds.judging.next.weights import heaviest
 from rankbounds.measures import Measure, RankWeighted
-from rankbounds.probability.completions import CompletedFacts, OpenCollection
+from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import chances_of_sums, drawn_chances
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
 from rankbounds.probability.effects import document_effects, is_plain_sum
 from rankbounds.probability.models.choice import ChosenModels
 from rankbounds.probability.unjudged_documents import find_unjudged, joined_run
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 
 DRAWS, DRAWS_OF_EFFECTS = 200, 8
 """How often the others are drawn for the mean difference, and for each document's effect."""

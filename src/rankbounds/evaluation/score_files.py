@@ -1,26 +1,35 @@
-"""Scores from tables that rankbounds or another tool wrote: names become measures, rows become arrays."""
+"""Scores in files: saved to be read back as they were, or in tables that rankbounds or another tool wrote.
+
+A saved file is JSON with all fields of ``Scores``, every number exact. Of tables, names become measures and rows become
+arrays.
+"""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from math import exp, isinf
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from rankbounds.arrays import Floats
 from rankbounds.collection.run import unique_names
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
-from rankbounds.evaluation import saved_scores
 from rankbounds.evaluation.run_notes import RunNotes, some
-from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.scores import PARTS, Scores
+from rankbounds.files import json_text
 from rankbounds.files.named_columns import is_table
-from rankbounds.files.opening import expand
+from rankbounds.files.opening import expand, read_text
 from rankbounds.files.score_tables import ScoreTable, read_score_frame, read_score_table
+from rankbounds.files.writing import writing
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.reported import Reported, ReportedEffort
+from rankbounds.tables import json_of
 
 if TYPE_CHECKING:
     import pandas
@@ -29,8 +38,135 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = str | os.PathLike[str]
 Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame | pyarrow.Table"
+
+FORMAT = "rankbounds scores 1"
 MEAN_ROUNDED = 1.01e-4
 """By how much a mean may be off that was rounded to four digits, as were the numbers that it is the mean of."""
+
+_SAVED = (
+    "runs", "query_ids", "measures", "bounds", "topics", "open", "most_relevant", "mean_over", "outer",
+    "without_relevant", "notes", "value", "low", "high", "judged", "parts", "origin",
+)  # fmt: skip
+
+
+def save(scores: Scores, path: Path) -> None:
+    """Write everything that ``load`` needs, as JSON."""
+    content = {"format": FORMAT} | {name: _saved(getattr(scores, name)) for name in _SAVED}
+    with writing(path) as out:
+        out.write(json_of(content))
+
+
+def _saved(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_saved(one) for one in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, RunNotes):
+        return asdict(value)
+    return _saved_measure(value) if isinstance(value, Measure) else value
+
+
+def load(path: Path) -> Scores:
+    """Read what ``save`` wrote."""
+    name = os.fspath(path)
+    return _scores_of_saved(json_text.parse(read_text(name).tobytes().decode("utf-8", "surrogateescape"), name), name)
+
+
+def _scores_of_saved(content: Any, file: str) -> Scores:
+    """The scores in what a file holds."""
+    try:
+        if content["format"] != FORMAT:
+            raise KeyError
+        measures = [_loaded_measure(saved, file) for saved in content["measures"]]
+        runs, query_ids = _names(content["runs"]), _names(content["query_ids"])
+        shape = len(runs), len(query_ids), len(measures)
+        return Scores(
+            runs,
+            query_ids,
+            measures,
+            value=_array(content["value"], shape),
+            low=_array(content["low"], shape),
+            high=_array(content["high"], shape),
+            judged=_array(content["judged"], shape[:2]),
+            parts=None if content["parts"] is None else _array(content["parts"], (len(PARTS), *shape)),
+            bounds=str(content["bounds"]),
+            topics=str(content["topics"]),
+            open=str(content["open"]),
+            most_relevant=None if content["most_relevant"] is None else int(content["most_relevant"]),
+            mean_over=int(content["mean_over"]),
+            notes=[_loaded_notes(saved) for saved in content["notes"]],
+            outer=[_loaded_measure(saved, file) for saved in content["outer"]],
+            without_relevant=_names(content["without_relevant"]),
+            origin=None if content["origin"] is None else _loaded_origin(content["origin"]),
+        )
+    except DataError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        raise DataError(f"{file}: these are not scores that rankbounds saved.") from None
+
+
+def _loaded_origin(saved: Any) -> dict[str, dict[str, Any]]:
+    parts = {part: saved[part] for part in ("judgments", "settings")}
+    if not all(isinstance(part, dict) for part in parts.values()):
+        raise TypeError
+    return parts
+
+
+def _array(content: Any, shape: tuple[int, ...]) -> Floats:
+    return np.array(content, dtype=np.float64).reshape(shape)
+
+
+def _names(content: Any) -> list[str]:
+    if not isinstance(content, list) or not all(isinstance(name, str) for name in content):
+        raise TypeError
+    return content
+
+
+def _loaded_notes(saved: Mapping[str, Any]) -> RunNotes:
+    tie_range = saved["tie_range"]
+    return RunNotes(
+        missing=_names(saved["missing"]),
+        unknown=_names(saved["unknown"]),
+        tied_topics=int(saved["tied_topics"]),
+        tie_range=None if tie_range is None else float(tie_range),
+        prepared=str(saved["prepared"]),
+        strange_documents=str(saved["strange_documents"]),
+    )
+
+
+def _saved_measure(measure: Measure) -> dict[str, Any]:
+    """The label, and in full the numbers that labels round; of a name in somebody's table, which way is better."""
+    if isinstance(measure, Reported):
+        return {"label": str(measure), "exactly": {}, "lower_is_better": measure.lower_is_better}
+    plain = _plain(measure)
+    parameters = {parameter.name: getattr(plain, parameter.name) for parameter in fields(plain)}
+    saved = {
+        "label": str(measure),
+        "exactly": {name: value for name, value in parameters.items() if isinstance(value, float)},
+    }
+    try:
+        if _loaded_measure(saved, "") == measure:
+            return saved
+    except (TypeError, ValueError):
+        pass
+    raise UsageError(f"The scores of {measure} cannot be saved: its label does not say which measure it is.")
+
+
+def _loaded_measure(saved: Mapping[str, Any], file: str) -> Measure:
+    label = saved["label"]
+    exactly = {name: float(value) for name, value in saved["exactly"].items()}
+    if "lower_is_better" in saved:
+        return ReportedEffort(label) if saved["lower_is_better"] else Reported(label)
+    try:
+        measure = parse_measure(label)
+    except UsageError as error:
+        raise DataError(f"{file}: {error} Import the module that declares it, if it is one of yours.") from None
+    plain = replace(_plain(measure), **exactly)
+    return Condensed(plain) if isinstance(measure, Condensed) else plain
+
+
+def _plain(measure: Measure) -> Measure:
+    return measure.measure if isinstance(measure, Condensed) else measure
 
 
 def read_scores(
@@ -103,13 +239,15 @@ def scores_of_files(
     """As ``read_scores``, of files with a name or none."""
     if not named:
         raise UsageError("No table of scores was given.")
-    read = [(path, read_score_table(path, is_measure, name=name, columns=columns)) for name, path in named]
-    if len(read) == 1 and not isinstance(read[0][1], ScoreTable):
-        return saved_scores.of_content(read[0][1], read[0][0])
-    tables = [
-        content if isinstance(content, ScoreTable) else _of_saved(content, path, name)
-        for (path, content), (name, _) in zip(read, named, strict=True)
-    ]
+    tables = []
+    for name, path in named:
+        content = read_score_table(path, is_measure, name=name, columns=columns)
+        if not isinstance(content, ScoreTable):
+            saved = _scores_of_saved(content, path)
+            if len(named) == 1:
+                return saved
+            content = _table_of_saved(saved, path, name)
+        tables.append(content)
     return _scores(tables, [name is not None for name, _ in named], lower_is_better)
 
 
@@ -129,8 +267,7 @@ def _measure(name: str) -> Measure:
         return Reported(name)
 
 
-def _of_saved(content: Mapping[str, object], path: str, name: str | None) -> ScoreTable:
-    scores = saved_scores.of_content(content, path)
+def _table_of_saved(scores: Scores, path: str, name: str | None) -> ScoreTable:
     table = ScoreTable(path, name or "")
     for row in scores.rows():
         ends = (np.nan if row[end] is None else row[end] for end in ("low", "high"))
@@ -156,12 +293,12 @@ def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequenc
     measures = list(dict.fromkeys(measure_of.values()))
     runs = list(dict.fromkeys(run_of.values()))
     queries = list(dict.fromkeys(query for table in tables for _, query, _ in table.cells))
-    place = {axis: {name: at for at, name in enumerate(names)} for axis, names in (("run", runs), ("query", queries))}
+    run_place, query_place = ({name: place for place, name in enumerate(names)} for names in (runs, queries))
     measure_place = {name: measures.index(measure) for name, measure in measure_of.items()}
     arrays = np.full((3, len(runs), len(queries), len(measures)), np.nan)
     for number, table in enumerate(tables):
         for (run, query, name), numbers in table.cells.items():
-            cell = place["run"][run_of[number, run]], place["query"][query], measure_place[name]
+            cell = run_place[run_of[number, run]], query_place[query], measure_place[name]
             if not np.isnan(arrays[0][cell]):
                 raise DataError(
                     table.file,
