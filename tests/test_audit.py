@@ -13,12 +13,11 @@ from scipy.optimize import minimize
 
 import rankbounds as rb
 from rankbounds.collection.qrels import Qrels
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.audits.audit import CalibratedPool, design_variance
 from rankbounds.judging.audits.calibration import Features, crossfitted, folds
+from rankbounds.judging.audits.estimates import CalibratedPool, design_variance
 from rankbounds.judging.audits.expected_scores import Steps, counts_reaching, expected_scores
+from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.sample_estimates import JudgedSample
 from rankbounds.measures import parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -64,7 +63,7 @@ class TestEverythingJudged:
 
 
 def pool_of(labels, runs):
-    return LabelledPool.of(labels, runs, Assumptions())
+    return LabelledPool.of(labels, runs, {})
 
 
 class TestExpectedScores:
@@ -372,7 +371,7 @@ def test_runs_are_printed_best_first():
     rows = {row["run"]: row["estimate"] for row in found.rows()[:6]}
     best_first = sorted(rows, key=rows.get, reverse=True)
     assert best_first != list(runs)
-    assert [line.split()[0] for line in repr(found).splitlines()[1:]] == 2 * best_first
+    assert [line.split()[0] for line in found.table().text().splitlines()[1:]] == 2 * best_first
 
 
 class TestScales:

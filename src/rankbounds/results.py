@@ -81,6 +81,11 @@ def interval(low: str, high: str, heading: str, write: Callable[[float | None], 
     return Column(low, heading, cell, in_rows=False, **more)
 
 
+def count(name: str, heading: str | None = "", **more: Any) -> Column:
+    """A column of whole numbers, with commas between thousands in tables; a dash where one is not known."""
+    return Column(name, heading, lambda row: "-" if row.get(name) is None else f"{row[name]:,}", **more)
+
+
 def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
     """Rows as a table for people."""
     rows = list(rows)
@@ -178,3 +183,18 @@ class Result:
 
     def _repr_html_(self) -> str:
         return shown(self.table(), *filter(None, (self.words(), *self.notes())))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CaptionedTables(Result):
+    """An answer in words and several tables, each with the sentence that introduces it."""
+
+    def parts(self) -> list[tuple[str, Table]]:
+        """The tables and their captions."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n".join([self.words(), *(f"{caption}\n{table.text()}" for caption, table in self.parts())])
+
+    def _repr_html_(self) -> str:
+        return shown(self.words(), *(part for captioned in self.parts() for part in captioned))

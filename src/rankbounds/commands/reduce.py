@@ -14,8 +14,7 @@ from rankbounds.commands.messages import say
 from rankbounds.commands.output import check_outputs, write_text, wrote
 from rankbounds.commands.reading import add_reading, judgments_from
 from rankbounds.errors import UsageError
-from rankbounds.judging.reduction import RATES, Reduction
-from rankbounds.judging.subsets import only_pooled, subset
+from rankbounds.judging.pools import RATES, Reduction, only_pooled, subset
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,10 +1,11 @@
-"""The documents that runs retrieved, each once, and where each run has them: what pools and plans choose from."""
+"""The documents that runs retrieved, each once, and where each run has them; and lists of documents to judge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
 from rankbounds.rankings.order import Order, Precision, ranks
+from rankbounds.results import Result
 
 NOT_RETRIEVED = np.iinfo(np.int32).max
 """The rank of a document that a run does not have."""
@@ -137,3 +139,25 @@ def ranks_of_judgments(
     if not rank_of_judgment:
         raise UsageError("No run was given.")
     return np.stack(rank_of_judgment)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DocumentsToJudge(Result):
+    """Documents to be judged, each with numbers: the columns after the first two are attributes of these names."""
+
+    query_ids: list[str]
+    doc_ids: list[str]
+
+    def __len__(self) -> int:
+        return len(self.doc_ids)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict per document: ``query_id``, ``doc_id`` and its numbers."""
+        numbers = (getattr(self, name).tolist() for name in self.fields[2:])
+        return [
+            dict(zip(self.fields, row, strict=True)) for row in zip(self.query_ids, self.doc_ids, *numbers, strict=True)
+        ]
+
+    def pool(self) -> Qrels:
+        """The documents as a pool: judgments of grade -1, to be filled in."""
+        return Qrels.from_columns(self.query_ids, self.doc_ids, [POOLED_NOT_JUDGED] * len(self), source="plan")

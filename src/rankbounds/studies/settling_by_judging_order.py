@@ -27,7 +27,7 @@ from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.judging.next.question import Question
 from rankbounds.judging.next.simulation import SimulatedJudging
 from rankbounds.judging.next.weights import STRATEGIES, judge_next
-from rankbounds.judging.subsets import subset
+from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure, RankWeighted, parse_measure, parse_measures
 from rankbounds.rankings.order import ranks
 from rankbounds.rankings.topic_facts import TopicFacts

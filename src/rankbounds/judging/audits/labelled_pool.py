@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.subsets import subset
+from rankbounds.evaluation.options import OrderOptions, order_options
+from rankbounds.judging.pools import subset
 from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import NOT_POOLED, Rankings
-from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 
 MOST_GROUPS = 12
@@ -43,31 +43,19 @@ class LabelledPool:
     rankings: tuple[tuple[Rankings, ...], ...]
     """The lists of each run."""
     assumptions: Assumptions
+    reading: Reading
 
     @classmethod
-    def of(cls, labels: Any, runs: Any, assumptions: Assumptions, *, lenient: bool = False) -> LabelledPool:
+    def of(cls, labels: Any, runs: Any, options: OrderOptions) -> LabelledPool:
         """From anything that ``evaluate`` takes."""
-        if assumptions.ties not in ORDERS:
-            raise UsageError(
-                f'Labels are audited in one order of tied documents: {", ".join(ORDERS)}, not "{assumptions.ties}".'
-            )
-        read = judgments_from(labels, lenient, rule=assumptions.gain)
+        assumptions, reading = order_options(options, "Labels are audited in")
+        read = reading.judgments(labels)
         labelled = read.grade != POOLED_NOT_JUDGED
         kept = read if labelled.all() else subset(read, labelled)
-        systems = all_runs(runs, lenient=lenient)
-        facts = TopicFacts(kept, assumptions.gain)
-        lists = (
-            join(
-                run,
-                facts,
-                order=assumptions.order,
-                precision=assumptions.score_precision,
-                tie_key=assumptions.ties_key,
-                keep_judgments=True,
-            ).batches
-            for run in systems
-        )
-        return cls(kept, tuple(run.name for run in systems), tuple(map(tuple, lists)), assumptions)
+        facts, systems = TopicFacts(kept, assumptions.gain), reading.runs(runs)
+        order, precision = assumptions.order, assumptions.score_precision
+        lists = (join(run, facts, order=order, precision=precision, keep_judgments=True).batches for run in systems)
+        return cls(kept, tuple(run.name for run in systems), tuple(map(tuple, lists)), assumptions, reading)
 
     def __len__(self) -> int:
         return len(self.labels)

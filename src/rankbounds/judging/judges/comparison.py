@@ -35,7 +35,7 @@ from rankbounds.judging.judges.label_sets import (
 )
 from rankbounds.judging.judges.result import Judges
 from rankbounds.judging.judges.scores import rows_of_runs
-from rankbounds.judging.subsets import subset
+from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import Resampling
