@@ -24,21 +24,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice
-from rankbounds.collection.inputs import all_runs, judgments_from
-from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.next import weights as next_judgments
-from rankbounds.judging.next.plan import ALL, SETTLED, SettlingPlan
+from rankbounds.collection.run import Run
+from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation.options import order_options
+from rankbounds.judging.next.plan import ALL, SETTLED, JudgingPlan, SettlingPlan
 from rankbounds.judging.next.question import Question
-from rankbounds.judging.next.weights import STRATEGIES, JudgingPlan, two_of
-from rankbounds.measures import Measure, parse_measure
+from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
+from rankbounds.measures import Measure, RankWeighted, parse_measure
 from rankbounds.probability.effects import is_plain_sum
 from rankbounds.probability.unjudged_documents import open_measures
-from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from rankbounds.evaluation.options import OrderOptions
 
 
 def judge_next(
@@ -52,12 +55,9 @@ def judge_next(
     until: str | float | None = None,
     q: Any = "logistic",
     otherwise: float | None = None,
-    gain: Any = None,
-    ties: str = "trec",
-    score_precision: str = "double",
     seed: int = 0,
-    lenient: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[OrderOptions],
 ) -> JudgingPlan | SettlingPlan:
     """Choose the unjudged documents whose judgments would say most: about all runs, about two, or about who leads.
 
@@ -81,12 +81,12 @@ def judge_next(
         unjudged, or until one run is the better one with this probability (0.95).
     q, otherwise
         How probable it is that an unjudged document is relevant, as in ``uncertainty``.
-    gain, ties, score_precision, lenient
-        As in ``evaluate``; ties in one fixed order.
     seed
         Where draws start.
     progress : callable, optional
         Told how many of how many documents are valued, or simulated rounds are done.
+    **options
+        Ties, gains and how files are read, as in ``evaluate``; ties in one fixed order.
 
     Returns
     -------
@@ -118,23 +118,18 @@ def judge_next(
     check_choice("strategy", strategy, STRATEGIES)
     chosen = parse_measure(measure)
     level = criterion(until, compare)
-    if compare is None and is_plain_sum(chosen) and gain is None:
-        return next_judgments.judge_next(
-            qrels, runs, budget=budget, measure=chosen, strategy=strategy, ties=ties, score_precision=score_precision,
-            lenient=lenient,
-        )  # fmt: skip
+    assumptions, reading = order_options(options, "Judgments are planned for")
+    judgments, systems = reading.judgments(qrels), reading.runs(runs)
+    if compare is None and isinstance(chosen, RankWeighted) and is_plain_sum(chosen) and options.get("gain") is None:
+        return plan_by_residual(judgments, systems, chosen, budget, strategy, assumptions=assumptions)
     if strategy != "A":
         raise UsageError(f"Strategy {strategy} is one for weighted sums over ranks without a comparison.")
-    if ties not in ORDERS:
-        raise UsageError(f'Judgments are planned for one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
-    assumptions = Assumptions(ties, gain=gain, score_precision=score_precision)
     (chosen,) = open_measures([chosen], assumptions)
-    systems = all_runs(runs, lenient=lenient)
     if compare is not None and compare != ALL:
         if isinstance(compare, str) or len(compare) != 2:
             raise UsageError(f'Compare two runs, or "{ALL}" of them, not {compare!r}.')
-        systems = two_of(systems, compare)
-    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
+        systems = _two_of(systems, compare)
+    facts = TopicFacts(judgments, assumptions.gain)
     question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
     plan = question.plan(pairs, budget, level or 1.0, progress=progress)
@@ -161,3 +156,14 @@ def criterion(until: str | float | None, compare: object) -> float | None:
     if not 0.5 < level < 1:
         raise UsageError(f'until= (--until) takes "{SETTLED}" or a probability between 0.5 and 1, not {until}.')
     return level
+
+
+def _two_of(systems: list[Run], compare: tuple[str, str]) -> list[Run]:
+    """The two runs of these names."""
+    by_name = {run.name: run for run in systems}
+    for name in compare:
+        if name not in by_name:
+            raise UsageError(f'There is no run "{name}" to compare.{did_you_mean(name, list(by_name))}')
+    if compare[0] == compare[1]:
+        raise UsageError(f'A run cannot be compared with itself ("{compare[0]}").')
+    return [by_name[name] for name in compare]

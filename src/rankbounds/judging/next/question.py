@@ -17,8 +17,8 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import merit, merit_of_range
 from rankbounds.judging.next.plan import SETTLED, Needed, SettlingPlan
+from rankbounds.judging.next.residuals import heaviest
 from rankbounds.judging.next.simulation import SimulatedJudging, chance_of_better, least_count, values_of_judging
-from rankbounds.judging.next.weights import heaviest
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.probability.completions import CompletedFacts, OpenCollection
 from rankbounds.probability.differences import chances_of_sums, drawn_chances
@@ -247,6 +247,7 @@ class Question:
             remarks=tuple(self.models.remarks()),
             bounds=tuple(zip(low.tolist(), high.tolist(), strict=True)),
             unpooled=frozenset(self.models.unpooled()),
+            settings={"measure": str(self.measure), "seed": self.seed},
         )
 
     # ---- how many judgments ----
