@@ -12,6 +12,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints, Words
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
+from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError
 from rankbounds.rankings.order import Order, Precision, ranks
 from rankbounds.results import Result
@@ -56,8 +57,7 @@ class Candidates:
         grade = np.full(len(self), np.nan)
         start = 0
         for run, rows in self.sources:
-            pairs = run.pairs.take(rows)
-            judged, judgment = qrels.pairs.index.find(pairs, qrels.pairs.index.topics_of(pairs))
+            judged, judgment = find_judgments(qrels, run.pairs.take(rows))
             grade[self.document[start + judged]] = qrels.grade[judgment]
             start += rows.size
         return np.where(grade == POOLED_NOT_JUDGED, np.nan, np.maximum(grade, 0.0))
@@ -126,13 +126,26 @@ def _distinct(keys: Words, topic: Ints, kept: list[tuple[Run, Ints]]) -> tuple[I
     return first, document.reshape(-1)
 
 
+def find_judgments(qrels: Qrels, pairs: Pairs) -> tuple[Ints, Ints]:
+    """Which of these pairs are among the judgments, and where there."""
+    return qrels.pairs.index.find(pairs, qrels.pairs.index.topics_of(pairs))
+
+
+def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:
+    """The grade of each of these pairs; -1 where it has no judgment."""
+    grade = np.full(len(pairs), float(POOLED_NOT_JUDGED))
+    here, there = find_judgments(qrels, pairs)
+    grade[here] = qrels.grade[there]
+    return grade
+
+
 def ranks_of_judgments(
     qrels: Qrels, runs: Iterable[Run], order: Order = "trec", precision: Precision = "double"
 ) -> Ints:
     """A row for each run: the rank it gives each judged document, ``NOT_RETRIEVED`` where it has none."""
     rank_of_judgment = []
     for run in runs:
-        retrieved, judgments = qrels.pairs.index.find(run.pairs, qrels.pairs.index.topics_of(run.pairs))
+        retrieved, judgments = find_judgments(qrels, run.pairs)
         row = np.full(len(qrels), NOT_RETRIEVED, dtype=np.int32)
         row[judgments] = ranks(run, order, precision)[retrieved]
         rank_of_judgment.append(row)

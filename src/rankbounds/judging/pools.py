@@ -17,7 +17,7 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.options import order_options
 from rankbounds.files.opening import read_text
-from rankbounds.judging.candidates import collect, ranks_of_judgments
+from rankbounds.judging.candidates import collect, grades_of_pairs, ranks_of_judgments
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -125,11 +125,8 @@ def restrict(qrels: Any, pooled: Any) -> Qrels:
 
     """
     judgments, wanted = judgments_from(qrels), judgments_from(pooled)
-    topics = judgments.pairs.index.topics_of(wanted.pairs)
-    judged, judgment = judgments.pairs.index.find(wanted.pairs, topics)
-    grade = np.full(len(wanted), float(POOLED_NOT_JUDGED))
-    grade[judged] = judgments.grade[judgment]
-    return subset(Qrels(wanted.pairs, grade), topics[wanted.pairs.topic] >= 0)
+    known_topic = judgments.pairs.index.topics_of(wanted.pairs)[wanted.pairs.topic] >= 0
+    return subset(Qrels(wanted.pairs, grades_of_pairs(judgments, wanted.pairs)), known_topic)
 
 
 def subset(qrels: Qrels, kept: Flags) -> Qrels:

@@ -25,9 +25,8 @@ from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
-from rankbounds.judging.judges.agreement import topics_of
 from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
-from rankbounds.judging.judges.label_sets import Scoring, scores_by_labels
+from rankbounds.judging.judges.label_sets import Scoring, scores_by_labels, topics_of
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.notebook import shown
 from rankbounds.stats.power import check_level

@@ -15,6 +15,7 @@ from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError
 from rankbounds.files import formats, named_columns
 from rankbounds.judging.audits.labelled_pool import LabelledPool
+from rankbounds.judging.candidates import find_judgments, grades_of_pairs
 
 PROBABILITIES = named_columns.ColumnNames(value=("probability",), what="sample")
 GRADES = named_columns.ColumnNames(value=("relevance", "grade", "rating", "rel"), what="sample")
@@ -51,8 +52,7 @@ class JudgedSample:
                 f"the probability of {pairs.describe(row)} is {probability[row]:g}, but a document that was drawn had "
                 "one above 0 and up to 1.",
             )
-        index = pool.labels.pairs.index
-        here, there = index.find(pairs, index.topics_of(pairs))
+        here, there = find_judgments(pool.labels, pairs)
         if here.size < len(pairs):
             row = int(np.setdiff1d(np.arange(len(pairs)), here)[0])
             raise DataError(
@@ -92,10 +92,7 @@ def listed_documents(path: str) -> list[tuple[str, str]]:
 def left_to_judge(path: str, qrels: Qrels) -> tuple[list[tuple[str, str, float]], int]:
     """Of the documents that a list has, those without a judgment, with their probability or weight; and all."""
     pairs, number = _listed(path)
-    here, there = qrels.pairs.index.find(pairs, qrels.pairs.index.topics_of(pairs))
-    judged = np.zeros(len(pairs), dtype=bool)
-    judged[here] = qrels.grade[there] != POOLED_NOT_JUDGED
-    left = np.flatnonzero(~judged)
+    left = np.flatnonzero(grades_of_pairs(qrels, pairs) == POOLED_NOT_JUDGED)
     topics = [pairs.topics[topic] for topic in pairs.topic[left].tolist()]
     return list(zip(topics, pairs.docs.take(left).to_list(), number[left].tolist(), strict=True)), len(pairs)
 
@@ -169,10 +166,7 @@ def _grades(table: named_columns.Columns, pairs: Any) -> Floats:
 
 def _of(judgments: Qrels, pairs: Any) -> Floats:
     """The grades of these documents in judgments, which hold no others."""
-    index = judgments.pairs.index
-    here, there = index.find(pairs, index.topics_of(pairs))
-    judged = judgments.grade != POOLED_NOT_JUDGED
-    outside = np.setdiff1d(np.flatnonzero(judged), there)
+    outside = np.setdiff1d(np.flatnonzero(judgments.grade != POOLED_NOT_JUDGED), find_judgments(judgments, pairs)[1])
     if outside.size:
         row = int(outside[0])
         raise DataError(
@@ -180,6 +174,4 @@ def _of(judgments: Qrels, pairs: Any) -> Floats:
             f"{judgments.pairs.describe(row)} was judged, but is not in the sample ({pairs.source.name}).",
             "Leave out documents that were judged outside of it; nothing is known of why they were.",
         )
-    grade = np.full(len(pairs), float(POOLED_NOT_JUDGED))
-    grade[here] = judgments.grade[there]
-    return grade
+    return grades_of_pairs(judgments, pairs)
