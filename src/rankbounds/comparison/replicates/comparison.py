@@ -18,17 +18,16 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
-from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import Qrels
-from rankbounds.comparison.replicates import words as replicate_wording
+from rankbounds.comparison.replicates import words
 from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
 from rankbounds.judging.judges.label_sets import Scoring, scores_by_labels, topics_of
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.notebook import shown
+from rankbounds.results import CaptionedTables, Column, build_table, interval
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite, p_values
 from rankbounds.stats.variance_components import NAMES, Anova, Design, topics_for_reliability
@@ -36,8 +35,9 @@ from rankbounds.tables import Table, number, plain
 from rankbounds.threads import processors
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
+    from typing_extensions import Unpack
+
+    from rankbounds.evaluation.options import Options
 
 PATTERN = "#[^#]*$"
 """What marks a rerun in a name: ``bm25#1``, ``bm25#2``."""
@@ -45,34 +45,25 @@ RELIABILITIES = (0.8, 0.9, 0.95)
 RERUNS = (1, 2, 3, 5, 10)
 MOST_TESTS = 20_000
 """For more pairs of reruns, verdicts of systems drawn at random are looked at."""
-COMPONENT_FIELDS = (
-    "measure", "part", "variance", "ci_low", "ci_high", "share", "estimate", "mean_square", "degrees",
-)  # fmt: skip
-FLOOR_FIELDS = ("measure", "kind", "floor", "sd", "degrees", "observed_pairs", "observed_largest", "observed_beyond")
-FLIP_FIELDS = (
-    "measure", "pairs_of_systems", "outcomes", "verdict_flips", "winner_flips", "reversals", "rerun_pairs",
-    "rerun_alarms",
-)  # fmt: skip
-RELIABILITY_FIELDS = (
-    "measure", "topics", "labels", "reruns", "reliability", "reliability_low", "reliability_high", "dependability",
-    "dependability_low", "dependability_high",
-)  # fmt: skip
-PLAN_FIELDS = ("measure", "reliability", "labels", "reruns", "topics", "topics_low", "topics_high")
-PAIR_FIELDS = (
-    "measure",
-    "a",
-    "b",
-    "outcomes",
-    "a_better",
-    "b_better",
-    "no_difference",
-    "verdict_flips",
-    "winner_flips",
+PARTS = ("components", "floors", "flips", "pairs", "reliability", "plan")
+
+
+def _six_digits(value: float | None) -> str:
+    return number(value, 6)
+
+
+COMPONENT_COLUMNS = (
+    Column("measure"),
+    Column("part"),
+    Column("variance", cell=lambda row: _six_digits(row["variance"])),
+    interval("ci_low", "ci_high", "interval", _six_digits),
+    Column("share", cell=lambda row: "-" if row["share"] is None else f"{row['share']:.1%}"),
+    Column("degrees", "degrees of freedom"),
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Replicates:
+class Replicates(CaptionedTables):
     """What reruns and labels made again say of the noise in scores. It prints as words and tables.
 
     Attributes
@@ -104,7 +95,11 @@ class Replicates:
     pairs: list[dict[str, Any]]
     reliability: list[dict[str, Any]]
     plan: list[dict[str, Any]]
-    settings: dict[str, Any]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+        """Those of ``components``."""
+        return tuple(map(Column, self.components[0]))
 
     @property
     def measures(self) -> list[str]:
@@ -114,18 +109,6 @@ class Replicates:
     def rows(self) -> list[dict[str, Any]]:
         """Those of ``components``."""
         return self.components
-
-    def to_polars(self) -> polars.DataFrame:
-        """The components as a polars data frame."""
-        import polars
-
-        return polars.DataFrame(self.components, infer_schema_length=None)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The components as a pandas data frame."""
-        import pandas
-
-        return pandas.DataFrame(self.components, columns=list(COMPONENT_FIELDS))
 
     def words(self) -> str:
         """What the numbers say, a paragraph for each measure.
@@ -138,46 +121,23 @@ class Replicates:
         """
         paragraphs = []
         for measure in self.measures:
-            of_measure = {
-                name: [row for row in getattr(self, name) if row["measure"] == measure]
-                for name in ("components", "floors", "flips", "reliability", "plan")
-            }
-            paragraphs.append("\n".join(replicate_wording.sentences(measure, of_measure, self.settings)))
+            rows = {name: [row for row in getattr(self, name) if row["measure"] == measure] for name in PARTS}
+            paragraphs.append("\n".join(words.sentences(measure, rows, self.settings)))
         return "\n\n".join(paragraphs) + "\n"
 
     def parts(self) -> list[tuple[str, Table]]:
         """The tables, each with the sentence that introduces it."""
         confidence = f"{self.settings['confidence']:.0%}"
-        found = [
-            (
-                f"Variance of a single score, by what causes it ({confidence} intervals by chi-square draws, which "
-                "take effects to be normally distributed):",
-                Table(
-                    ["measure", "part", "variance", "interval", "share", "degrees of freedom"],
-                    [
-                        [
-                            row["measure"],
-                            row["part"],
-                            number(row["variance"], 6),
-                            f"[{number(row['ci_low'], 6)}, {number(row['ci_high'], 6)}]",
-                            "-" if row["share"] is None else f"{row['share']:.1%}",
-                            str(row["degrees"]),
-                        ]
-                        for row in self.components
-                    ],
-                    frozenset({0, 1}),
-                ),
-            ),
-        ]
-        if self.plan:
-            found.append(
-                (
-                    "Topics needed for a reliable order of the systems, by the number of runs of each (- where no "
-                    f"number is enough; {confidence} intervals):",
-                    self.plan_table(),
-                )
-            )
-        return found
+        causes = (
+            f"Variance of a single score, by what causes it ({confidence} intervals by chi-square draws, which take "
+            "effects to be normally distributed):"
+        )
+        needed = (
+            "Topics needed for a reliable order of the systems, by the number of runs of each (- where no number is "
+            f"enough; {confidence} intervals):"
+        )
+        found = [(causes, build_table(self.components, COMPONENT_COLUMNS))]
+        return [*found, (needed, self.plan_table())] if self.plan else found
 
     def plan_table(self) -> Table:
         """Topics needed: a row for each wanted reliability (and number of labellings), a column for each of reruns."""
@@ -195,12 +155,6 @@ class Replicates:
         columns = [f"{number} run{'s' * (number > 1)}" for number in reruns]
         return Table(["measure", "reliability", *(["labellings"] if several else []), *columns], rows)
 
-    def __repr__(self) -> str:
-        return "\n".join([self.words(), *(f"{caption}\n{table.text()}" for caption, table in self.parts())])
-
-    def _repr_html_(self) -> str:
-        return shown(self.words(), *(part for captioned in self.parts() for part in captioned))
-
 
 def _count(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
@@ -217,10 +171,7 @@ def replicates(
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    formats: Formats | None = None,
-    columns: Mapping[str, str] | None = None,
-    lenient: bool = False,
-    **assumptions: Any,
+    **options: Unpack[Options],
 ) -> Replicates:
     """What reruns of systems, or labels made again, say of the noise in scores.
 
@@ -241,10 +192,8 @@ def replicates(
         The level of verdicts, and that of intervals and of the A/A floor.
     resamples, seed : int
         For tests and intervals that resample, and where the random numbers start.
-    formats, columns, lenient
-        How files and tables are read, as for ``evaluate``.
-    **assumptions
-        What ``evaluate`` is told of ties, unjudged documents and gains: ``ties=``, ``unjudged=``, ``gain=``, ...
+    **options
+        Assumptions and reading options of ``evaluate``: ``ties=``, ``unjudged=``, ``gain=``, ``columns=``, ...
 
     Returns
     -------
@@ -278,11 +227,13 @@ def replicates(
     for level in wanted:
         check_share("A reliability", level)
     resampling = Resampling(resamples, seed)
-    assumed = Assumptions(**{"bounds": "none"} | assumptions)
+    assumptions, reading = chosen_options(options, bounds="none", threads=processors())
     chosen = parse_measures(measures)
-    assumed.check(chosen)
-    marks = _compiled(pattern)
-    reading = Reading(formats, None, columns, lenient, processors(), assumed.gain)
+    assumptions.check(chosen)
+    try:
+        marks = re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f'"{pattern}" is not a regular expression: {error}.') from None
     labellings = _labellings(reading.label_sets(qrels), marks)
     given = reading.runs(runs)
     systems, system = grouped([run.name for run in given], marks)
@@ -291,7 +242,7 @@ def replicates(
             f"No run is a rerun of another ({some([run.name for run in given])}), and there is one set of judgments. "
             f'Name reruns name#1, name#2, or say what marks them (--replicates REGEX; now "{pattern}").'
         )
-    scorings = [Scoring(labels, chosen, assumed) for labels in labellings.values()]
+    scorings = [Scoring(labels, chosen, assumptions) for labels in labellings.values()]
     scores = np.transpose(scores_by_labels(scorings, given)[0], (1, 3, 0, 2))  # measure, topic, labelling, run
     settings: dict[str, Any] = {
         "topics": scores.shape[1],
@@ -305,34 +256,28 @@ def replicates(
         "resamples": resamples,
         "seed": seed,
     }
-    parts: dict[str, list[dict[str, Any]]] = {
-        name: [] for name in ("components", "floors", "flips", "pairs", "reliability", "plan")
-    }
+    parts: dict[str, list[dict[str, Any]]] = {name: [] for name in PARTS}
     for values, measure in zip(scores, chosen, strict=True):
         check_finite(values, "an analysis of variance", measure)
         anova = Anova(values, system)
         drawn = anova.drawn_variances(resampling)
-        label = {"measure": str(measure)}
-        parts["components"] += [label | row for row in _component_rows(anova, drawn, confidence)]
-        parts["floors"] += [label | row for row in _floor_rows(values, system, measure, confidence)]
         flips, pairs = _flip_rows(values, systems, system, measure, alpha, resampling)
-        parts["flips"] += [label | row for row in flips]
-        parts["pairs"] += [label | row for row in pairs]
+        found = {
+            "components": _component_rows(anova, drawn, confidence),
+            "floors": _floor_rows(values, system, measure, confidence),
+            "flips": [flips],
+            "pairs": pairs,
+        }
         if len(systems) > 1:
             at_hand = Design(settings["topics"], len(labellings), max(1, round(anova.reruns)))
-            parts["reliability"].append(label | _reliability_row(anova, drawn, at_hand, confidence))
-            parts["plan"] += [label | row for row in _plan_rows(anova, drawn, wanted, confidence)]
+            found["reliability"] = [_reliability_row(anova, drawn, at_hand, confidence)]
+            found["plan"] = _plan_rows(anova, drawn, wanted, confidence)
+        for name, rows in found.items():
+            parts[name] += [{"measure": str(measure)} | row for row in rows]
     return Replicates(**parts, settings=settings)
 
 
 # ---- what belongs together ----
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f'"{pattern}" is not a regular expression: {error}.') from None
 
 
 def system_name(name: str, marks: re.Pattern[str]) -> str:
@@ -455,7 +400,7 @@ def _floor_row(
 
 def _flip_rows(
     scores: Floats, systems: Sequence[str], system: Ints, measure: Measure, alpha: float, resampling: Resampling
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """How often repeated experiments disagree: over all, and for each pair of systems."""
     by_run = np.transpose(scores, (2, 1, 0))  # run, labelling, topic
     members = [np.flatnonzero(system == number) for number in range(len(systems))]
@@ -466,9 +411,8 @@ def _flip_rows(
     tested = _pairs_to_test(members, labels, resampling)
     leads, significant = _outcomes(by_run, [(members[a], members[b]) for a, b in tested], measure, alpha, resampling)
     for (a, b), lead, is_shown in zip(tested, leads, significant, strict=True):
-        shape = lead.shape
         verdict = np.where(is_shown, lead, 0.0)
-        repeated = _repeated(np.ones(shape))
+        repeated = _repeated(np.ones(lead.shape))
         if not repeated:
             continue
         agreeing = sum(_repeated((verdict == value).astype(np.float64)) for value in (-1, 0, 1))
@@ -479,7 +423,7 @@ def _flip_rows(
             {
                 "a": systems[a],
                 "b": systems[b],
-                "outcomes": int(np.prod(shape)),
+                "outcomes": lead.size,
                 "a_better": float(np.mean(verdict > 0)),
                 "b_better": float(np.mean(verdict < 0)),
                 "no_difference": float(np.mean(verdict == 0)),
@@ -491,14 +435,11 @@ def _flip_rows(
     row = {
         "pairs_of_systems": len(pairs),
         "outcomes": sum(pair["outcomes"] for pair in pairs),
-        **{
-            name: plain(value)
-            for name, value in zip(("verdict_flips", "winner_flips", "reversals"), shares, strict=True)
-        },
+        **dict(zip(("verdict_flips", "winner_flips", "reversals"), map(plain, shares), strict=True)),
         "rerun_pairs": rerun_pairs,
         "rerun_alarms": alarms,
     }
-    return [row], pairs
+    return row, pairs
 
 
 def _pairs_to_test(members: Sequence[Ints], labels: int, resampling: Resampling) -> list[tuple[int, int]]:
@@ -525,28 +466,20 @@ def _outcomes(
     by_run: Floats, sides: Sequence[tuple[Ints, Ints]], measure: Measure, alpha: float, resampling: Resampling
 ) -> tuple[list[Floats], list[Flags]]:
     """For each two groups of runs: who leads, and whether significantly, by run, other run and labelling."""
-    topics = by_run.shape[2]
-    shapes = [(len(first), len(second), by_run.shape[1]) for first, second in sides]
-    if not shapes:
+    if not sides:
         return [], []
-    one, other = (
-        np.concatenate(
-            [
-                np.broadcast_to(by_run[runs][:, None] if end == 0 else by_run[runs][None], (*shape, topics)).reshape(
-                    -1, topics
-                )
-                for runs, shape in zip((side[end] for side in sides), shapes, strict=True)
-            ]
-        )
-        for end in (0, 1)
-    )
+    topics = by_run.shape[2]
+    one = np.concatenate([by_run[np.repeat(a, b.size)].reshape(-1, topics) for a, b in sides])
+    other = np.concatenate([by_run[np.tile(b, a.size)].reshape(-1, topics) for a, b in sides])
     lead = np.sign(merit(mean_difference(one, other), measure))
     shown = (p_values(differences(one, other), resampling=resampling, measure=measure) < alpha) & (lead != 0)
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
-    return (
-        [part.reshape(shape) for part, shape in zip(np.split(lead, ends), shapes, strict=True)],
-        [part.reshape(shape) for part, shape in zip(np.split(shown, ends), shapes, strict=True)],
+    shapes = [(a.size, b.size, by_run.shape[1]) for a, b in sides]
+    ends = np.cumsum([np.prod(shape) for shape in shapes])[:-1]
+    leads, flags = (
+        [part.reshape(shape) for part, shape in zip(np.split(column, ends), shapes, strict=True)]
+        for column in (lead, shown)
     )
+    return leads, flags
 
 
 def _alarms(
