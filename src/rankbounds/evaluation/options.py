@@ -13,7 +13,6 @@ from typing import Any, TypedDict
 
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading
-from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.rankings.ties import ORDERS
@@ -35,26 +34,33 @@ class ReadingOptions(FileOptions, total=False):
 
 
 class OrderOptions(FileOptions, total=False):
-    """What questions take that decide themselves about unjudged documents: reading, the order of ties, gains."""
+    """What pools, samples, plans and audits take: reading, one order of tied documents, gains."""
 
     ties: str
     gain: str | Mapping[Any, float] | GainRule | None
     score_precision: str
 
 
-class ScoringOptions(OrderOptions, total=False):
-    """Everything that ``evaluate`` is told, except for whose labels to use: for functions whose labels are given."""
+class RankingOptions(OrderOptions, ReadingOptions, total=False):
+    """The options of ``evaluate`` that do not concern unjudged documents: reading, ties, gains and topics."""
 
     ties_key: Any
+    topics: str
+
+
+class ScoringOptions(OrderOptions, total=False):
+    """Everything that ``evaluate`` is told, except for whose labels to use: for functions with labels of their own."""
+
+    ties_key: Any
+    topics: str
     unjudged: str
     q: float | None
     bounds: str
-    topics: str
     open: str
     most_relevant: int | None
 
 
-class Options(ScoringOptions, ReadingOptions, total=False):
+class Options(ScoringOptions, RankingOptions, total=False):
     """Everything that ``evaluate`` is told about reading, ties, unjudged documents, gains and topics."""
 
 
@@ -63,29 +69,28 @@ ASSUMED = frozenset(signature(Assumptions).parameters)
 
 
 def chosen_options(
-    options: Mapping[str, Any], *, refused: Mapping[str, str] | None = None, **defaults: Any
+    options: Mapping[str, Any],
+    declared: type[FileOptions] = Options,
+    *,
+    refused: Mapping[str, str] | None = None,
+    one_order: str = "",
+    **defaults: Any,
 ) -> tuple[Assumptions, Reading]:
     """Split options into assumptions and reading.
 
-    ``refused`` maps options that the function cannot honour to the reason; ``defaults`` are the function's own where
-    they differ from ``evaluate``'s.
+    ``declared`` is what the function's ``**options`` are typed by; ``refused`` maps those of them that it cannot honour
+    to the reason; ``one_order`` says what needs one fixed order of tied documents ("Crossings need"); ``defaults`` are
+    the function's own where they differ from ``evaluate``'s.
     """
+    known = declared.__annotations__
     for name in options:
         if refused and name in refused:
             raise UsageError(f"{name}= cannot be given here: {refused[name]}")
-        if name not in READING | ASSUMED:
-            raise TypeError(f"There is no option {name}=.{did_you_mean(name, sorted(READING | ASSUMED))}")
+        if name not in known:
+            raise TypeError(f"There is no option {name}=.{did_you_mean(name, sorted(known))}")
     chosen = {**defaults, **options}
     assumptions = Assumptions(**{name: value for name, value in chosen.items() if name in ASSUMED})
+    if one_order and assumptions.ties not in ORDERS:
+        raise UsageError(f'{one_order} one order of tied documents: {", ".join(ORDERS)}, not "{assumptions.ties}".')
     reading = {name: value for name, value in chosen.items() if name in READING}
     return assumptions, Reading(**reading, gain=assumptions.gain)
-
-
-def order_options(options: Mapping[str, Any], question: str) -> tuple[Assumptions, Reading]:
-    """Split ``OrderOptions`` of a question that needs one order of tied documents, which is what it says otherwise."""
-    unused = Options.__annotations__.keys() - OrderOptions.__annotations__.keys()
-    refused = dict.fromkeys(unused, "this question does not depend on it.")
-    assumptions, reading = chosen_options(options, refused=refused, threads=worth_starting())
-    if assumptions.ties not in ORDERS:
-        raise UsageError(f'{question} one order of tied documents: {", ".join(ORDERS)}, not "{assumptions.ties}".')
-    return assumptions, reading

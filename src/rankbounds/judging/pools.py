@@ -14,15 +14,14 @@ import numpy as np
 from rankbounds.arrays import Flags, Ints
 from rankbounds.collection.inputs import judgments_from
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.options import order_options
+from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.files.opening import read_text
 from rankbounds.judging.candidates import collect, grades_of_pairs, ranks_of_judgments
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from rankbounds.evaluation.options import OrderOptions
 
 __all__ = [
     "RATES",
@@ -40,7 +39,6 @@ __all__ = [
 
 RATES = (90.0, 70.0, 50.0, 30.0, 10.0)
 """In percent."""
-ONE_ORDER = "Pools need"
 
 
 def pool(
@@ -82,7 +80,7 @@ def pool(
             raise UsageError(f"The {name} of a pool must be at least 1, not {number}.")
     if depth is None and budget is None:
         raise UsageError("A pool needs a depth, or a budget for each topic.")
-    assumptions, reading = order_options(options, ONE_ORDER)
+    assumptions, reading = chosen_options(options, OrderOptions, one_order="Pools need", threads=worth_starting())
     systems = reading.runs(runs)
     candidates = collect(systems, depth=depth, order=assumptions.order, precision=assumptions.score_precision)
     chosen = np.arange(len(candidates))
@@ -314,7 +312,7 @@ def without_group(
     {'q': {'a': 1.0}}
 
     """
-    assumptions, reading = order_options(options, ONE_ORDER)
+    assumptions, reading = chosen_options(options, OrderOptions, one_order="Pools need", threads=worth_starting())
     judgments, systems = reading.judgments(qrels), reading.runs(runs)
     rank = ranks_of_judgments(judgments, systems, assumptions.order, assumptions.score_precision)
     group_of_run = groups_of([run.name for run in systems], groups)

@@ -15,9 +15,10 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.options import OrderOptions, order_options
+from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.judging.pools import subset
 from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import NOT_POOLED, Rankings
@@ -48,7 +49,9 @@ class LabelledPool:
     @classmethod
     def of(cls, labels: Any, runs: Any, options: OrderOptions) -> LabelledPool:
         """From anything that ``evaluate`` takes."""
-        assumptions, reading = order_options(options, "Labels are audited in")
+        assumptions, reading = chosen_options(
+            options, OrderOptions, one_order="Labels are audited in", threads=worth_starting()
+        )
         read = reading.judgments(labels)
         labelled = read.grade != POOLED_NOT_JUDGED
         kept = read if labelled.all() else subset(read, labelled)

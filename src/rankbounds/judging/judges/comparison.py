@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.options import chosen_options
+from rankbounds.evaluation.options import ScoringOptions, chosen_options
 from rankbounds.judging.judges import words
 from rankbounds.judging.judges.agreement import (
     TopicBootstrap,
@@ -43,8 +43,6 @@ from rankbounds.threads import processors
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from rankbounds.evaluation.options import ScoringOptions
 
 DEFAULT_MEASURES = ("RBP(p=0.8)",)
 INTERVAL_RESAMPLES = 2_000
@@ -312,7 +310,7 @@ def judges(
     check_choice("pairs", pairs, PAIRS)
     if rel is not None and not rel > 0:
         raise UsageError(f"The lowest grade that counts as relevant must be positive, not {rel:g}.")
-    assumptions, reading = chosen_options(options, bounds="none", threads=processors())
+    assumptions, reading = chosen_options(options, ScoringOptions, bounds="none", threads=processors())
     chosen = _at_level(parse_measures(measures), rel)
     level = next((measure.rel for measure in chosen if _is_binary(measure)), 1.0) if rel is None else rel
     truth = reading.judgments(trusted)
@@ -363,7 +361,7 @@ def judges(
     if pairs == "shared":
         truth, judged = of_shared_pairs(truth, judged)
     given = [run.filter(lambda topic: topic not in left_out) if left_out else run for run in reading.runs(runs)]
-    linear, _ = chosen_options({**options, "gain": None}, bounds="none")  # gains are for one scale
+    linear, _ = chosen_options({**options, "gain": None}, ScoringOptions, bounds="none")  # gains are for one scale
     scorings = [Scoring(truth, chosen, assumptions)]
     scorings += [
         Scoring(

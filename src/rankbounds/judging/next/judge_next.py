@@ -28,8 +28,9 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice
 from rankbounds.collection.run import Run
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.options import order_options
+from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.judging.next.plan import ALL, SETTLED, JudgingPlan, SettlingPlan
 from rankbounds.judging.next.question import Question
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
@@ -40,8 +41,6 @@ from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from rankbounds.evaluation.options import OrderOptions
 
 
 def judge_next(
@@ -118,7 +117,9 @@ def judge_next(
     check_choice("strategy", strategy, STRATEGIES)
     chosen = parse_measure(measure)
     level = criterion(until, compare)
-    assumptions, reading = order_options(options, "Judgments are planned for")
+    assumptions, reading = chosen_options(
+        options, OrderOptions, one_order="Judgments are planned for", threads=worth_starting()
+    )
     judgments, systems = reading.judgments(qrels), reading.runs(runs)
     if compare is None and isinstance(chosen, RankWeighted) and is_plain_sum(chosen) and options.get("gain") is None:
         return plan_by_residual(judgments, systems, chosen, budget, strategy, assumptions=assumptions)
