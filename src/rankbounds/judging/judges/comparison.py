@@ -241,7 +241,7 @@ def judges(
     trusted_name: str | None = None,
     **options: Unpack[ScoringOptions],
 ) -> Judges:
-    """Hold labels, say of language models, against trusted ones: may I trust this judge?
+    """Hold labels, for example of language models, against trusted ones: can this judge be trusted, and for what.
 
     Parameters
     ----------
