@@ -145,7 +145,7 @@ def test_scores_under_a_subset_are_those_of_the_smaller_judgments():
         low, high = judged.low_high(kept, measures[-1])
         assert (low, high) == (pytest.approx(anew.low[:, :, -1]), pytest.approx(anew.high[:, :, -1]))
     infer = parse_measures(["infAP"])
-    sample = rb.evaluate(pools.only_pooled(JUDGMENTS, subsets[2]), runs, infer)
+    sample = rb.evaluate(JUDGMENTS.only_judged(subsets[2]), runs, infer)
     assert judged.scores(subsets[2:], infer)[0] == pytest.approx(sample.value)
 
 

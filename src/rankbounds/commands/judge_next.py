@@ -25,8 +25,9 @@ from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, 
 from rankbounds.commands.scoring import add_order, order
 from rankbounds.commands.uncertainty import add_probability, probability_from
 from rankbounds.errors import UsageError
+from rankbounds.judging.candidates import ALL
 from rankbounds.judging.next.judge_next import judge_next
-from rankbounds.judging.next.plan import ALL, JudgingPlan, SettlingPlan
+from rankbounds.judging.next.plan import JudgingPlan, SettlingPlan
 from rankbounds.judging.next.residuals import STRATEGIES
 from rankbounds.measures import parse_measure
 

@@ -13,10 +13,11 @@ from rankbounds.arrays import Floats, Ints, Words
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import Pairs
-from rankbounds.errors import UsageError
+from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.rankings.order import Order, Precision, ranks
 from rankbounds.results import Result
 
+ALL = "all"
 NOT_RETRIEVED = np.iinfo(np.int32).max
 """The rank of a document that a run does not have."""
 
@@ -152,6 +153,22 @@ def ranks_of_judgments(
     if not rank_of_judgment:
         raise UsageError("No run was given.")
     return np.stack(rank_of_judgment)
+
+
+def compared_runs(names: Sequence[str], compare: tuple[str, str] | str) -> list[int]:
+    """The runs that a comparison is about, by number: two of these names, or ``"all"``."""
+    if isinstance(compare, str):
+        if compare != ALL:
+            raise UsageError(f'compare is a pair of names, or "{ALL}", not "{compare}".')
+        if len(names) < 2:
+            raise UsageError("Two runs at least are compared.")
+        return list(range(len(names)))
+    if len(compare) != 2 or compare[0] == compare[1]:
+        raise UsageError(f"Two different runs are compared, not {' and '.join(compare) or 'none'}.")
+    for name in compare:
+        if name not in names:
+            raise UsageError(f'There is no run "{name}" to compare.{did_you_mean(name, list(names))}')
+    return [names.index(name) for name in compare]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -27,7 +27,6 @@ __all__ = [
     "RATES",
     "Reduction",
     "groups_of",
-    "only_pooled",
     "pool",
     "read_groups",
     "reduce",
@@ -153,31 +152,6 @@ def subset(qrels: Qrels, kept: Flags) -> Qrels:
     if not rows.size:
         raise DataError(f"{qrels.pairs.source.name}: no judgment is left.")
     return qrels.take(rows)
-
-
-def only_pooled(qrels: Qrels, kept: Flags) -> Qrels:
-    """All judgments, those not kept turned into "pooled, not judged" (-1): what inferred measures want of a sample.
-
-    Parameters
-    ----------
-    qrels, kept
-        The judgments, and a flag for each of them.
-
-    Returns
-    -------
-    Qrels
-        As many as before.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import rankbounds as rb
-    >>> qrels = rb.Qrels.from_columns(["q", "q"], ["a", "b"], [1, 0])
-    >>> rb.pools.only_pooled(qrels, np.array([True, False])).to_dict()
-    {'q': {'a': 1.0, 'b': -1.0}}
-
-    """
-    return qrels.only_judged(kept)
 
 
 class Reduction:

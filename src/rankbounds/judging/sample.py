@@ -135,7 +135,7 @@ def draw_sample(
         raise UsageError(
             f"The budget of {budget:,} documents is larger than the pool: {pool.source} has labels of {len(pool):,}."
         )
-    pool = runs_of_question(pool, compare)
+    pool = pool.about(compare)
     sizes = sizes_of_question(chosen, pool, differences=compare is not None)
     probability = inclusion_probabilities([*sizes, np.ones(len(pool))], budget)
     drawn = systematic_sample(probability, np.random.default_rng(seed))
@@ -156,21 +156,6 @@ def asked(compare: tuple[str, str] | str | None, pool: LabelledPool) -> str:
     if compare is None:
         return f"the score of {pool.names[0] if len(pool.names) == 1 else f'{len(pool.names)} runs'}"
     return f"the difference of {'all pairs of runs' if isinstance(compare, str) else ' and '.join(compare)}"
-
-
-def runs_of_question(pool: LabelledPool, compare: tuple[str, str] | str | None) -> LabelledPool:
-    """The pool with those runs alone that the question is about."""
-    if compare is None:
-        return pool
-    if isinstance(compare, str):
-        if compare != "all":
-            raise UsageError(f'compare is a pair of names, or "all", not "{compare}".')
-        if len(pool.names) < 2:
-            raise UsageError("Two runs at least are compared.")
-        return pool
-    if len(compare) != 2 or compare[0] == compare[1]:
-        raise UsageError(f"Two different runs are compared, not {' and '.join(compare) or 'none'}.")
-    return pool.restricted(compare)
 
 
 def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool) -> tuple[Floats, Floats]:

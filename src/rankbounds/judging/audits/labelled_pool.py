@@ -5,7 +5,7 @@ A document without a label counts as non-relevant, as an unjudged one does elsew
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,9 +16,9 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.columns.native import worth_starting
-from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.options import OrderOptions, chosen_options
+from rankbounds.judging.candidates import compared_runs
 from rankbounds.judging.pools import subset
 from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import NOT_POOLED, Rankings
@@ -78,13 +78,13 @@ class LabelledPool:
         """Over how many topics means are taken."""
         return len(self.labels.query_ids)
 
-    def restricted(self, names: Sequence[str]) -> LabelledPool:
-        """The same documents in these runs alone."""
-        for name in names:
-            if name not in self.names:
-                raise UsageError(f'There is no run "{name}" to compare.{did_you_mean(name, list(self.names))}')
-        lists = tuple(self.rankings[self.names.index(name)] for name in names)
-        return replace(self, names=tuple(names), rankings=lists)
+    def about(self, compare: tuple[str, str] | str | None) -> LabelledPool:
+        """The same documents in those runs alone that are compared; in all where nothing is."""
+        if compare is None:
+            return self
+        chosen = compared_runs(self.names, compare)
+        names, lists = zip(*((self.names[run], self.rankings[run]) for run in chosen), strict=True)
+        return replace(self, names=names, rankings=lists)
 
     @cached_property
     def group(self) -> Ints:

@@ -8,6 +8,7 @@ labels are is a prior; a pilot sample tells it.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from rankbounds.judging.audits.estimates import CalibratedPool, student_quantile
 from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.sample import asked, inclusion_probabilities, prior_steps, runs_of_question, sizes_of_question
+from rankbounds.judging.sample import asked, inclusion_probabilities, prior_steps, sizes_of_question
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.results import Column, Result, count
 
@@ -52,13 +53,12 @@ class PlannedMeasure:
 
     def judgments(self, half_width: float, confidence: float) -> int:
         """The fewest judgments for which it is no more than this."""
-        low, high = 1, self.spread.size
-        while low < high:
-            middle = (low + high) // 2
+
+        def reached(judgments: int) -> bool:
             with np.errstate(divide="ignore"):  # documents that would not be drawn at all: the width is infinite
-                reached = self.half_width(middle, confidence) <= half_width
-            low, high = (low, middle) if reached else (middle + 1, high)
-        return low
+                return self.half_width(judgments, confidence) <= half_width
+
+        return 1 + bisect_left(range(1, self.spread.size), True, key=reached)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,7 +157,7 @@ def plan_audit(
     if not half_width > 0:
         raise UsageError(f"The half-width must be positive, not {half_width:g}.")
     chosen = [check_measure(measure) for measure in parse_measures(measures)]
-    pool = runs_of_question(LabelledPool.of(labels, runs, options), compare)
+    pool = LabelledPool.of(labels, runs, options).about(compare)
     pilot = None if sample is None else JudgedSample.of(sample, pool)
     planned = []
     for measure in chosen:

@@ -27,11 +27,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice
-from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import OrderOptions, chosen_options
-from rankbounds.judging.next.plan import ALL, SETTLED, JudgingPlan, SettlingPlan
+from rankbounds.judging.candidates import compared_runs
+from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan
 from rankbounds.judging.next.question import Question
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
 from rankbounds.measures import Measure, RankWeighted, parse_measure
@@ -126,10 +126,8 @@ def judge_next(
     if strategy != "A":
         raise UsageError(f"Strategy {strategy} is one for weighted sums over ranks without a comparison.")
     (chosen,) = open_measures([chosen], assumptions)
-    if compare is not None and compare != ALL:
-        if isinstance(compare, str) or len(compare) != 2:
-            raise UsageError(f'Compare two runs, or "{ALL}" of them, not {compare!r}.')
-        systems = _two_of(systems, compare)
+    if compare is not None:
+        systems = [systems[number] for number in compared_runs([run.name for run in systems], compare)]
     facts = TopicFacts(judgments, assumptions.gain)
     question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
@@ -157,14 +155,3 @@ def criterion(until: str | float | None, compare: object) -> float | None:
     if not 0.5 < level < 1:
         raise UsageError(f'until= (--until) takes "{SETTLED}" or a probability between 0.5 and 1, not {until}.')
     return level
-
-
-def _two_of(systems: list[Run], compare: tuple[str, str]) -> list[Run]:
-    """The two runs of these names."""
-    by_name = {run.name: run for run in systems}
-    for name in compare:
-        if name not in by_name:
-            raise UsageError(f'There is no run "{name}" to compare.{did_you_mean(name, list(by_name))}')
-    if compare[0] == compare[1]:
-        raise UsageError(f'A run cannot be compared with itself ("{compare[0]}").')
-    return [by_name[name] for name in compare]

@@ -18,7 +18,6 @@ from rankbounds.probability.retrieved_documents import POOLED
 from rankbounds.results import Column
 from rankbounds.tables import number
 
-ALL = "all"
 SETTLED = "settled"
 NOTHING_LEFT = "Every document that counts is judged: no judgment would change anything."
 

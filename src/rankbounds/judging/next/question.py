@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
-from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import merit, merit_of_range
@@ -121,21 +120,12 @@ class Question:
 
     def pairs_of_leader(self) -> list[tuple[int, int]]:
         """Two runs as they stand; of more, the one that leads as judged against every other."""
-        runs = range(len(self.collection.runs))
-        if len(runs) < 2:
-            raise UsageError("A comparison needs two runs.")
-        if len(runs) == 2:
+        if len(self.batches) == 2:
             return [(0, 1)]
-        leader = int(np.argmax(merit(self._means_as_judged(), self.measure)))
-        return [(leader, run) for run in runs if run != leader]
-
-    def _means_as_judged(self) -> Floats:
-        assumptions = self.collection.assumptions
-        values = [
-            np.concatenate([assumptions.value(self.measure, part.assume(0.0)) for part in parts])
-            for parts in self.batches
-        ]
-        return np.array([value.mean() for value in values])
+        value = partial(self.collection.assumptions.value, self.measure)
+        means = [np.concatenate([value(part.assume(0.0)) for part in parts]).mean() for parts in self.batches]
+        leader = int(np.argmax(merit(np.array(means), self.measure)))
+        return [(leader, run) for run in range(len(means)) if run != leader]
 
     def bounds(self, pairs: Sequence[tuple[int, int]], judged: Floats | None = None) -> tuple[Floats, Floats]:
         """The least and the greatest difference of each pair, turned so that more is better.
