@@ -116,8 +116,9 @@ def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
 class Result:
     """An answer: ``rows()`` for programs, a table and ``words()`` for people, ``notes()``, and its ``settings``.
 
-    Subclasses declare ``columns`` (a tuple of the class, or a property where they depend on the answer) and define
-    ``rows``; ``words`` and ``notes`` where there is something to say. As dataclasses they need ``repr=False``.
+    Subclasses declare ``columns`` (a tuple of the class, or a property where they depend on the answer; without them
+    the keys of the first row) and define ``rows``; ``words`` and ``notes`` where there is something to say. As
+    dataclasses they need ``repr=False``.
     """
 
     settings: dict[str, Any] = field(default_factory=dict, kw_only=True)
@@ -137,12 +138,12 @@ class Result:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the columns of the rows."""
-        return tuple(column.name for column in self.columns if column.in_rows)
+        """The names of the columns of the rows; where none are declared, those of the first row."""
+        return tuple(column.name for column in self.columns if column.in_rows) or tuple(next(iter(self.rows()), ()))
 
     def table(self) -> Table:
         """The table for people."""
-        return build_table(self.rows(), self.columns)
+        return build_table(self.rows(), self.columns or tuple(map(Column, self.fields)))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON can hold it: ``rows``, ``words``, ``notes``, ``settings``."""

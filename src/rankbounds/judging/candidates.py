@@ -188,6 +188,14 @@ class DocumentsToJudge(Result):
             dict(zip(self.fields, row, strict=True)) for row in zip(self.query_ids, self.doc_ids, *numbers, strict=True)
         ]
 
+    def sentences(self) -> list[str]:
+        """What these judgments would do."""
+        return []
+
+    def words(self) -> str:
+        """The sentences in a paragraph."""
+        return " ".join(self.sentences())
+
     def pool(self) -> Qrels:
         """The documents as a pool: judgments of grade -1, to be filled in."""
         return Qrels.from_columns(self.query_ids, self.doc_ids, [POOLED_NOT_JUDGED] * len(self), source="plan")

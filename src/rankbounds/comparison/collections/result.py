@@ -71,11 +71,6 @@ class CollectionsComparison(Result):
     differences: list[dict[str, Any]]
 
     @property
-    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
-        """Those of ``pairs``."""
-        return tuple(map(Column, self.pairs[0]))
-
-    @property
     def missing(self) -> list[dict[str, str]]:
         """A row for each run and collection that it lacks."""
         first = [row for row in self.systems if row["measure"] == str(self.measures[0])]

@@ -93,11 +93,6 @@ class Replicates(CaptionedTables):
     plan: list[dict[str, Any]]
 
     @property
-    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
-        """Those of ``components``."""
-        return tuple(map(Column, self.components[0]))
-
-    @property
     def measures(self) -> list[str]:
         """The labels of the measures."""
         return list(dict.fromkeys(row["measure"] for row in self.components))
@@ -107,14 +102,7 @@ class Replicates(CaptionedTables):
         return self.components
 
     def words(self) -> str:
-        """What the numbers say, a paragraph for each measure.
-
-        Returns
-        -------
-        str
-            Sentences on lines of their own, an empty line between paragraphs.
-
-        """
+        """What the numbers say, a paragraph per measure with an empty line between; each sentence on its own line."""
         paragraphs = []
         for measure in self.measures:
             rows = {name: [row for row in getattr(self, name) if row["measure"] == measure] for name in PARTS}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.pairs import Pairs
@@ -122,13 +122,11 @@ def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Colu
     return table
 
 
-def _checked_probabilities(drawn: named_columns.Columns) -> tuple[Any, Floats]:
+def _checked_probabilities(drawn: named_columns.Columns) -> tuple[Pairs, Floats]:
     """The pairs and their probabilities; a judged document without one was judged outside the sample."""
-    empty = _empty(drawn.values)
+    empty = _empty(_as_list(drawn.values))
     if empty.any():
-        pairs = drawn.__class__(
-            drawn.topics, drawn.topic, drawn.docs, np.zeros(len(drawn)), drawn.value_name, drawn.source
-        ).checked()[0]
+        pairs = replace(drawn, values=np.zeros(len(drawn))).checked()[0]
         row = int(np.flatnonzero(empty)[0])
         raise DataError(
             pairs.where(row),
@@ -138,23 +136,19 @@ def _checked_probabilities(drawn: named_columns.Columns) -> tuple[Any, Floats]:
     return drawn.checked()
 
 
-def _empty(values: Any) -> Any:
+def _empty(values: list[Any]) -> Flags:
     """Which values are not there."""
-    return np.array(
-        [value is None or value != value or not str(value).strip() for value in _as_list(values)], dtype=bool
-    )
+    return np.array([value is None or value != value or not str(value).strip() for value in values], dtype=bool)
 
 
 def _as_list(values: Any) -> list[Any]:
     return values.to_list() if hasattr(values, "to_list") else list(values)
 
 
-def _grades(table: named_columns.Columns, pairs: Any) -> Floats:
+def _grades(table: named_columns.Columns, pairs: Pairs) -> Floats:
     """The grades in the sample's own table; -1 where there is none yet."""
-    empty = _empty(table.values)
-    listed = [
-        POOLED_NOT_JUDGED if lacking else value for value, lacking in zip(_as_list(table.values), empty, strict=True)
-    ]
+    given = _as_list(table.values)
+    listed = [POOLED_NOT_JUDGED if lacking else value for value, lacking in zip(given, _empty(given), strict=True)]
     grade, bad = finite_numbers(listed)
     if bad.size:
         row = int(bad[0])
@@ -164,7 +158,7 @@ def _grades(table: named_columns.Columns, pairs: Any) -> Floats:
     return grade
 
 
-def _of(judgments: Qrels, pairs: Any) -> Floats:
+def _of(judgments: Qrels, pairs: Pairs) -> Floats:
     """The grades of these documents in judgments, which hold no others."""
     outside = np.setdiff1d(np.flatnonzero(judgments.grade != POOLED_NOT_JUDGED), find_judgments(judgments, pairs)[1])
     if outside.size:

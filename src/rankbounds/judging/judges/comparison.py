@@ -124,11 +124,6 @@ class Judges(CaptionedTables):
     changes: list[dict[str, Any]]
 
     @property
-    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
-        """Those of ``systems``, or without runs of ``agreement``."""
-        return tuple(map(Column, self.rows()[0]))
-
-    @property
     def labels(self) -> list[str]:
         """The names of the sets of labels."""
         return [row["labels"] for row in self.agreement]
@@ -151,18 +146,9 @@ class Judges(CaptionedTables):
         return words.sentences(agreed, orderings, flagged, changes, self.settings)
 
     def words(self, labels: str | None = None) -> str:
-        """The verdict in plain words: a paragraph for one set of labels, or for each and then for all.
+        """The verdict in plain words: a paragraph for one set of labels, or for each and then for all of them.
 
-        Parameters
-        ----------
-        labels : str, optional
-            The name of a set; all where none is named.
-
-        Returns
-        -------
-        str
-            Sentences on lines of their own, an empty line between paragraphs.
-
+        Sentences stand on lines of their own, with an empty line between paragraphs.
         """
         if labels is not None and labels not in self.labels:
             raise UsageError(f'There are no labels "{labels}". There are: {", ".join(self.labels)}.')
@@ -170,10 +156,6 @@ class Judges(CaptionedTables):
         if labels is None and len(self.labels) > 1:
             paragraphs.append("\n".join(words.side_by_side(self.agreement, self.orderings, self.settings)))
         return "\n\n".join(paragraphs) + "\n"
-
-    def agreement_table(self) -> Table:
-        """Every set's agreement with the trusted labels."""
-        return build_table(self.agreement, AGREEMENT_COLUMNS)
 
     def confusion_table(self, labels: str) -> Table:
         """Trusted grades (rows) by grades of one set (columns): numbers of pairs."""
@@ -184,34 +166,24 @@ class Judges(CaptionedTables):
         cells = [[f"{grade:g}", *(f"{count[grade, other]:,}" for other in given)] for grade in trusted]
         return Table(header, cells)
 
-    def ordering_table(self) -> Table:
-        """How each set orders the runs, by measure."""
-        return build_table(self.orderings, ORDERING_COLUMNS)
-
     def bias_table(self, measure: str) -> Table:
         """The trusted score of every run, best first, and each set's bias: ^ favoured, v punished more than others."""
-        rows = [row for row in self.systems if row["measure"] == measure]
-        by_run: dict[str, dict[str, dict[str, Any]]] = {}
-        for row in rows:
-            by_run.setdefault(row["run"], {})[row["labels"]] = row
         marks = {"favoured": " ^", "punished": " v", None: "  "}
-        cells = [
-            [
-                run,
-                number(next(iter(of_run.values()))["trusted"]),
-                *(signed(of_run[name]["bias"]) + marks[of_run[name]["flag"]] for name in self.labels),
-            ]
-            for run, of_run in by_run.items()
-        ]
-        return Table(["run", f"{measure} by {self.settings['trusted']}", *(f"{name}  " for name in self.labels)], cells)
+        by_run: dict[str, list[str]] = {}
+        for row in self.systems:  # the sets follow each other in the order of ``labels``
+            if row["measure"] == measure:
+                cells = by_run.setdefault(row["run"], [row["run"], number(row["trusted"])])
+                cells.append(signed(row["bias"]) + marks[row["flag"]])
+        header = ["run", f"{measure} by {self.settings['trusted']}", *(f"{name}  " for name in self.labels)]
+        return Table(header, list(by_run.values()))
 
     def parts(self) -> list[tuple[str, Table]]:
         """The tables, each with the sentence that introduces it."""
         confidence = f"{self.settings['confidence']:.0%}"
-        found = [(words.agreement_caption(self.settings), self.agreement_table())]
+        found = [(words.agreement_caption(self.settings), build_table(self.agreement, AGREEMENT_COLUMNS))]
         found += [("Numbers of pairs:", self.confusion_table(name)) for name in self.labels]
         if self.orderings and self.settings["runs"] > 1:
-            found.append((words.ordering_caption(self.settings), self.ordering_table()))
+            found.append((words.ordering_caption(self.settings), build_table(self.orderings, ORDERING_COLUMNS)))
         found += [
             (
                 f"Bias by {measure}: score by the labels less the trusted one (^ favoured, v punished more than the "

@@ -102,10 +102,6 @@ class JudgingPlan(DocumentsToJudge):
             f"{after:.4f} after these {len(self):,} judgments."
         ]
 
-    def words(self) -> str:
-        """The sentences in a paragraph."""
-        return " ".join(self.sentences())
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SettlingPlan(DocumentsToJudge):
@@ -191,10 +187,6 @@ class SettlingPlan(DocumentsToJudge):
         if self.is_settled:
             return [*found, "The question is settled: nothing is left to judge for it."]
         return [*found, self.needed.sentence(self.settings["seed"])]
-
-    def words(self) -> str:
-        """The sentences in a paragraph."""
-        return " ".join(self.sentences())
 
     def _in_order(self) -> tuple[str, str]:
         """Of the one pair, the run that is ahead, and the one behind."""
