@@ -115,7 +115,7 @@ class Similarity(Result):
     def rows(self, *, topics: bool = True) -> list[dict[str, Any]]:
         """A row per pair, measure and, unless ``topics`` is false, topic; ``query_id`` is ``all`` for the mean."""
         means = {measure: self.mean(measure) for measure in self.measures}
-        query_ids = [*self.query_ids, "all"] if topics else ["all"]
+        fields, query_ids = self.fields, [*self.query_ids, "all"] if topics else ["all"]
         rows: list[dict[str, Any]] = []
         for pair, (a, b) in enumerate(zip(self.first.tolist(), self.second.tolist(), strict=True)):
             for place, measure in enumerate(self.measures):
@@ -124,7 +124,7 @@ class Similarity(Result):
                     by_topic = (numbers[place, pair] for numbers in (self.value, self.low, self.high))
                     parts = [np.append(*both) for both in zip(by_topic, parts, strict=True)]
                 one, other, label = ([name] * len(query_ids) for name in (self.runs[a], self.runs[b], measure))
-                rows += plain_rows(self.fields, one, other, query_ids, label, *parts)
+                rows += plain_rows(fields, one, other, query_ids, label, *parts)
         return rows
 
     def changed_most(self, pair: int = 0, measure: str | None = None) -> list[str]:

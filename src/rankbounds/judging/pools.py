@@ -203,7 +203,7 @@ class Reduction:
 
 
 def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: float = 1.0) -> dict[float, Qrels]:
-    """Reduced judgments by rate.
+    """Reduce judgments to each of several rates, as ``Reduction`` does.
 
     Parameters
     ----------

@@ -26,6 +26,7 @@ from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.sample import SURE
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.results import Column, Result, build_table, interval
+from rankbounds.stats.significance import pairs_of
 from rankbounds.tables import Table
 
 if TYPE_CHECKING:
@@ -68,34 +69,29 @@ class Audit(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict per run and measure, or per pair of runs and measure."""
+        fields = self.fields
         return [
-            row
+            dict(zip(fields, cells, strict=True))
             for estimate in self.estimates
             for first, second in self._blocks()
-            for row in self._rows(estimate, first, second)
+            for cells in self._cells(estimate, first, second)
         ]
 
-    def _rows(self, estimate: Estimate, first: Ints, second: Ints | None) -> Iterator[dict[str, Any]]:
-        names = [[self.runs[run] for run in side.tolist()] for side in (first, second) if side is not None]
+    def _cells(self, estimate: Estimate, first: Ints, second: Ints | None) -> Iterator[tuple[Any, ...]]:
+        names = ([self.runs[run] for run in side.tolist()] for side in (first, second) if side is not None)
         by_labels, value = (select_runs(column, first, second) for column in (estimate.by_labels, estimate.value))
         numbers = (by_labels, value, *self._errors(estimate, value, first, second))
-        for row in zip(*names, *(column.tolist() for column in numbers), strict=True):
-            named, rest = row[: len(names)], row[len(names) :]
-            cells = (*named, str(estimate.measure), *rest, len(self.sample), estimate.method)
-            yield dict(zip(self.fields, cells, strict=True))
+        same = (str(estimate.measure), len(self.sample), estimate.method)
+        measure, judged, method = ([one] * first.size for one in same)
+        return zip(*names, measure, *(column.tolist() for column in numbers), judged, method, strict=True)
 
     def _blocks(self) -> Iterator[tuple[Ints, Ints | None]]:
         """The runs, or the pairs of them, so many at a time that memory holds their terms."""
-        number_of_runs = len(self.runs)
+        first, second = pairs_of(len(self.runs)) if self.difference else (np.arange(len(self.runs)), None)
         step = max(1, BLOCK // max(1, len(self.sample)))
-        if not self.difference:
-            yield from (
-                (np.arange(number_of_runs)[start : start + step], None) for start in range(0, number_of_runs, step)
-            )
-            return
-        first, second = np.triu_indices(number_of_runs, 1)
         for start in range(0, first.size, step):
-            yield first[start : start + step], second[start : start + step]
+            part = slice(start, start + step)
+            yield first[part], None if second is None else second[part]
 
     def _errors(
         self, estimate: Estimate, value: Floats, first: Ints, second: Ints | None
