@@ -282,22 +282,22 @@ def test_hidden_judgments_are_asked_for_again():
 @pytest.mark.parametrize(
     ("bounds", "began", "told"),
     [
-        ((-0.2, 0.1), None, "Whatever unjudged documents turn out to be, A less B lies between -0.2000 and +0.1000."),
+        ((-0.2, 0.1), None, "Whatever unjudged documents turn out to be, A minus B lies between -0.2000 and +0.1000."),
         (
             (-0.2, -0.1),
             (-0.2, 0.3),
-            "Whatever unjudged documents turn out to be, A less B lies between -0.2000 and -0.1000. When judging "
+            "Whatever unjudged documents turn out to be, A minus B lies between -0.2000 and -0.1000. When judging "
             "began, it lay between -0.2000 and +0.3000.",
         ),
         (
             (-0.0047, -0.0047),
             (-0.0047, -0.0047),
-            "A less B is -0.0047, whatever else is judged: nothing that matters is unjudged.",
+            "A minus B is -0.0047, whatever else is judged: nothing that matters is unjudged.",
         ),
         (
             (0.00471, 0.00472),
             (0.004711, 0.004719),
-            "Whatever unjudged documents turn out to be, A less B is +0.0047 to four digits.",
+            "Whatever unjudged documents turn out to be, A minus B is +0.0047 to four digits.",
         ),
     ],
 )

@@ -2,11 +2,11 @@
 
 - ``RBO``: rank-biased overlap in its three readings of ties (see ``rank_biased_overlap``). ``value`` supposes that the
   agreement found goes on beyond the ends of the lists; ``low`` and ``high`` suppose nothing.
-- ``Overlap@k``: the share of the first k documents that both runs have; 1 less it is the churn. Lists shorter than k
+- ``Overlap@k``: the share of the first k documents that both runs have; 1 minus it is the churn. Lists shorter than k
   are compared as far as the longer one goes.
 - ``MED-nDCG@10`` and the like: the most that the measure can differ, whatever the judgments are (Tan and Clarke 2015,
   "A family of rank similarity measures based on maximized effectiveness difference"). ``low`` and ``high`` are the
-  least and the greatest difference, the first run less the second, and ``value`` is the larger of the two in size. Of
+  least and the greatest difference, the first run minus the second, and ``value`` is the larger of the two in size. Of
   the mean it is the most that the mean can differ: topics in which either run may win do not add up.
 
 Everything is over the topics that all runs compared have.
@@ -171,7 +171,7 @@ class Similarity(Result):
     # ---- for people ----
 
     def table(self, pairs: int | None = SHOWN_PAIRS, *, topics: bool = False) -> Table:
-        """The mean of each measure for so many pairs, the most alike first, or for all (None); and topics, if asked."""
+        """The mean of each measure for this number of pairs (None: all), the most alike first; and topics, if asked."""
         order = np.argsort(-self.mean(self.measures[0])[:, 0], kind="stable")[:pairs].tolist()
         chosen = replace(
             self,

@@ -47,7 +47,7 @@ def pool(
     budget: int | None = None,
     **options: Unpack[OrderOptions],
 ) -> Qrels:
-    """Pool the documents to judge: those that any run has down to a depth, or at most so many per topic.
+    """Pool the documents to judge: those that any run has down to a depth, or at most a budget per topic.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ def draw_sample(
     measure
         What is to be audited: a weighted sum over ranks (RBP, P, DCG), nDCG, AP or Recall.
     budget
-        How many documents to draw: exactly so many.
+        The exact number of documents to draw.
     compare
         What is asked: the difference of two runs (their names), the differences of all pairs (``"all"``), or (None) the
         score of every run.

@@ -18,7 +18,7 @@ from rankbounds.tables import Table, number, signed
 MEAN_WORDS = {"collections": "mean of {count} collections' means", "queries": "mean over all {topics:,} queries"}
 HEADERS = {"collections": "mean of means", "queries": "over queries"}
 NAMED_COLLECTIONS = 6
-"""The means of up to so many collections stand in the leaderboard."""
+"""The leaderboard shows the means of collections where there are no more than this."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +38,7 @@ class CollectionsComparison(Result):
         A row for each measure and run. A run that lacks a collection has no ``mean`` and no ``rank``; ``lacks`` names
         what it lacks. ``collections_led`` counts collections in which no other run is better.
     pairs : list of dict
-        A row for each measure and pair, differences being ``a`` less ``b``, over the collections that both have.
+        A row for each measure and pair, differences being ``a`` minus ``b``, over the collections that both have.
         ``won`` and ``lost`` count collections. ``tau`` is the standard deviation of true differences between
         collections.
     cells : list of dict
@@ -99,7 +99,7 @@ class CollectionsComparison(Result):
         return sorted(rows, key=lambda row: (row["mean"] is None, sign * (row["mean"] or 0.0)))
 
     def pair(self, a: str, b: str, measure: str | Measure | None = None) -> dict[str, Any]:
-        """The row of two runs by one measure, differences being the first less the second."""
+        """The row of two runs by one measure, differences being the first minus the second."""
         label = str(self.measure(measure))
         for name in (a, b):
             run_number(self.runs, name)
@@ -185,7 +185,7 @@ class CollectionsComparison(Result):
         return Table(header, lines)
 
     def mean_words(self, count: int, topics: int) -> str:
-        """Which mean it is, of so many collections and topics."""
+        """Which mean it is, in words."""
         return MEAN_WORDS[self.settings["mean"]].format(count=count, topics=topics)
 
     def method(self) -> str:

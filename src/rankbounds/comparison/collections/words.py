@@ -41,7 +41,7 @@ def sentences_of(compared: CollectionsComparison, row: Mapping[str, Any]) -> lis
         else f"{level} interval {range_words(row['ci_low'], row['ci_high'])} for other topics of the same collections"
     )
     sentences = [
-        f"{measure_words(row['measure'], lower_is_better=lower)}: {a} less {b} is {row['difference']:+.4f} in the "
+        f"{measure_words(row['measure'], lower_is_better=lower)}: {a} minus {b} is {row['difference']:+.4f} in the "
         f"{compared.mean_words(count, row['topics'])}{of_all}, {interval}. "
         f"{a} is better in {row['won']} and worse in {row['lost']} of {count}."
     ]

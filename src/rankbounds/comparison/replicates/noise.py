@@ -16,7 +16,7 @@ from rankbounds.stats.variance_components import NAMES, Anova, Design, topics_fo
 from rankbounds.tables import plain
 
 RERUNS = (1, 2, 3, 5, 10)
-"""Plans are made for so many runs of each system."""
+"""The numbers of runs per system that plans are made for."""
 MOST_TESTS = 20_000
 """For more pairs of reruns, verdicts of systems drawn at random are looked at."""
 Rows: TypeAlias = list[dict[str, Any]]
@@ -146,7 +146,7 @@ def flip_rows(
 
 
 def _pairs_to_test(members: Sequence[Ints], labels: int, resampling: Resampling) -> list[tuple[int, int]]:
-    """Pairs of systems, all, or so many drawn at random that the tests do not take long."""
+    """All pairs of systems, or some drawn at random where testing all would take long."""
     every = [(a, b) for a in range(len(members)) for b in range(a + 1, len(members))]
     tests = np.array([len(members[a]) * len(members[b]) * labels for a, b in every], dtype=np.int64)
     if tests.sum() <= MOST_TESTS:

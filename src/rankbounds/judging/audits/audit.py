@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 SOURCES = ("judgments", "both")
 LEAST_LACKING, CHANCE = 0.02, 4.0
-"""A sample that lacks more than this share of the weight, and more than so many standard errors, is told of."""
+"""A sample that lacks more than this share of the weight, and more than so many standard errors, is noted."""
 BLOCK = 1 << 22
 """How many numbers are looked at at once."""
 
@@ -86,7 +86,7 @@ class Audit(Result):
         return zip(*names, measure, *(column.tolist() for column in numbers), judged, method, strict=True)
 
     def _blocks(self) -> Iterator[tuple[Ints, Ints | None]]:
-        """The runs, or the pairs of them, so many at a time that memory holds their terms."""
+        """The runs, or the pairs of them, as many at a time as memory holds the terms of."""
         first, second = pairs_of(len(self.runs)) if self.difference else (np.arange(len(self.runs)), None)
         step = max(1, BLOCK // max(1, len(self.sample)))
         for start in range(0, first.size, step):
@@ -249,21 +249,21 @@ def label_level(measure: Measure, pool: LabelledPool, label_rel: float | None) -
 def _scales(pool: LabelledPool, judged: JudgedSample, levels: dict[Measure, Measure | None]) -> list[str]:
     """That labels and judgments are on different scales, and how measures read the labels."""
     labels = _range(pool.labels.grade)
-    told = []
+    found = []
     if labels != _range(judged.grade):
-        told.append(
+        found.append(
             f"Labels are on another scale than the judgments: {pool.source} has {labels}, the sample "
             f"{_range(judged.grade)}; what a label stands for is read off the sample."
         )
     for measure, read in levels.items():
         if read is None:
-            told.append(
+            found.append(
                 f"{measure} by labels is not known, because no label reaches {measure.rel:g}: say which label stands "
                 "for relevant (label_rel=, --label-rel)."
             )
         elif read != measure:
-            told.append(f"{measure} by labels counts documents as relevant whose label is at least {read.rel:g}.")
-    return told
+            found.append(f"{measure} by labels counts documents as relevant whose label is at least {read.rel:g}.")
+    return found
 
 
 def _range(values: Floats) -> str:

@@ -42,7 +42,7 @@ CAUTION, CAUTION_OF_AP = 3.0, 5.0
 its richness alone: held against real labels, about so many times more. AP rewards relevant documents that stand
 together, so that most is left out there: where labels are poor, differences come out about a tenth too small."""
 MOST_EXCEPTIONS = 16
-"""More are never looked at: so many are possible at a confidence of 0.9999997."""
+"""More are never looked at: that many are possible at a confidence of 0.9999997."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ class CalibratedPool:
     known: Floats
     """As ``calibrated``, and 0 or 1 where the document is judged."""
     rest: Floats
-    """What judged documents are, less what their labels said."""
+    """What judged documents are, minus what their labels said."""
 
     @classmethod
     def of(cls, pool: LabelledPool, judged: JudgedSample, measure: Measure) -> CalibratedPool:
@@ -242,7 +242,7 @@ class CalibratedPool:
         return chance
 
     def _left_out(self, measure: Measure, run: int, value: Floats, slope: Floats) -> Floats:
-        """Draws by topics: the score of a collection that may be the true one, less what linearisation says of it."""
+        """Draws by topics: the score of a collection that may be the true one, minus what linearisation says of it."""
         pool = self.pool
         exact = np.zeros((DRAWS, pool.number_of_topics))
         for draw, facts in enumerate(self._drawn_facts):

@@ -25,7 +25,7 @@ from rankbounds.rankings.rankings import NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
 MOST_GROUPS = 12
-"""Up to so many different labels stand each for itself; more are put into groups of like size."""
+"""Up to this number of different labels each stands for itself; more are put into groups of like size."""
 LEAST_PROBABLE, RISE = 0.15, 0.5
 """Before anybody judged: documents of the lowest label are relevant with the first probability, and those of the
 highest with the sum. Models call too much relevant rather than too little, so that the high labels are the unsure ones;

@@ -4,7 +4,7 @@ Everything follows from one table for each topic: how many pairs of a query and 
 set and that grade by the other. Coefficients take such tables along their leading axes, so that all resamples of topics
 are one matrix product and one call.
 
-- Cohen's kappa: 1 less the disagreement over that of independent labels with the same shares of grades. Linear weights
+- Cohen's kappa: 1 minus the disagreement over that of independent labels with the same shares of grades. Linear weights
   count a disagreement by its distance in grades, quadratic ones by the square of it (Cohen 1968).
 - Krippendorff's alpha: the same with one shared distribution of grades, by pairs of values drawn from all labels
   (Krippendorff 2004); differences of grades are nominal, ordinal (by how many labels lie between) or interval.

@@ -1,7 +1,7 @@
 """What other labels do to runs: their scores, their order, and who wins where the trusted labels find a difference.
 
-Scores are arrays with axes measure, run, topic. Bias is the score by the labels less the trusted one. A judge that is
-generous to all runs alike changes no order; so the test of "this judge likes run X" is of a run's bias less the mean
+Scores are arrays with axes measure, run, topic. Bias is the score by the labels minus the trusted one. A judge that is
+generous to all runs alike changes no order; so the test of "this judge likes run X" is of a run's bias minus the mean
 bias of all runs, topic by topic, corrected for the number of runs (Holm). A judge who is often wrong, without liking
 anybody, squeezes differences: good runs lose and poor ones gain. So the test is made again for what is left of a run's
 bias beside the line through all runs' scores. Orders are compared by the means over topics,
@@ -52,7 +52,7 @@ def rows_of_runs(
     """Rows on bias, orders and winners, from scores by the trusted labels and by each set."""
     alpha, confidence = settings["alpha"], settings["confidence"]
     testing = Resampling(RESAMPLES, settings["seed"])
-    # Of so many runs even the least p-value must be able to stay below the level once it is corrected.
+    # With many runs, even the least p-value must be able to stay below the level once it is corrected.
     liking = Resampling(min(max(RESAMPLES, int(2 * len(runs) / alpha)), MOST_LIKING_RESAMPLES), settings["seed"])
     bootstrap = TopicBootstrap(scores.shape[-1], Resampling(settings["resamples"], settings["seed"]), confidence)
     merits = np.stack([merit(scores[:, at], measure) for at, measure in enumerate(measures)], axis=1)

@@ -103,7 +103,7 @@ class Judges(CaptionedTables):
         For each trusted grade the share of pairs that the labels call relevant.
     systems : list of dict
         For each set, measure and run: the score ``by_labels``, the ``trusted`` one, ``bias`` with its interval;
-        ``excess`` is the bias less the mean bias of all runs, ``flag`` whether the labels ``favoured`` or ``punished``
+        ``excess`` is the bias minus the mean bias of all runs, ``flag`` whether the labels ``favoured`` or ``punished``
         the run significantly more than the others; ``beyond_scale`` and ``flag_beyond_scale`` are the same for what is
         left of the excess where labels squeeze (or stretch) all differences, known for five runs or more.
     orderings : list of dict
@@ -186,7 +186,7 @@ class Judges(CaptionedTables):
             found.append((words.ordering_caption(self.settings), build_table(self.orderings, ORDERING_COLUMNS)))
         found += [
             (
-                f"Bias by {measure}: score by the labels less the trusted one (^ favoured, v punished more than the "
+                f"Bias by {measure}: score by the labels minus the trusted one (^ favoured, v punished more than the "
                 f"other runs, Holm over runs, level {self.settings['alpha']:g}; {confidence} intervals in JSON):",
                 self.bias_table(measure),
             )

@@ -166,7 +166,7 @@ def is_binary(grades: Floats) -> bool:
 
 
 def of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple[Qrels, dict[str, Qrels], list[str]]:
-    """All labels of the topics that every set has; and the trusted ones' topics that are left out, which is told."""
+    """All labels of the topics that every set has; and the trusted ones' topics that are left out, with a warning."""
     had = topics_of(trusted)
     shared = had.intersection(*(topics_of(labels) for labels in sets.values()))
     if len(shared) < 2:
@@ -217,7 +217,7 @@ class Scoring:
 def scores_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[Floats, list[str]]:
     """Scores with axes labels, measure, run, topic, over the topics that everybody has; and the names of the runs.
 
-    What is to be told of the first is told; of the others, what was not told before.
+    Warnings about the first are passed on; of the others, those that are new.
     """
     heard: set[str] = set()
     several: list[Floats] = []
@@ -227,10 +227,10 @@ def scores_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[
         scoring.assumptions.check(scoring.measures)
         facts = TopicFacts(scoring.labels, scoring.assumptions.gain)
         jobs = Reading().runs_to_read(list(runs))
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", RankboundsWarning)
             scores = score_runs(facts, jobs, scoring.measures, scoring.assumptions, threads=processors())
-        for message in (str(warning.message) for warning in told):
+        for message in (str(warning.message) for warning in caught):
             if message not in heard and (place == 0 or scoring.name is not None):
                 subject = f"{scoring.name}: " if place else ""
                 warn(f"{subject}{message}")

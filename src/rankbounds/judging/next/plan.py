@@ -216,12 +216,12 @@ def difference_left(
     """Where the mean difference of two runs can lie, and could when judging ``began``."""
     (one, other), (low, high) = runs, bounds
     if equal(low, high):
-        told = f"{one} less {other} is {low:+.4f}, whatever else is judged: nothing that matters is unjudged."
+        left = f"{one} minus {other} is {low:+.4f}, whatever else is judged: nothing that matters is unjudged."
     else:
-        told = f"Whatever unjudged documents turn out to be, {one} less {other} {_span(low, high)}."
+        left = f"Whatever unjudged documents turn out to be, {one} minus {other} {_span(low, high)}."
     if began is None or _span(*began) == _span(low, high):
-        return told
-    return f"{told} When judging began, it {_span(*began, lies='lay', is_='was')}."
+        return left
+    return f"{left} When judging began, it {_span(*began, lies='lay', is_='was')}."
 
 
 def _span(low: float, high: float, lies: str = "lies", is_: str = "is") -> str:

@@ -96,7 +96,7 @@ class Question:
     ) -> Iterator[tuple[int, Ints, Floats]]:
         """For each group of runs and some of the documents: what each adds to the runs' means.
 
-        Effects are turned so that more is better. ``progress`` is told how many documents are done.
+        Effects are turned so that more is better. ``progress`` gets the number of documents that are done.
         """
         few = self.drawn.again(DRAWS_OF_EFFECTS)
         done, last = 0, len(groups) - 1
@@ -107,7 +107,7 @@ class Question:
                 progress(done, len(self.collection))
 
     def effects_on(self, pairs: Sequence[Pair], progress: Progress = None) -> list[Floats]:
-        """For each pair, what each document adds to the first run less the second."""
+        """For each pair, what each document adds to the first run minus the second."""
         new = [pair for pair in pairs if pair not in self._effect]
         self._effect.update((pair, np.zeros(len(self.collection))) for pair in new)
         for number, documents, (one, other) in self.effects(new, progress) if new else ():
