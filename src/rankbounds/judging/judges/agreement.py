@@ -157,7 +157,7 @@ def _share(tables: Floats, worth: Floats) -> Floats:
 
 
 def label_tables(
-    trusted: Qrels, labels: Qrels, name: str, *, rel: float, labels_rel: float, same_scale: bool
+    trusted: Qrels, labels: Qrels, name: str, rel: float, labels_rel: float, *, same_scale: bool
 ) -> LabelTables:
     """Count the pairs of both by topic and grades. The labels' topics are among those of the trusted ones."""
     rows, here = find_judgments(trusted, labels.pairs)

@@ -11,29 +11,8 @@ from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import ScoringOptions, chosen_options
-from rankbounds.judging.judges import words
-from rankbounds.judging.judges.agreement import (
-    TopicBootstrap,
-    agreement_row,
-    confusion_rows,
-    grade_rows,
-    label_tables,
-    lead_in_kappa,
-)
+from rankbounds.judging.judges import agreement, label_sets, words
 from rankbounds.judging.judges.bias import COEFFICIENTS, TOP, rows_of_runs
-from rankbounds.judging.judges.label_sets import (
-    MAJORITY,
-    MEAN_GRADE,
-    SHARE_OF_VOTES,
-    Scoring,
-    of_shared_pairs,
-    of_shared_topics,
-    on_scales,
-    scale_words,
-    scores_by_labels,
-    used_grades,
-    voted_sets,
-)
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.results import CaptionedTables, Column, Row, build_table, count
 from rankbounds.stats.power import check_level
@@ -288,22 +267,18 @@ def judges(
     truth = reading.judgments(trusted)
     sets = reading.label_sets(labels)
     name = trusted_name or _name_of(truth, sets)
-    truth, sets, left_out = of_shared_topics(truth, sets, name)
-    judged = on_scales(truth, sets, level, labels_rel, same_scale)
+    truth, sets, left_out = label_sets.of_shared_topics(truth, sets, name)
+    judged = label_sets.on_scales(truth, sets, level, labels_rel, same_scale)
     if votes:
-        if len(judged) < 2:
-            raise UsageError("Votes need at least two sets of labels.")
-        for taken in {MAJORITY, MEAN_GRADE, SHARE_OF_VOTES} & set(sets):
-            raise UsageError(f'A set of labels is called "{taken}", as votes are: give it another name.')
-        judged += voted_sets(judged, truth)
+        judged += label_sets.voted_sets(judged, truth)
     tables = [
-        label_tables(truth, judge.labels, judge.name, rel=level, labels_rel=judge.rel, same_scale=judge.same_scale)
+        (judge, agreement.label_tables(truth, judge.labels, judge.name, level, judge.rel, same_scale=judge.same_scale))
         for judge in judged
     ]
-    bootstrap = TopicBootstrap(len(truth.query_ids), Resampling(resamples, seed), confidence)
+    bootstrap = agreement.TopicBootstrap(len(truth.query_ids), Resampling(resamples, seed), confidence)
     settings: dict[str, Any] = {
         "trusted": name,
-        "scale": scale_words(used_grades(truth)),
+        "scale": label_sets.scale_words(label_sets.used_grades(truth)),
         "rel": level,
         "labels_rel": {judge.name: judge.rel for judge in judged},
         "graded": [str(measure) for measure in chosen if measure.graded],
@@ -317,26 +292,26 @@ def judges(
         "resamples": resamples,
         "seed": seed,
     }
-    agreed = [agreement_row(judge, table, bootstrap) for judge, table in zip(judged, tables, strict=True)]
-    settings["kappa_lead"] = lead_in_kappa(agreed, judged, bootstrap)
+    agreed = [agreement.agreement_row(*both, bootstrap) for both in tables]
+    settings["kappa_lead"] = agreement.lead_in_kappa(agreed, judged, bootstrap)
     found = Judges(
-        [row for row, _ in agreed],
-        [row for judge, table in zip(judged, tables, strict=True) for row in confusion_rows(judge, table)],
-        [row for judge, table in zip(judged, tables, strict=True) for row in grade_rows(judge, table, bootstrap)],
-        [],
-        [],
-        [],
+        agreement=[row for row, _ in agreed],
+        confusion=[row for both in tables for row in agreement.confusion_rows(*both)],
+        by_grade=[row for both in tables for row in agreement.grade_rows(*both, bootstrap)],
+        systems=[],
+        orderings=[],
+        changes=[],
         settings=settings,
     )
     if runs is None:
         return found
     if pairs == "shared":
-        truth, judged = of_shared_pairs(truth, judged)
+        truth, judged = label_sets.of_shared_pairs(truth, judged)
     given = [run.filter(lambda topic: topic not in left_out) if left_out else run for run in reading.runs(runs)]
     linear, _ = chosen_options({**options, "gain": None}, ScoringOptions, bounds="none")  # gains are for one scale
-    scorings = [Scoring(truth, chosen, assumptions)]
+    scorings = [label_sets.Scoring(truth, chosen, assumptions)]
     scorings += [
-        Scoring(
+        label_sets.Scoring(
             judge.labels,
             judge.measures(chosen),
             assumptions if judge.same_scale else linear,
@@ -344,7 +319,7 @@ def judges(
         )
         for judge in judged
     ]
-    matrices, names = scores_by_labels(scorings, given)
+    matrices, names = label_sets.scores_by_labels(scorings, given)
     settings["runs"] = len(names)
     systems, orderings, changes = rows_of_runs(matrices, names, judged, chosen, settings)
     return replace(found, systems=systems, orderings=orderings, changes=changes)

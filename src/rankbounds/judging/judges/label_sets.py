@@ -125,6 +125,10 @@ def voted_sets(sets: Sequence[LabelSet], trusted: Qrels) -> list[LabelSet]:
     The majority calls a document relevant when more than half do. The mean grade is for labels of one scale; where
     scales differ, the share of votes for "relevant" stands in its place. Of 0/1 labels and of shares, half is relevant.
     """
+    if len(sets) < 2:
+        raise UsageError("Votes need at least two sets of labels.")
+    for taken in {MAJORITY, MEAN_GRADE, SHARE_OF_VOTES}.intersection(judge.name for judge in sets):
+        raise UsageError(f'A set of labels is called "{taken}", as votes are: give it another name.')
     tables = [judge.labels.pairs.take(labelled(judge.labels)) for judge in sets]
     numbers = number_pairs(tables)
     size = 1 + max(int(number.max(initial=-1)) for number in numbers)

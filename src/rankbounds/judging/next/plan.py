@@ -6,7 +6,6 @@ The sentences are the same on the command line and on the page where people judg
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -40,10 +39,6 @@ class Needed:
     high: int | None
     unjudged: int
     """How many documents could be judged."""
-
-    def row(self) -> dict[str, Any]:
-        """The fields as a dict."""
-        return dict(vars(self))
 
     @property
     def goal(self) -> str:
