@@ -192,7 +192,7 @@ def judges(
     trusted_name: str | None = None,
     **options: Unpack[ScoringOptions],
 ) -> Judges:
-    """Hold labels, for example of language models, against trusted ones: can this judge be trusted, and for what.
+    """Compare labels, such as those of language models, with trusted ones, and say whether they can replace them.
 
     Parameters
     ----------
