@@ -25,7 +25,7 @@ from rankbounds.errors import DataError
 from rankbounds.judging.candidates import find_judgments
 from rankbounds.judging.judges.label_sets import LabelSet, grades_of, labelled
 from rankbounds.stats.significance import Resampling, topic_counts
-from rankbounds.tables import plain
+from rankbounds.tables import plain, plain_rows
 
 UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)
 RANGES = {"same": UNIT, "relevant": UNIT, "relevant_trusted": UNIT, "shift": (-np.inf, np.inf)}
@@ -296,17 +296,7 @@ def grade_rows(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) -
     with np.errstate(invalid="ignore"):
         drawn = bootstrap.resampled(relevant) / bootstrap.resampled(count)
     shares = relevant.sum(axis=0) / count.sum(axis=0)
-    low, high = bootstrap.interval(shares, drawn, *UNIT)
-    return [
-        {
-            "labels": judge.name,
-            "trusted": plain(grade),
-            "pairs": int(of_grade),
-            "relevant": plain(share),
-            "ci_low": plain(least),
-            "ci_high": plain(most),
-        }
-        for grade, of_grade, share, least, most in zip(
-            table.trusted_grades, count.sum(axis=0), shares, low, high, strict=True
-        )
-    ]
+    low, high = map(np.array, bootstrap.interval(shares, drawn, *UNIT))
+    fields = ("labels", "trusted", "pairs", "relevant", "ci_low", "ci_high")
+    pairs = count.sum(axis=0).astype(int).tolist()
+    return plain_rows(fields, [judge.name] * len(pairs), table.trusted_grades, pairs, shares, low, high)
