@@ -21,11 +21,11 @@ import numpy as np
 import rankbounds as rb
 from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import Qrels
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.audits.audit import Audit, design_variance, estimates_of, student_quantile
+from rankbounds.judging.audits.audit import Audit
+from rankbounds.judging.audits.estimates import design_variance, estimates_of, student_quantile
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
+from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.sample_estimates import JudgedSample
 from rankbounds.judging.sample import inclusion_probabilities, sizes_of_question, systematic_sample
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -138,7 +138,7 @@ def main() -> None:
         for name, labels in judges.items():
             if options.labels and name not in options.labels:
                 continue
-            trial = Trial(LabelledPool.of(labels, runs, Assumptions()), human, measure, options.budget)
+            trial = Trial(LabelledPool.of(labels, runs, {}), human, measure, options.budget)
             rng = np.random.default_rng((options.seed, 1))
             drawn = np.array([trial.draw(rng) for _ in range(options.draws)])
             error, own, covered, plain, topics = drawn.T

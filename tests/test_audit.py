@@ -13,14 +13,14 @@ from scipy.optimize import minimize
 
 import rankbounds as rb
 from rankbounds.collection.qrels import Qrels
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.audits.audit import CalibratedPool, design_variance
 from rankbounds.judging.audits.calibration import Features, crossfitted, folds
+from rankbounds.judging.audits.estimates import CalibratedPool, design_variance
 from rankbounds.judging.audits.expected_scores import Steps, counts_reaching, expected_scores
+from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.sample_estimates import JudgedSample
 from rankbounds.measures import parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.stats.logistic import fit_logistic
 
 MEASURES = ["RBP(p=0.8,rel=2)", "RBP(p=0.9,graded=true)", "P@5", "DCG@10", "nDCG@5", "AP(rel=2)", "Recall(rel=2)@5"]
 
@@ -64,7 +64,7 @@ class TestEverythingJudged:
 
 
 def pool_of(labels, runs):
-    return LabelledPool.of(labels, runs, Assumptions())
+    return LabelledPool.of(labels, runs, {})
 
 
 class TestExpectedScores:
@@ -372,7 +372,7 @@ def test_runs_are_printed_best_first():
     rows = {row["run"]: row["estimate"] for row in found.rows()[:6]}
     best_first = sorted(rows, key=rows.get, reverse=True)
     assert best_first != list(runs)
-    assert [line.split()[0] for line in repr(found).splitlines()[1:]] == 2 * best_first
+    assert [line.split()[0] for line in found.table().text().splitlines()[1:]] == 2 * best_first
 
 
 class TestScales:
@@ -603,3 +603,19 @@ class TestRealLabels:
             found, half_width = coverage(labels, people, runs, "RBP(p=0.8,rel=2)", 300, 10)
             assert found == 1.0
             assert 3.6 / 300 < half_width < 0.02
+
+
+def test_the_logistic_fit_is_where_the_posterior_is_flat():
+    generator = np.random.default_rng(7)
+    features = np.column_stack([np.ones(60), generator.normal(size=(60, 2))])
+    outcome = (generator.random(60) < 0.3).astype(float)
+    penalty = np.array([0.01, 1.0, 4.0])
+    coefficients, curvature = fit_logistic(features, outcome, penalty)
+
+    def slope(at):
+        return features.T @ (outcome - 1 / (1 + np.exp(-features @ at))) - penalty * at
+
+    assert slope(coefficients) == pytest.approx(np.zeros(3), abs=1e-9)
+    steps = 1e-5 * np.eye(3)
+    numeric = [(slope(coefficients - step) - slope(coefficients + step)) / 2e-5 for step in steps]
+    assert curvature == pytest.approx(np.array(numeric), rel=1e-6)

@@ -533,7 +533,7 @@ class TestCommandLine:
             "collections", folder, "--resamples", "50", "--pair", "run2", "run1", "--figure", tmp_path / "forest.svg"
         )
         assert code == 0, err
-        assert "run2 less run1" in out
+        assert "run2 minus run1" in out
         assert (tmp_path / "forest.svg").stat().st_size > 1000
 
     @pytest.mark.parametrize(
@@ -761,7 +761,7 @@ def test_two_runs_without_a_collection_in_common_are_told_either_way_round():
 
 
 def test_effort_is_named_as_such():
-    """Else "A less B is -1.4" is read as a loss."""
+    """Else "A minus B is -1.4" is read as a loss."""
     good, bad = ({f"q{at}": docs for at in range(4)} for docs in (["r", "n"], ["n", "r"]))
     qrels = {query: {"r": 1, "n": 0} for query in good}
     compared = rb.compare_collections(

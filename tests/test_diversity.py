@@ -227,7 +227,7 @@ def test_topics_filtered_by_name_keep_their_subtopics(tmp_path):
     path.write_text(WEB)
     qrels = rb.read_qrels(path)
     assert qrels.filter("1").subtopics.labels == ["1", "2", "2", "3"]
-    sample = rb.pools.only_pooled(qrels, np.array([False, True, True, True]))
+    sample = qrels.only_judged(np.array([False, True, True, True]))
     assert rb.evaluate(sample.filter("1"), {"1": ["a", "b"]}, "StRec@2").low.item() == 1.0
     assert rb.pools.subset(qrels, np.array([False, True, True, False])).subtopics.labels == ["2", "3"]
 

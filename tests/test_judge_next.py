@@ -15,8 +15,7 @@ from rankbounds.collection.inputs import all_runs, judgments_from
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.next import words as settling_wording
-from rankbounds.judging.next.plan import SettlingPlan
+from rankbounds.judging.next.plan import SettlingPlan, difference_left
 from rankbounds.judging.next.question import DRAWS_OF_EFFECTS, Question
 from rankbounds.judging.next.simulation import SimulatedJudging, least_count
 from rankbounds.probability.drawn_scores import DrawnCompletions
@@ -283,27 +282,27 @@ def test_hidden_judgments_are_asked_for_again():
 @pytest.mark.parametrize(
     ("bounds", "began", "told"),
     [
-        ((-0.2, 0.1), None, "Whatever unjudged documents turn out to be, A less B lies between -0.2000 and +0.1000."),
+        ((-0.2, 0.1), None, "Whatever unjudged documents turn out to be, A minus B lies between -0.2000 and +0.1000."),
         (
             (-0.2, -0.1),
             (-0.2, 0.3),
-            "Whatever unjudged documents turn out to be, A less B lies between -0.2000 and -0.1000. When judging "
+            "Whatever unjudged documents turn out to be, A minus B lies between -0.2000 and -0.1000. When judging "
             "began, it lay between -0.2000 and +0.3000.",
         ),
         (
             (-0.0047, -0.0047),
             (-0.0047, -0.0047),
-            "A less B is -0.0047, whatever else is judged: nothing that matters is unjudged.",
+            "A minus B is -0.0047, whatever else is judged: nothing that matters is unjudged.",
         ),
         (
             (0.00471, 0.00472),
             (0.004711, 0.004719),
-            "Whatever unjudged documents turn out to be, A less B is +0.0047 to four digits.",
+            "Whatever unjudged documents turn out to be, A minus B is +0.0047 to four digits.",
         ),
     ],
 )
 def test_what_is_left_of_a_difference_is_told_without_ends_that_are_the_same(bounds, began, told):
-    assert settling_wording.difference_left(("A", "B"), bounds, began) == told
+    assert difference_left(("A", "B"), bounds, began) == told
 
 
 def test_no_probability_is_told_of_a_run_that_is_hardly_judged(command):
@@ -334,7 +333,7 @@ def test_a_probability_is_the_one_that_compare_tells(measure):
     assert plan.settled == (False,)
     assert plan.likely == (pair["probability_a_better"], pair["probability_b_better"])
     more = max(pair["probability_a_better"], pair["probability_b_better"])
-    assert f"with probability {min(max(more, 0.01), 0.99):.2f}" in settling_wording.sentences(plan, measure, seed=0)[0]
+    assert f"with probability {min(max(more, 0.01), 0.99):.2f}" in plan.sentences()[0]
 
 
 @pytest.mark.parametrize(("measure", "adds_up"), [("RBP(p=0.8)", True), ("P@3", True), ("AP", False), ("RR", False)])

@@ -15,7 +15,6 @@ from conftest import archive
 from rankbounds.cli import main
 from rankbounds.evaluation.judged_runs import JudgedRuns
 from rankbounds.judging import pools
-from rankbounds.judging.next import weights as judging
 from rankbounds.measures import parse_measures
 from rankbounds.rankings.order import ranks
 from shared_task import rows, shared_task
@@ -146,7 +145,7 @@ def test_scores_under_a_subset_are_those_of_the_smaller_judgments():
         low, high = judged.low_high(kept, measures[-1])
         assert (low, high) == (pytest.approx(anew.low[:, :, -1]), pytest.approx(anew.high[:, :, -1]))
     infer = parse_measures(["infAP"])
-    sample = rb.evaluate(pools.only_pooled(JUDGMENTS, subsets[2]), runs, infer)
+    sample = rb.evaluate(JUDGMENTS.only_judged(subsets[2]), runs, infer)
     assert judged.scores(subsets[2:], infer)[0] == pytest.approx(sample.value)
 
 
@@ -172,7 +171,7 @@ class TestJudgeNext:
         return scores.high - scores.low
 
     def test_strategy_a_takes_the_largest_summed_weights(self):
-        plan = judging.judge_next(JUDGMENTS, RUNS, budget=12, measure=f"RBP(p={self.p})")
+        plan = rb.judge_next(JUDGMENTS, RUNS, budget=12, measure=f"RBP(p={self.p})")
         summed = {pair: sum(held.values()) for pair, held in weights_in_runs(RUNS, self.p).items()}
         assert plan.weight == pytest.approx(sorted(summed.values(), reverse=True)[:12])
         pairs = list(zip(plan.query_ids, plan.doc_ids, strict=True))
@@ -183,7 +182,7 @@ class TestJudgeNext:
 
     @pytest.mark.parametrize("strategy", ["B", "C"])
     def test_strategies_b_and_c_follow_the_residuals_one_judgment_at_a_time(self, strategy):
-        plan = judging.judge_next(JUDGMENTS, RUNS, budget=15, measure=f"RBP(p={self.p})", strategy=strategy)
+        plan = rb.judge_next(JUDGMENTS, RUNS, budget=15, measure=f"RBP(p={self.p})", strategy=strategy)
         held = weights_in_runs(RUNS, self.p)
         scores = rb.evaluate(QRELS, RUNS, f"RBP(p={self.p})")
         base = dict(zip(RUNS, scores.value.mean(axis=(1, 2)), strict=True))
@@ -202,28 +201,15 @@ class TestJudgeNext:
         pairs = list(zip(plan.query_ids, plan.doc_ids, strict=True))
         assert plan.residual_after[-1] == pytest.approx(self.residual(pairs).sum())
 
-    def test_a_comparison_weighs_differences(self):
-        two = ("run0", "run7")
-        plan = judging.judge_next(JUDGMENTS, RUNS, budget=5, measure=f"RBP(p={self.p})", compare=two)
-        held = weights_in_runs(two, self.p)
-        apart = {pair: abs(one.get("run0", 0) - one.get("run7", 0)) for pair, one in held.items()}
-        assert plan.weight == pytest.approx(sorted(apart.values(), reverse=True)[:5])
-        tails = 2 * 6 * self.p**30
-        assert plan.residual_before == pytest.approx(sum(apart.values()) + tails)
-        assert plan.residual_after == pytest.approx(plan.residual_before - np.cumsum(plan.weight))
-
     def test_other_measures_of_fixed_weights(self):
-        plan = judging.judge_next(JUDGMENTS, RUNS, budget=3, measure="DCG@20")
+        plan = rb.judge_next(JUDGMENTS, RUNS, budget=3, measure="DCG@20")
         assert plan.weight[0] > 0
         scores = rb.evaluate(QRELS, RUNS, "DCG@20")
         assert plan.residual_before == pytest.approx((scores.high - scores.low).sum())
-        for measure in ("AP", "nDCG@10", "RBP'(p=0.8)"):
-            with pytest.raises(rb.UsageError, match="fixed weight"):
-                judging.judge_next(JUDGMENTS, RUNS, budget=3, measure=measure)
 
     def test_nothing_left_to_judge(self):
         qrels = {q: dict.fromkeys(docs, 1) for q, docs in RUNS["run0"].to_dict().items()}
-        plan = judging.judge_next(qrels, {"run0": RUNS["run0"]}, budget=3, measure="P@5")
+        plan = rb.judge_next(qrels, {"run0": RUNS["run0"]}, budget=3, measure="P@5")
         assert (len(plan), plan.residual_before) == (0, 0)
 
 
@@ -277,7 +263,7 @@ class TestCommands:
         found = json.loads(out)
         assert code == 0
         assert [list(row) for row in found] == [["query_id", "doc_id", "weight", "residual_after"]] * 4
-        plan = judging.judge_next(JUDGMENTS, RUNS, budget=4, measure="RBP(p=0.9)")
+        plan = rb.judge_next(JUDGMENTS, RUNS, budget=4, measure="RBP(p=0.9)")
         assert found == plan.rows()
         assert "after these 4 judgments" in err
         code, out, _ = command(*ask, "--format", "trec")
@@ -340,9 +326,12 @@ def test_the_published_depth_10_judgments_of_trec8(unpacked):
 
 
 def test_pools_need_ties_in_one_order():
-    for call in (pools.pool, lambda runs, **given: judging.judge_next(JUDGMENTS, runs, budget=3, **given)):
-        with pytest.raises(rb.UsageError, match="one order"):
-            call(RUNS, depth=2, ties="best")
+    with pytest.raises(rb.UsageError, match="Pools need one order"):
+        pools.pool(RUNS, depth=2, ties="best")
+    with pytest.raises(rb.UsageError, match="Judgments are planned for one order"):
+        rb.judge_next(JUDGMENTS, RUNS, budget=3, ties="best")
+    with pytest.raises(TypeError, match="There is no option unjudged="):
+        pools.pool(RUNS, depth=2, unjudged="condensed")
 
 
 def test_every_form_that_evaluate_takes_is_taken(tmp_path):
@@ -350,9 +339,9 @@ def test_every_form_that_evaluate_takes_is_taken(tmp_path):
     JUDGMENTS.write(tmp_path / "qrels")
     for name, run in RUNS.items():
         run.write(tmp_path / f"{name}.run")
-    expected = judging.judge_next(JUDGMENTS, RUNS, budget=5).rows()
-    assert judging.judge_next(JUDGMENTS.to_dict(), nested, budget=5).rows() == expected
-    assert judging.judge_next(tmp_path / "qrels", str(tmp_path / "*.run"), budget=5).rows() == expected
+    expected = rb.judge_next(JUDGMENTS, RUNS, budget=5).rows()
+    assert rb.judge_next(JUDGMENTS.to_dict(), nested, budget=5).rows() == expected
+    assert rb.judge_next(tmp_path / "qrels", str(tmp_path / "*.run"), budget=5).rows() == expected
     assert pools.pool(str(tmp_path / "*.run"), depth=3).to_dict() == pools.pool(RUNS, depth=3).to_dict()
     assert pools.reduce(tmp_path / "qrels", [50])[50].to_dict() == pools.reduce(JUDGMENTS, [50])[50].to_dict()
     groups = dict.fromkeys(RUNS, "rest") | {"run0": "own"}

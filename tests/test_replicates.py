@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.comparison.replicates.comparison import _repeated
+from rankbounds.comparison.replicates.noise import repeated
 from rankbounds.stats.significance import Resampling
 from rankbounds.stats.variance_components import Anova, Design, topics_for_reliability
 
@@ -237,14 +237,14 @@ def test_two_outcomes_differ_in_every_rerun():
         for x, y in itertools.permutations(np.ndindex(shape), 2):
             if all(a != b for a, b, size in zip(x, y, shape, strict=True) if size > 1):
                 expected += one[x] * other[y]
-        assert _repeated(one, other) == pytest.approx(expected)
+        assert repeated(one, other) == pytest.approx(expected)
 
 
 def test_many_tests_are_drawn(monkeypatch):
     qrels, runs = made(6, reruns=(2, 2, 2, 2))
     whole = rb.replicates(qrels, runs, "AP")
     assert whole.flips[0]["pairs_of_systems"] == 6
-    monkeypatch.setattr("rankbounds.comparison.replicates.comparison.MOST_TESTS", 13)
+    monkeypatch.setattr("rankbounds.comparison.replicates.noise.MOST_TESTS", 13)
     part = rb.replicates(qrels, runs, "AP")
     assert part.flips[0]["pairs_of_systems"] == 3
     assert all(row in whole.pairs for row in part.pairs)

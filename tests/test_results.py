@@ -11,7 +11,7 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.evaluation.options import chosen_options
-from rankbounds.results import Column, Result, build_table, interval
+from rankbounds.results import CaptionedTables, Column, Result, build_table, count, interval
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,3 +85,31 @@ def test_options_are_split_and_refused():
         chosen_options({"bounds": "both"}, refused={"bounds": "no bounds are drawn."})
     with pytest.raises(TypeError, match=r'tie=\. Did you mean "ties"'):
         chosen_options({"tie": "docid"})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Undeclared(CaptionedTables):
+    """Rows without declared columns, and a table with a caption."""
+
+    def rows(self):
+        return [{"run": "a", "pairs": 12345}, {"run": "b", "pairs": None}]
+
+    def words(self):
+        return "Words."
+
+    def parts(self):
+        return [("A caption:", build_table(self.rows(), (Column("run"), count("pairs", "how many"))))]
+
+
+def test_columns_are_those_of_the_rows_where_none_are_declared():
+    found = Undeclared()
+    assert found.fields == ("run", "pairs")
+    assert found.render("csv") == "run,pairs\na,12345\nb,\n"
+    assert list(found.table().header) == ["run", "pairs"]
+
+
+def test_captions_stand_above_their_tables():
+    words, caption, header, first, second = repr(Undeclared()).splitlines()
+    assert (words, caption, header.split()) == ("Words.", "A caption:", ["run", "how", "many"])
+    assert (first.split(), second.split()) == (["a", "12,345"], ["b", "-"])
+    assert "A caption:" in Undeclared()._repr_html_()

@@ -81,6 +81,11 @@ def interval(low: str, high: str, heading: str, write: Callable[[float | None], 
     return Column(low, heading, cell, in_rows=False, **more)
 
 
+def count(name: str, heading: str | None = "", **more: Any) -> Column:
+    """A column of whole numbers, with commas between thousands in tables; a dash where one is not known."""
+    return Column(name, heading, lambda row: "-" if row.get(name) is None else f"{row[name]:,}", **more)
+
+
 def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
     """Rows as a table for people."""
     rows = list(rows)
@@ -111,8 +116,9 @@ def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
 class Result:
     """An answer: ``rows()`` for programs, a table and ``words()`` for people, ``notes()``, and its ``settings``.
 
-    Subclasses declare ``columns`` (a tuple of the class, or a property where they depend on the answer) and define
-    ``rows``; ``words`` and ``notes`` where there is something to say. As dataclasses they need ``repr=False``.
+    Subclasses declare ``columns`` (a tuple of the class, or a property where they depend on the answer; without them
+    the keys of the first row) and define ``rows``; ``words`` and ``notes`` where there is something to say. As
+    dataclasses they need ``repr=False``.
     """
 
     settings: dict[str, Any] = field(default_factory=dict, kw_only=True)
@@ -132,12 +138,12 @@ class Result:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the columns of the rows."""
-        return tuple(column.name for column in self.columns if column.in_rows)
+        """The names of the columns of the rows; where none are declared, those of the first row."""
+        return tuple(column.name for column in self.columns if column.in_rows) or tuple(next(iter(self.rows()), ()))
 
     def table(self) -> Table:
         """The table for people."""
-        return build_table(self.rows(), self.columns)
+        return build_table(self.rows(), self.columns or tuple(map(Column, self.fields)))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON can hold it: ``rows``, ``words``, ``notes``, ``settings``."""
@@ -178,3 +184,18 @@ class Result:
 
     def _repr_html_(self) -> str:
         return shown(self.table(), *filter(None, (self.words(), *self.notes())))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CaptionedTables(Result):
+    """An answer in words and several tables, each with the sentence that introduces it."""
+
+    def parts(self) -> list[tuple[str, Table]]:
+        """The tables and their captions."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n".join([self.words(), *(f"{caption}\n{table.text()}" for caption, table in self.parts())])
+
+    def _repr_html_(self) -> str:
+        return shown(self.words(), *(part for captioned in self.parts() for part in captioned))

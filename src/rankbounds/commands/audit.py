@@ -21,8 +21,8 @@ from rankbounds.commands.sample import add_question, question_from
 from rankbounds.commands.scoring import add_gain, add_ties
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.audit import SOURCES, Audit, audit
+from rankbounds.judging.audits.judged_sample import is_sample
 from rankbounds.judging.audits.plan import AuditPlan, plan_audit
-from rankbounds.judging.audits.sample_estimates import is_sample
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 

@@ -91,7 +91,6 @@ def run(options: argparse.Namespace) -> int:
     from rankbounds.choices import check_choice
     from rankbounds.collection.folders import NAMES, collections_at
     from rankbounds.comparison.collections.comparison import compare_collections
-    from rankbounds.comparison.collections.result import SYSTEM_FIELDS
     from rankbounds.files.writing import reject_inputs
 
     check_choice("names", options.names, NAMES)
@@ -132,7 +131,7 @@ def run(options: argparse.Namespace) -> int:
         wrote(options.page)
     if options.format in ("jsonl", "csv", "tsv"):
         rows = [row | {"lacks": " ".join(row["lacks"])} for row in compared.systems]
-        write_rows(options, rows if options.format != "jsonl" else compared.systems, SYSTEM_FIELDS)
+        write_rows(options, rows if options.format != "jsonl" else compared.systems, list(rows[0]))
         return 0
     write_text(options, rendered(options, compared))
     return 0

@@ -25,13 +25,11 @@ from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, 
 from rankbounds.commands.scoring import add_order, order
 from rankbounds.commands.uncertainty import add_probability, probability_from
 from rankbounds.errors import UsageError
-from rankbounds.judging.next import plan as settling_plan
+from rankbounds.judging.candidates import ALL
 from rankbounds.judging.next.judge_next import judge_next
-from rankbounds.judging.next.plan import ALL, SettlingPlan
-from rankbounds.judging.next.weights import FIELDS, STRATEGIES, JudgingPlan
-from rankbounds.judging.next.words import sentences
+from rankbounds.judging.next.plan import JudgingPlan, SettlingPlan
+from rankbounds.judging.next.residuals import STRATEGIES
 from rankbounds.measures import parse_measure
-from rankbounds.tables import Table, number, render_rows
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "trec", "markdown", "latex", "html")
 
@@ -91,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     write_text(options, rendered(plan, options.format, raw=options.raw))
     for sentence in (
         *([] if trusted is None else [trusted.words()]),
-        *sentences(plan, options.measure, seed=options.seed),
+        *plan.sentences(),
     ):
         say(sentence)
     return 0
@@ -110,15 +108,8 @@ def compared_from(names: list[str] | None) -> tuple[str, str] | str | None:
 
 def rendered(plan: JudgingPlan | SettlingPlan, kind: str, *, raw: bool = False) -> str:
     """The plan in any format of the command."""
-    fields = settling_plan.FIELDS if isinstance(plan, SettlingPlan) else FIELDS
     if kind in ("table", "trec") and not len(plan):
         return ""
     if kind == "trec":
         return plan.pool().text()
-    if kind in ("json", "jsonl", "csv", "tsv"):
-        return render_rows(plan.rows(), kind, fields, raw=raw)
-    digits = 6 if isinstance(plan, SettlingPlan) else 4
-    rows = [
-        [row["query_id"], row["doc_id"], *(number(row[name], digits) for name in fields[2:])] for row in plan.rows()
-    ]
-    return Table(fields, rows, frozenset({0, 1})).render(kind)
+    return plan.render(kind, raw=raw)

@@ -24,7 +24,7 @@ from rankbounds.tables import json_of
 if TYPE_CHECKING:
     from rankbounds.collection.inputs import Reading
     from rankbounds.collection.qrels import Qrels
-    from rankbounds.judging.judges.result import Judges
+    from rankbounds.judging.judges.comparison import Judges
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
 ROWS = ("agreement", "confusion", "by_grade", "systems", "orderings", "changes")
@@ -90,7 +90,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, compare, print, draw."""
     from rankbounds.judging.judges.comparison import DEFAULT_MEASURES, judges
-    from rankbounds.judging.judges.result import AGREEMENT_FIELDS, SYSTEM_FIELDS
 
     reading = reading_from(options)
     labels_rel = labels_rel_from(options)
@@ -117,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
 
         write_figure(options.figure, lambda: labels_overview(found))
     if options.format in ("jsonl", "csv", "tsv"):
-        write_rows(options, found.rows(), SYSTEM_FIELDS if found.systems else AGREEMENT_FIELDS)
+        write_rows(options, found.rows(), found.fields)
         return 0
     write_text(options, rendered(options, found))
     return 0

@@ -14,8 +14,7 @@ from rankbounds.commands.messages import say
 from rankbounds.commands.output import check_outputs, write_text, wrote
 from rankbounds.commands.reading import add_reading, judgments_from
 from rankbounds.errors import UsageError
-from rankbounds.judging.reduction import RATES, Reduction
-from rankbounds.judging.subsets import only_pooled, subset
+from rankbounds.judging.pools import RATES, Reduction, subset
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     reduction = Reduction(qrels, options.seed, options.rel)
     reduced = {rate: reduction.kept(rate) for rate in rates}
     for rate, kept in reduced.items():
-        sample = only_pooled(qrels, kept) if options.keep_pool else subset(qrels, kept)
+        sample = qrels.only_judged(kept) if options.keep_pool else subset(qrels, kept)
         if options.output:
             sample.write(targets[rate])
             wrote(targets[rate])

@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, analyse and print."""
-    from rankbounds.comparison.replicates.comparison import COMPONENT_FIELDS, replicates
+    from rankbounds.comparison.replicates.comparison import replicates
     from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
 
     reading = reading_from(options)
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
         **assumptions_from(options),
     )
     if options.format in ("jsonl", "csv", "tsv"):
-        write_rows(options, found.components, COMPONENT_FIELDS)
+        write_rows(options, found.rows(), found.fields)
         return 0
     write_text(options, rendered(options, found))
     return 0

@@ -16,7 +16,7 @@ from rankbounds.commands.output import add_output, seed, write_text
 from rankbounds.commands.reading import add_labels, add_reading, add_runs, collection_from
 from rankbounds.commands.scoring import add_gain, add_ties
 from rankbounds.errors import UsageError
-from rankbounds.judging.sample import FIELDS, Sample, draw_sample
+from rankbounds.judging.sample import Sample, draw_sample
 from rankbounds.tables import render_rows
 
 FORMATS = ("csv", "tsv", "json", "jsonl", "trec", "table", "markdown", "latex", "html")
@@ -80,8 +80,8 @@ def run(options: argparse.Namespace) -> int:
 def rendered(drawn: Sample, kind: str) -> str:
     """The sample in any format of the command."""
     if kind == "trec":
-        return drawn.to_judge().text()
+        return drawn.pool().text()
     if kind in ("csv", "tsv", "json", "jsonl"):
         rows = [row | {"relevance": None} for row in drawn.rows()]
-        return render_rows(rows, kind, (*FIELDS, "relevance"), raw=True)
+        return render_rows(rows, kind, (*drawn.fields, "relevance"), raw=True)
     return drawn.table().render(kind)

@@ -120,7 +120,7 @@ def _judging(options: argparse.Namespace, live: Live) -> Office:
     from rankbounds.desk.server import Office
     from rankbounds.files.document_texts import DocumentTexts
     from rankbounds.files.query_texts import read_query_texts
-    from rankbounds.judging.audits.sample_estimates import listed_documents
+    from rankbounds.judging.audits.judged_sample import listed_documents
 
     goal = Goal(compared_from(options.compare), options.until, options.seed)
     goal.check()

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare and print."""
-    from rankbounds.comparison.similarity import FIELDS, USUAL_MEASURES, similarity
+    from rankbounds.comparison.similarity import USUAL_MEASURES, similarity
 
     runs = read_runs(options, repeated=True)
     alike = similarity(
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
         write_figure(options.figure, lambda: similarity_matrix(alike))
     if options.format in ("json", "jsonl", "csv", "tsv"):
-        write_rows(options, alike.rows(topics=options.per_topic), FIELDS)
+        write_rows(options, alike.rows(topics=options.per_topic), alike.fields)
         return 0
     text = alike.table(options.top, topics=options.per_topic).render(options.format)
     if options.format == "table":

@@ -2,11 +2,11 @@
 
 - ``RBO``: rank-biased overlap in its three readings of ties (see ``rank_biased_overlap``). ``value`` supposes that the
   agreement found goes on beyond the ends of the lists; ``low`` and ``high`` suppose nothing.
-- ``Overlap@k``: the share of the first k documents that both runs have; 1 less it is the churn. Lists shorter than k
+- ``Overlap@k``: the share of the first k documents that both runs have; 1 minus it is the churn. Lists shorter than k
   are compared as far as the longer one goes.
 - ``MED-nDCG@10`` and the like: the most that the measure can differ, whatever the judgments are (Tan and Clarke 2015,
   "A family of rank similarity measures based on maximized effectiveness difference"). ``low`` and ``high`` are the
-  least and the greatest difference, the first run less the second, and ``value`` is the larger of the two in size. Of
+  least and the greatest difference, the first run minus the second, and ``value`` is the larger of the two in size. Of
   the mean it is the most that the mean can differ: topics in which either run may win do not add up.
 
 Everything is over the topics that all runs compared have.
@@ -14,7 +14,7 @@ Everything is over the topics that all runs compared have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,33 +22,30 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_share
-from rankbounds.collection.inputs import all_runs
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
+from rankbounds.columns.native import worth_starting
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.bounds import topic_bounds
+from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.notebook import shown
-from rankbounds.rankings.order import Order, Precision, ranked_rows
-from rankbounds.stats.rank_biased_overlap import (
-    READINGS,
-    TiedLists,
-    looked_at,
-    overlaps,
-)
+from rankbounds.rankings.order import ranked_rows
+from rankbounds.results import Column, Result, build_table
+from rankbounds.stats.rank_biased_overlap import READINGS, TiedLists, looked_at, overlaps
 from rankbounds.stats.significance import pairs_of
-from rankbounds.tables import Table, number, plain_rows
+from rankbounds.tables import Table, plain_rows
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
-    import polars
+    from typing_extensions import Unpack
 
-FIELDS = ("a", "b", "query_id", "measure", "value", "low", "high")
 CELLS = 1 << 21
 """So many topics times depths are looked at together."""
+SHOWN_PAIRS = 10
+"""How many pairs of runs a table has, unless more are asked for."""
 CHANGED = 5
 """How many of the topics that changed most are named."""
 LARGEST = "MED-"
@@ -60,7 +57,7 @@ USUAL_MEASURES = ("nDCG@10", "RBP(p=0.8)", "AP", "RR", "P@10")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Similarity:
+class Similarity(Result):
     """How alike every two of several runs are.
 
     Attributes
@@ -93,6 +90,11 @@ class Similarity:
     value: Floats
     low: Floats
     high: Floats
+    columns = (
+        *map(Column, ("a", "b")),
+        Column("query_id", "topic"),
+        *map(Column, ("measure", "value", "low", "high")),
+    )
 
     def mean(self, measure: str) -> Floats:
         """By pair, the value over all topics with its low and high: what rows of the topic ``all`` hold."""
@@ -111,29 +113,19 @@ class Similarity:
         return table
 
     def rows(self, *, topics: bool = True) -> list[dict[str, Any]]:
-        """A row for each pair, measure and, unless ``topics`` is false, topic; ``query_id`` is ``all`` for the mean."""
-        return list(self._rows(topics))
-
-    def _rows(self, topics: bool) -> Iterator[dict[str, Any]]:
+        """A row per pair, measure and, unless ``topics`` is false, topic; ``query_id`` is ``all`` for the mean."""
         means = {measure: self.mean(measure) for measure in self.measures}
+        fields, query_ids = self.fields, [*self.query_ids, "all"] if topics else ["all"]
+        rows: list[dict[str, Any]] = []
         for pair, (a, b) in enumerate(zip(self.first.tolist(), self.second.tolist(), strict=True)):
             for place, measure in enumerate(self.measures):
-                query_ids, mean = ["all"], means[measure][pair]
-                parts = [mean[part : part + 1] for part in range(3)]
+                parts = [means[measure][pair, part : part + 1] for part in range(3)]
                 if topics:
-                    query_ids = [*self.query_ids, "all"]
-                    by_topic = (self.value[place, pair], self.low[place, pair], self.high[place, pair])
+                    by_topic = (numbers[place, pair] for numbers in (self.value, self.low, self.high))
                     parts = [np.append(*both) for both in zip(by_topic, parts, strict=True)]
-                size = len(query_ids)
-                columns = ([self.runs[a]] * size, [self.runs[b]] * size, query_ids, [measure] * size)
-                yield from plain_rows(FIELDS, *columns, *parts)
-
-    def to_polars(self) -> polars.DataFrame:
-        """All rows as a polars data frame."""
-        import polars
-
-        rows = self.rows()
-        return polars.DataFrame({name: [row[name] for row in rows] for name in FIELDS})
+                one, other, label = ([name] * len(query_ids) for name in (self.runs[a], self.runs[b], measure))
+                rows += plain_rows(fields, one, other, query_ids, label, *parts)
+        return rows
 
     def changed_most(self, pair: int = 0, measure: str | None = None) -> list[str]:
         """The topics in which the two runs of a pair are least alike, worst first, of those that changed."""
@@ -178,25 +170,17 @@ class Similarity:
 
     # ---- for people ----
 
-    def table(self, pairs: int | None = None, *, topics: bool = False) -> Table:
-        """The mean of each measure for every pair, the most alike first, or for so many; and topics, if asked for."""
+    def table(self, pairs: int | None = SHOWN_PAIRS, *, topics: bool = False) -> Table:
+        """The mean of each measure for this number of pairs (None: all), the most alike first; and topics, if asked."""
         order = np.argsort(-self.mean(self.measures[0])[:, 0], kind="stable")[:pairs].tolist()
-        shown = replace(
+        chosen = replace(
             self,
             first=self.first[order],
             second=self.second[order],
-            value=self.value[:, order],
-            low=self.low[:, order],
-            high=self.high[:, order],
+            **{name: getattr(self, name)[:, order] for name in ("value", "low", "high")},
         )
-        rows = [
-            [*(row[name] for name in FIELDS[:4]), *(number(row[name]) for name in FIELDS[4:])]
-            for row in shown._rows(topics)
-        ]
-        header = ["a", "b", "topic", *FIELDS[3:]]
-        if not topics:
-            header, rows = [*header[:2], *header[3:]], [[*row[:2], *row[3:]] for row in rows]
-        return Table(header, rows, frozenset(range(len(header) - 3)))
+        columns = [column for column in self.columns if topics or column.name != "query_id"]
+        return build_table(chosen.rows(topics=topics), columns)
 
     def words(self) -> str:
         """The same in a paragraph: two runs, or which of several are most and least alike."""
@@ -238,13 +222,7 @@ class Similarity:
         )
 
     def __str__(self) -> str:
-        return self.table().text()
-
-    def __repr__(self) -> str:
-        return f"{self.table(10).text()}\n{self.words()}"
-
-    def _repr_html_(self) -> str:
-        return shown(self.table(10), self.words())
+        return self.table(None).text()
 
 
 def similarity(
@@ -254,9 +232,8 @@ def similarity(
     depths: Sequence[int] = (10,),
     measures: Sequence[str | Measure] = (),
     readings: Sequence[str] = READINGS,
-    ties: Order = "trec",
-    score_precision: Precision = "double",
     progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[OrderOptions],
 ) -> Similarity:
     """How alike every two of several runs are, without judgments.
 
@@ -272,12 +249,11 @@ def similarity(
         Measures of which to say how much they can differ at most, whatever the judgments.
     readings : sequence of str
         How RBO reads ties: ``a``, ``b``, ``w``.
-    ties : str
-        The order of tied documents, for what knows no ties: overlap at a depth, and differences of measures.
-    score_precision : str
-        ``double``, or ``single`` to compare scores as trec_eval 9 does.
     progress : callable, optional
         Told how many of how many pairs are compared.
+    **options
+        How runs are read and ordered, as in ``evaluate``. Ties in one order: overlap at a depth and differences of
+        measures know no ties.
 
     Returns
     -------
@@ -299,7 +275,14 @@ def similarity(
     unknown = [reading for reading in readings if reading not in READINGS]
     if unknown:
         raise UsageError(f'RBO reads ties as a, b or w, not as "{unknown[0]}".')
-    compared = all_runs(runs)
+    assumptions, reading = chosen_options(
+        options,
+        OrderOptions,
+        one_order="Rankings are compared in",
+        refused={"gain": "without judgments nothing has a gain."},
+        threads=worth_starting(),
+    )
+    compared = reading.runs(runs)
     if len(compared) < 2:
         raise UsageError("Give at least two runs to compare.")
     topics = shared_topics(compared)
@@ -307,14 +290,14 @@ def similarity(
     first, second = pairs_of(len(compared))
     value, low, high = (np.full((len(labels), first.size, len(topics)), np.nan) for _ in range(3))
     numbers = number_pairs([run.pairs for run in compared])
-    longest = max(_longest(run) for run in compared)
+    longest = max(int(np.bincount(run.pairs.topic, minlength=1).max(initial=1)) for run in compared)
     depth_of_overlap = looked_at(p, longest)
     size = max(1, CELLS // depth_of_overlap)
     documents = int(max((own.max(initial=-1) for own in numbers), default=-1)) + 1
     begun = 0
     for start in range(0, len(topics), size):
         chunk = topics[start : start + size]
-        lists = [tied_lists(run, own, chunk, ties, score_precision) for run, own in zip(compared, numbers, strict=True)]
+        lists = [tied_lists(run, own, chunk, assumptions) for run, own in zip(compared, numbers, strict=True)]
         counted = [own.to_depth(depth_of_overlap) for own in lists]
         columns = slice(start, start + len(chunk))
 
@@ -335,21 +318,16 @@ def similarity(
                 progress(begun, first.size * -(-len(topics) // size))
     names = [run.name for run in compared]
     alike = Similarity(names, topics, labels, first, second, value, low, high)
-    return with_largest_differences(alike, compared, measures, ties, score_precision) if measures else alike
+    return with_largest_differences(alike, compared, measures, assumptions) if measures else alike
 
 
 def with_largest_differences(
-    alike: Similarity,
-    runs: Sequence[Run],
-    measures: Sequence[str | Measure],
-    ties: Order,
-    precision: Precision,
-    progress: Callable[[int, int], None] | None = None,
+    alike: Similarity, runs: Sequence[Run], measures: Sequence[str | Measure], assumptions: Assumptions
 ) -> Similarity:
     """The same with the most that measures can differ: the bounds of a difference where no document is judged."""
     chosen = parse_measures(list(measures))
     pooled = Qrels.from_columns(alike.query_ids, [UNKNOWN] * len(alike.query_ids), [-1] * len(alike.query_ids))
-    evidence = Evidence(pooled, runs, Assumptions(ties=ties, score_precision=precision))
+    evidence = Evidence(pooled, runs, assumptions)
     lists = evidence.shared_lists()
     assert lists.topics.size == len(alike.query_ids)
     low, high = (np.empty((len(chosen), alike.first.size, len(alike.query_ids))) for _ in range(2))
@@ -357,8 +335,6 @@ def with_largest_differences(
         topics = topic_bounds(lists, measure, evidence.assumptions, (alike.first, alike.second))
         for topic, bounds in zip(lists.topics.tolist(), topics, strict=True):
             low[place, :, topic], high[place, :, topic] = bounds.low, bounds.high
-        if progress:
-            progress(place + 1, len(chosen))
     return replace(
         alike,
         measures=[*alike.measures, *(f"{LARGEST}{measure}" for measure in chosen)],
@@ -381,17 +357,15 @@ def shared_topics(runs: Sequence[Run]) -> list[str]:
         raise DataError("The runs have no topic in common: their rankings cannot be compared.")
     others = len(set().union(*(run.query_ids for run in runs)) - shared)
     if others:
-        warn(
-            f"{others} of {others + len(topics)} topics are left out, since not every run has them.",
-        )
+        warn(f"{others} of {others + len(topics)} topics are left out, since not every run has them.")
     return topics
 
 
-def tied_lists(run: Run, numbers: Ints, topics: Sequence[str], ties: Order, precision: Precision) -> TiedLists:
+def tied_lists(run: Run, numbers: Ints, topics: Sequence[str], assumptions: Assumptions) -> TiedLists:
     """The run's lists for these topics in the order of rank, documents by their numbers."""
     place = {topic: number for number, topic in enumerate(topics)}
     topic_here = np.array([place.get(topic, -1) for topic in run.pairs.topics])
-    rows, tied = ranked_rows(run, order=ties, precision=precision)
+    rows, tied = ranked_rows(run, order=assumptions.order, precision=assumptions.score_precision)
     topic = topic_here[run.pairs.topic[rows]]
     kept = topic >= 0
     topic, rows, tied = topic[kept], rows[kept], tied[kept]
@@ -409,7 +383,3 @@ def overlap_at(a: TiedLists, b: TiedLists, depth: int, place: Ints) -> Floats:
     common[cut_b] = place[b.document[cut_b]] >= 0
     place[held] = -1
     return np.bincount(b.topic[common], minlength=b.length.size) / np.maximum(deepest, 1)
-
-
-def _longest(run: Run) -> int:
-    return int(np.bincount(run.pairs.topic, minlength=1).max(initial=1))

@@ -17,11 +17,10 @@ from rankbounds.desk.desk import Desk
 from rankbounds.desk.judgment_file import Pair
 from rankbounds.desk.worker import Worker
 from rankbounds.errors import RankboundsError, UsageError
-from rankbounds.judging.next import judge_next as settling
-from rankbounds.judging.next import weights as next_judgments
-from rankbounds.judging.next import words as settling_wording
-from rankbounds.judging.next.plan import SETTLED
-from rankbounds.judging.next.weights import JudgingPlan
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.judging.next.judge_next import criterion, judge_next
+from rankbounds.judging.next.plan import SETTLED, JudgingPlan, difference_left
+from rankbounds.judging.next.residuals import plan_by_residual
 from rankbounds.measures import parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.ties import ORDERS
@@ -46,7 +45,7 @@ class Goal:
     def check(self) -> None:
         """An error where the goal is none that can be reached."""
         if self.compare is not None:
-            settling.criterion(self.until, self.compare)
+            criterion(self.until, self.compare)
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Plan:
         """What is left of the one comparison, and was with the ``first`` plan; nothing where there is no such goal."""
         if self.bounds is None or self.runs is None:
             return ""
-        return settling_wording.difference_left(self.runs, self.bounds, first.bounds)
+        return difference_left(self.runs, self.bounds, first.bounds)
 
 
 class Planner:
@@ -97,7 +96,7 @@ class Planner:
             trouble = ""
             if self.goal.compare is not None:
                 try:
-                    plan = settling.judge_next(
+                    plan = judge_next(
                         qrels, runs, budget=BUDGET, measure=measure, compare=self.goal.compare, until=self.goal.until,
                         gain=choices.gain, seed=self.goal.seed, **same,
                     )  # fmt: skip
@@ -111,25 +110,25 @@ class Planner:
                 plan = self._for_all_runs(qrels, runs, measure, same)
         return Plan(
             _pairs(plan),
-            settling_wording.headline(plan, measure),
-            tuple(settling_wording.sentences(plan, measure, seed=self.goal.seed)),
+            plan.headline(),
+            tuple(plan.sentences()),
             str(measure),
-            open=settling_wording.open_means(plan)[0] if isinstance(plan, JudgingPlan) else None,
+            open=plan.open_means()[0] if isinstance(plan, JudgingPlan) else None,
             trouble=trouble,
         )
 
     def _for_all_runs(self, qrels: Any, runs: Any, measure: Any, same: dict[str, Any]) -> Any:
         if isinstance(measure, RBP) and 0 < measure.p < 1 and not self.live.choices.gain:
             depth = math.ceil(math.log(LEAST_WEIGHT) / math.log(measure.p))
-            return next_judgments.judge_next(qrels, runs, budget=BUDGET, measure=measure, depth=depth, **same)
-        return settling.judge_next(qrels, runs, budget=BUDGET, measure=measure, gain=self.live.choices.gain, **same)
+            return plan_by_residual(qrels, runs, measure, BUDGET, assumptions=Assumptions(**same), depth=depth)
+        return judge_next(qrels, runs, budget=BUDGET, measure=measure, gain=self.live.choices.gain, **same)
 
     def _settling(self, plan: Any, measure: Any) -> Plan:
         one_pair = len(plan.pairs) == 1
         return Plan(
             _pairs(plan),
-            settling_wording.headline(plan, measure),
-            tuple(settling_wording.sentences(plan, measure, seed=self.goal.seed)),
+            plan.headline(),
+            tuple(plan.sentences()),
             str(measure),
             bounds=plan.bounds[0] if one_pair else None,
             runs=plan.pairs[0] if one_pair else None,

@@ -19,33 +19,55 @@ from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.rankings.preparation import Preparation
 from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import ORDERS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class ReadingOptions(TypedDict, total=False):
-    """How judgments and runs are read, as in ``evaluate``."""
+class FileOptions(TypedDict, total=False):
+    """How files and tables are read, as in ``evaluate``."""
 
-    labels: str | Sequence[str] | None
     formats: Formats | None
     columns: Mapping[str, str] | None
     lenient: bool
     threads: int | None
 
 
-class Options(ReadingOptions, total=False):
-    """Everything that ``evaluate`` is told about reading, ties, unjudged documents, gains and topics."""
+class ReadingOptions(FileOptions, total=False):
+    """How judgments and runs are read, as in ``evaluate``."""
+
+    labels: str | Sequence[str] | None
+
+
+class OrderOptions(FileOptions, total=False):
+    """What pools, samples, plans and audits take: reading, one order of tied documents, gains."""
 
     ties: str
+    gain: str | Mapping[Any, float] | GainRule | None
+    score_precision: str
+
+
+class RankingOptions(OrderOptions, ReadingOptions, total=False):
+    """The options of ``evaluate`` that do not concern unjudged documents: reading, ties, gains and topics."""
+
     ties_key: Any
+    topics: str
+
+
+class ScoringOptions(OrderOptions, total=False):
+    """Everything that ``evaluate`` is told, except for whose labels to use: for functions with labels of their own."""
+
+    ties_key: Any
+    topics: str
     unjudged: str
     q: float | None
     bounds: str
-    gain: str | Mapping[Any, float] | GainRule | None
-    topics: str
-    score_precision: str
     open: str
     most_relevant: int | None
+
+
+class Options(ScoringOptions, RankingOptions, total=False):
+    """Everything that ``evaluate`` is told about reading, ties, unjudged documents, gains and topics."""
 
 
 class EvaluateOptions(Options, total=False):
@@ -66,20 +88,29 @@ ASSUMED = frozenset(ASSUMPTIONS)
 
 
 def chosen_options(
-    options: Mapping[str, Any], *, refused: Mapping[str, str] | None = None, **defaults: Any
+    options: Mapping[str, Any],
+    declared: type[FileOptions] = Options,
+    *,
+    refused: Mapping[str, str] | None = None,
+    one_order: str = "",
+    **defaults: Any,
 ) -> tuple[Assumptions, Reading]:
     """Split options into assumptions and reading.
 
-    ``refused`` maps options that the function cannot honour to the reason; ``defaults`` are the function's own where
-    they differ from ``evaluate``'s. ``threads=None`` stands for as many as are worth starting.
+    ``declared`` is what the function's ``**options`` are typed by; ``refused`` maps those of them that it cannot honour
+    to the reason; ``one_order`` says what needs one fixed order of tied documents ("Crossings need"); ``defaults`` are
+    the function's own where they differ from ``evaluate``'s. ``threads=None`` stands for as many as are worth starting.
     """
+    known = declared.__annotations__
     for name in options:
         if refused and name in refused:
             raise UsageError(f"{name}= cannot be given here: {refused[name]}")
-        if name not in READING | ASSUMED:
-            raise TypeError(f"There is no option {name}=.{did_you_mean(name, sorted(READING | ASSUMED))}")
+        if name not in known:
+            raise TypeError(f"There is no option {name}=.{did_you_mean(name, sorted(known))}")
     chosen = {**defaults, **options}
     assumptions = Assumptions(**{name: value for name, value in chosen.items() if name in ASSUMED})
+    if one_order and assumptions.ties not in ORDERS:
+        raise UsageError(f'{one_order} one order of tied documents: {", ".join(ORDERS)}, not "{assumptions.ties}".')
     reading = {name: value for name, value in chosen.items() if name in READING}
     if "threads" in reading:
         reading["threads"] = reading["threads"] or worth_starting()

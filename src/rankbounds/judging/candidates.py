@@ -1,19 +1,23 @@
-"""The documents that runs retrieved, each once, and where each run has them: what pools and plans choose from."""
+"""The documents that runs retrieved, each once, and where each run has them; and lists of documents to judge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints, Words
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
-from rankbounds.errors import UsageError
+from rankbounds.columns.pairs import Pairs
+from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.rankings.order import Order, Precision, ranks
+from rankbounds.results import Result
 
+ALL = "all"
 NOT_RETRIEVED = np.iinfo(np.int32).max
 """The rank of a document that a run does not have."""
 
@@ -54,8 +58,7 @@ class Candidates:
         grade = np.full(len(self), np.nan)
         start = 0
         for run, rows in self.sources:
-            pairs = run.pairs.take(rows)
-            judged, judgment = qrels.pairs.index.find(pairs, qrels.pairs.index.topics_of(pairs))
+            judged, judgment = find_judgments(qrels, run.pairs.take(rows))
             grade[self.document[start + judged]] = qrels.grade[judgment]
             start += rows.size
         return np.where(grade == POOLED_NOT_JUDGED, np.nan, np.maximum(grade, 0.0))
@@ -124,16 +127,75 @@ def _distinct(keys: Words, topic: Ints, kept: list[tuple[Run, Ints]]) -> tuple[I
     return first, document.reshape(-1)
 
 
+def find_judgments(qrels: Qrels, pairs: Pairs) -> tuple[Ints, Ints]:
+    """Which of these pairs are among the judgments, and where there."""
+    return qrels.pairs.index.find(pairs, qrels.pairs.index.topics_of(pairs))
+
+
+def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:
+    """The grade of each of these pairs; -1 where it has no judgment."""
+    grade = np.full(len(pairs), float(POOLED_NOT_JUDGED))
+    here, there = find_judgments(qrels, pairs)
+    grade[here] = qrels.grade[there]
+    return grade
+
+
 def ranks_of_judgments(
     qrels: Qrels, runs: Iterable[Run], order: Order = "trec", precision: Precision = "double"
 ) -> Ints:
     """A row for each run: the rank it gives each judged document, ``NOT_RETRIEVED`` where it has none."""
     rank_of_judgment = []
     for run in runs:
-        retrieved, judgments = qrels.pairs.index.find(run.pairs, qrels.pairs.index.topics_of(run.pairs))
+        retrieved, judgments = find_judgments(qrels, run.pairs)
         row = np.full(len(qrels), NOT_RETRIEVED, dtype=np.int32)
         row[judgments] = ranks(run, order, precision)[retrieved]
         rank_of_judgment.append(row)
     if not rank_of_judgment:
         raise UsageError("No run was given.")
     return np.stack(rank_of_judgment)
+
+
+def compared_runs(names: Sequence[str], compare: tuple[str, str] | str) -> list[int]:
+    """The runs that a comparison is about, by number: two of these names, or ``"all"``."""
+    if isinstance(compare, str):
+        if compare != ALL:
+            raise UsageError(f'compare is a pair of names, or "{ALL}", not "{compare}".')
+        if len(names) < 2:
+            raise UsageError("Two runs at least are compared.")
+        return list(range(len(names)))
+    if len(compare) != 2 or compare[0] == compare[1]:
+        raise UsageError(f"Two different runs are compared, not {' and '.join(compare) or 'none'}.")
+    for name in compare:
+        if name not in names:
+            raise UsageError(f'There is no run "{name}" to compare.{did_you_mean(name, list(names))}')
+    return [names.index(name) for name in compare]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DocumentsToJudge(Result):
+    """Documents to be judged, each with numbers: the columns after the first two are attributes of these names."""
+
+    query_ids: list[str]
+    doc_ids: list[str]
+
+    def __len__(self) -> int:
+        return len(self.doc_ids)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict per document: ``query_id``, ``doc_id`` and its numbers."""
+        numbers = (getattr(self, name).tolist() for name in self.fields[2:])
+        return [
+            dict(zip(self.fields, row, strict=True)) for row in zip(self.query_ids, self.doc_ids, *numbers, strict=True)
+        ]
+
+    def sentences(self) -> list[str]:
+        """What these judgments would do."""
+        return []
+
+    def words(self) -> str:
+        """The sentences in a paragraph."""
+        return " ".join(self.sentences())
+
+    def pool(self) -> Qrels:
+        """The documents as a pool: judgments of grade -1, to be filled in."""
+        return Qrels.from_columns(self.query_ids, self.doc_ids, [POOLED_NOT_JUDGED] * len(self), source="plan")

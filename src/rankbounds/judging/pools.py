@@ -1,30 +1,32 @@
 """Pools: which documents get judged, and which judgments a shallower pool, fewer runs or a sample would have left.
 
-Functions for users, ``rankbounds.pools``: ``pool`` and ``restrict`` here, and those that take judgments away, which
-have modules of their own (``groups``, ``reduction``, ``subsets``).
+The functions of ``rankbounds.pools``.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.arrays import Flags, Ints
+from rankbounds.collection.inputs import judgments_from
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
-from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.candidates import collect
-from rankbounds.judging.groups import groups_of, read_groups, unique_to_group, without_group
-from rankbounds.judging.reduction import RATES, Reduction, reduce
-from rankbounds.judging.subsets import only_pooled, subset
-from rankbounds.rankings.ties import ORDERS
+from rankbounds.columns.native import worth_starting
+from rankbounds.errors import DataError, UsageError
+from rankbounds.evaluation.options import OrderOptions, chosen_options
+from rankbounds.files.opening import read_text
+from rankbounds.judging.candidates import collect, grades_of_pairs, ranks_of_judgments
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = [
     "RATES",
     "Reduction",
     "groups_of",
-    "only_pooled",
     "pool",
     "read_groups",
     "reduce",
@@ -34,17 +36,18 @@ __all__ = [
     "without_group",
 ]
 
+RATES = (90.0, 70.0, 50.0, 30.0, 10.0)
+"""In percent."""
+
 
 def pool(
     runs: Any,
     *,
     depth: int | None = None,
     budget: int | None = None,
-    ties: str = "trec",
-    score_precision: str = "double",
-    lenient: bool = False,
+    **options: Unpack[OrderOptions],
 ) -> Qrels:
-    """The documents to judge: those that any run has down to a depth, or at most so many for each topic.
+    """Pool the documents to judge: those that any run has down to a depth, or at most a budget per topic.
 
     Parameters
     ----------
@@ -55,8 +58,8 @@ def pool(
     budget
         The most documents for each topic. They come by their best rank in any run, then by the number of runs that
         hold them.
-    ties, score_precision, lenient
-        As in ``evaluate``; ties in one fixed order.
+    **options
+        How runs are read and ordered, as in ``evaluate``; ties in one fixed order.
 
     Returns
     -------
@@ -76,15 +79,9 @@ def pool(
             raise UsageError(f"The {name} of a pool must be at least 1, not {number}.")
     if depth is None and budget is None:
         raise UsageError("A pool needs a depth, or a budget for each topic.")
-    assumptions = Assumptions(ties, score_precision=score_precision)
-    if ties not in ORDERS:
-        raise UsageError(f'Pools need one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
-    candidates = collect(
-        all_runs(runs, lenient=lenient),
-        depth=depth,
-        order=assumptions.order,
-        precision=assumptions.score_precision,
-    )
+    assumptions, reading = chosen_options(options, OrderOptions, one_order="Pools need", threads=worth_starting())
+    systems = reading.runs(runs)
+    candidates = collect(systems, depth=depth, order=assumptions.order, precision=assumptions.score_precision)
     chosen = np.arange(len(candidates))
     if budget is not None:
         by_worth = np.lexsort((-candidates.number_of_runs, candidates.best_rank, candidates.topic))
@@ -125,8 +122,218 @@ def restrict(qrels: Any, pooled: Any) -> Qrels:
 
     """
     judgments, wanted = judgments_from(qrels), judgments_from(pooled)
-    topics = judgments.pairs.index.topics_of(wanted.pairs)
-    judged, judgment = judgments.pairs.index.find(wanted.pairs, topics)
-    grade = np.full(len(wanted), float(POOLED_NOT_JUDGED))
-    grade[judged] = judgments.grade[judgment]
-    return subset(Qrels(wanted.pairs, grade), topics[wanted.pairs.topic] >= 0)
+    known_topic = judgments.pairs.index.topics_of(wanted.pairs)[wanted.pairs.topic] >= 0
+    return subset(Qrels(wanted.pairs, grades_of_pairs(judgments, wanted.pairs)), known_topic)
+
+
+def subset(qrels: Qrels, kept: Flags) -> Qrels:
+    """Some of the judgments, in their order.
+
+    Parameters
+    ----------
+    qrels, kept
+        The judgments, and a flag for each of them.
+
+    Returns
+    -------
+    Qrels
+        Topics without any judgment left are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rankbounds as rb
+    >>> qrels = rb.Qrels.from_columns(["q", "q"], ["a", "b"], [1, 0])
+    >>> rb.pools.subset(qrels, np.array([True, False])).to_dict()
+    {'q': {'a': 1.0}}
+
+    """
+    rows = np.flatnonzero(kept)
+    if not rows.size:
+        raise DataError(f"{qrels.pairs.source.name}: no judgment is left.")
+    return qrels.take(rows)
+
+
+class Reduction:
+    """Samples of judgments, as in Sakai's and Buckley and Voorhees's experiments.
+
+    For each topic the relevant and the non-relevant documents are shuffled, and at a rate of j percent the first
+    max(1, trunc(R j / 100)) relevant and max(10, trunc(N j / 100)) non-relevant ones are kept. One seed shuffles once,
+    so that the judgments of a smaller rate are among those of a larger one.
+
+    Parameters
+    ----------
+    qrels
+        The judgments.
+    seed
+        Of the shuffle.
+    rel
+        The lowest grade that counts as relevant.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = rb.Qrels.from_columns(["q"] * 40, [f"d{number}" for number in range(40)], [1, 0] * 20)
+    >>> [int(rb.pools.Reduction(qrels, seed=0).kept(rate).sum()) for rate in (100, 50, 10)]
+    [40, 20, 12]
+
+    """
+
+    def __init__(self, qrels: Qrels, seed: int, rel: float = 1.0) -> None:
+        self.qrels, self.seed = qrels, seed
+        judged = qrels.grade != POOLED_NOT_JUDGED
+        self._rows = np.flatnonzero(judged)
+        relevant = qrels.grade[self._rows] >= rel
+        stratum = 2 * qrels.pairs.topic[self._rows] + relevant
+        shuffled = np.lexsort((np.random.default_rng(seed).random(self._rows.size), stratum))
+        counts = np.bincount(stratum, minlength=2 * len(qrels.query_ids))
+        place = np.empty(self._rows.size, dtype=np.int64)
+        place[shuffled] = np.arange(self._rows.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        self._place, self._size, self._least = place, counts[stratum], np.where(relevant, 1, 10)
+
+    def kept(self, rate: float) -> Flags:
+        """Which judgments are kept at this rate, in percent; documents that were only pooled are not."""
+        if not 0 < rate <= 100:
+            raise UsageError(f"A rate is a percentage above 0 and up to 100, not {rate:g}.")
+        # A rate with decimals, such as 12.3, must not lose a document to rounding.
+        number = np.maximum(self._least, np.floor(self._size * rate / 100 + 1e-9).astype(np.int64))
+        kept = np.zeros(len(self.qrels), dtype=bool)
+        kept[self._rows[self._place < number]] = True
+        return kept
+
+
+def reduce(qrels: Any, rates: Iterable[float] = RATES, *, seed: int = 0, rel: float = 1.0) -> dict[float, Qrels]:
+    """Reduce judgments to each of several rates, as ``Reduction`` does.
+
+    Parameters
+    ----------
+    qrels
+        Judgments, in any form that ``evaluate`` takes.
+    rates
+        Percentages above 0 and up to 100.
+    seed
+        Of the shuffle: one for all rates, so that a smaller sample is part of a larger one.
+    rel
+        The lowest grade that counts as relevant.
+
+    Returns
+    -------
+    dict
+        For each rate the judgments that are kept, of the relevant and of the non-relevant documents of each topic (see
+        ``Reduction``). Documents that were only pooled are left out.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"q": {f"d{number}": number % 2 for number in range(40)}}
+    >>> {rate: len(kept) for rate, kept in rb.pools.reduce(qrels, [100, 50, 10]).items()}
+    {100: 40, 50: 20, 10: 12}
+
+    """
+    judgments = judgments_from(qrels)
+    reduction = Reduction(judgments, seed, rel)
+    return {rate: subset(judgments, reduction.kept(rate)) for rate in rates}
+
+
+def unique_to_group(rank: Ints, groups: Sequence[str], group: str, depth: int) -> Flags:
+    """Which judged documents only this group's runs brought into a pool of that depth.
+
+    ``rank`` as from ``ranks_of_judgments``; ``groups`` names the group of each of its rows.
+    """
+    mine = np.array([name == group for name in groups])
+    if not mine.any():
+        raise UsageError(f'No run belongs to the group "{group}".')
+    pooled = rank <= depth
+    unique: Flags = pooled[mine].any(axis=0) & ~pooled[~mine].any(axis=0)
+    return unique
+
+
+def without_group(
+    qrels: Any,
+    runs: Any,
+    groups: Mapping[str, str],
+    group: str,
+    *,
+    depth: int = 100,
+    **options: Unpack[OrderOptions],
+) -> Qrels:
+    """The judgments as if a group had not taken part: documents that it alone brought into the pool are removed.
+
+    Parameters
+    ----------
+    qrels, runs
+        In any form that ``evaluate`` takes.
+    groups
+        The group of each run, by the run's name; ``read_groups`` reads them from a file.
+    group
+        The one that is left out.
+    depth
+        Of the pool.
+    **options
+        How files are read and runs ordered, as in ``evaluate``; ties in one fixed order.
+
+    Returns
+    -------
+    Qrels
+        Those that are left.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {"q": {"a": 1, "b": 1}}
+    >>> runs = {"one": {"q": {"a": 1.0}}, "two": {"q": {"b": 2.0, "a": 1.0}}}
+    >>> rb.pools.without_group(qrels, runs, {"one": "here", "two": "there"}, "there").to_dict()
+    {'q': {'a': 1.0}}
+
+    """
+    assumptions, reading = chosen_options(options, OrderOptions, one_order="Pools need", threads=worth_starting())
+    judgments, systems = reading.judgments(qrels), reading.runs(runs)
+    rank = ranks_of_judgments(judgments, systems, assumptions.order, assumptions.score_precision)
+    group_of_run = groups_of([run.name for run in systems], groups)
+    return subset(judgments, ~unique_to_group(rank, group_of_run, group, depth))
+
+
+def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
+    r"""Which group each run belongs to, from a file.
+
+    Parameters
+    ----------
+    path
+        A file with lines of two fields, ``run group``; those that begin with ``#`` are comments.
+
+    Returns
+    -------
+    dict
+        The group of each run.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import rankbounds as rb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "groups.txt"
+    ...     _ = path.write_text("bm25 here\ndense there\n")
+    ...     print(rb.pools.read_groups(path))
+    {'bm25': 'here', 'dense': 'there'}
+
+    """
+    text = read_text(os.fspath(path))
+    groups: dict[str, str] = {}
+    for number, line in enumerate(text.tobytes().decode("utf-8", "surrogateescape").splitlines(), 1):
+        fields = line.split()
+        if not fields or fields[0].startswith("#"):
+            continue
+        if len(fields) != 2:
+            raise DataError(f"{text.name}:{number}: expected two fields (run group), but found {len(fields)}.")
+        if groups.setdefault(fields[0], fields[1]) != fields[1]:
+            raise DataError(f'{text.name}:{number}: the run "{fields[0]}" stands in two groups.')
+    return groups
+
+
+def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
+    """The group of each run, or an error for a run that has none."""
+    named = list(names)
+    missing = [name for name in named if name not in groups]
+    if missing:
+        raise DataError(f'The groups do not say which one the run "{missing[0]}" belongs to.')
+    return [groups[name] for name in named]

@@ -6,23 +6,26 @@ makes the audit's interval short for the number of judgments; and it is known, w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores, is_weighted_sum
 from rankbounds.judging.audits.labelled_pool import LabelledPool
+from rankbounds.judging.candidates import DocumentsToJudge
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.notebook import shown
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.tables import Table, number
+from rankbounds.results import Column
+from rankbounds.tables import Table
 
-FIELDS = ("query_id", "doc_id", "probability")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from rankbounds.evaluation.options import OrderOptions
+
 SURE = 1 - 1e-9
 """From here on a probability counts as 1."""
 TOP_SHARE = 0.3
@@ -37,55 +40,36 @@ SHOWN = 10
 """How many documents a sample prints."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sample(DocumentsToJudge):
     """Documents to be judged, each with the probability with which it was drawn."""
 
-    query_ids: list[str]
-    doc_ids: list[str]
     probability: Floats
-    pool: int
+    labelled: int
     """How many documents have a label."""
     counting: int
     """How many of them have any weight in what is asked."""
     question: str
     seed: int
-
-    def __len__(self) -> int:
-        return len(self.doc_ids)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A dict for each document: ``query_id, doc_id, probability``."""
-        columns = (self.query_ids, self.doc_ids, self.probability.tolist())
-        return [dict(zip(FIELDS, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    def to_judge(self) -> Qrels:
-        """The documents as a pool: judgments of grade -1, to be filled in."""
-        return Qrels.from_columns(self.query_ids, self.doc_ids, [POOLED_NOT_JUDGED] * len(self), source="sample")
+    columns = (Column("query_id", "query_id"), Column("doc_id", "doc_id"), Column("probability"))
 
     def notes(self) -> list[str]:
         """What a reader must know, in sentences."""
         certain = int(np.count_nonzero(self.probability >= SURE))
-        told = (
-            f"{len(self):,} of {self.pool:,} labelled documents, drawn for {self.question} (seed {self.seed}); "
+        drawn = (
+            f"{len(self):,} of {self.labelled:,} labelled documents, drawn for {self.question} (seed {self.seed}); "
             f"{self.counting:,} have a weight in that, and {certain:,} were certain to be drawn."
         )
         if self.counting <= len(self):
-            told += " All that have a weight are in the sample, so that the audit will be exact."
-        return [told]
+            drawn += " All that have a weight are in the sample, so that the audit will be exact."
+        return [drawn]
 
     def table(self) -> Table:
         """The first documents, for people."""
-        rows = [[row["query_id"], row["doc_id"], number(row["probability"])] for row in self.rows()[:SHOWN]]
-        if len(self) > SHOWN:
-            rows.append(["...", f"{len(self) - SHOWN:,} more", ""])
-        return Table(FIELDS, rows, frozenset({0, 1}))
-
-    def __repr__(self) -> str:
-        return self.table().text()
-
-    def _repr_html_(self) -> str:
-        return shown(self.table())
+        whole = super().table()
+        if len(self) <= SHOWN:
+            return whole
+        return replace(whole, rows=[*whole.rows[:SHOWN], ["...", f"{len(self) - SHOWN:,} more", ""]])
 
 
 def draw_sample(
@@ -96,10 +80,7 @@ def draw_sample(
     budget: int,
     compare: tuple[str, str] | str | None = None,
     seed: int = 0,
-    ties: str = "trec",
-    gain: Any = None,
-    score_precision: str = "double",
-    lenient: bool = False,
+    **options: Unpack[OrderOptions],
 ) -> Sample:
     """Draw the documents that people should judge so that labels can be audited.
 
@@ -112,14 +93,14 @@ def draw_sample(
     measure
         What is to be audited: a weighted sum over ranks (RBP, P, DCG), nDCG, AP or Recall.
     budget
-        How many documents to draw: exactly so many.
+        The exact number of documents to draw.
     compare
         What is asked: the difference of two runs (their names), the differences of all pairs (``"all"``), or (None) the
         score of every run.
     seed
         Of the random numbers: the same seed draws the same documents.
-    ties, gain, score_precision, lenient
-        As in ``evaluate``; ties in one fixed order.
+    **options
+        Ties, gains and how files are read, as in ``evaluate``; ties in one fixed order.
 
     Returns
     -------
@@ -147,9 +128,14 @@ def draw_sample(
 
     """
     chosen = check_measure(parse_measure(measure))
-    pool = LabelledPool.of(labels, runs, Assumptions(ties, gain=gain, score_precision=score_precision), lenient=lenient)
-    check_budget(budget, pool)
-    pool = runs_of_question(pool, compare)
+    pool = LabelledPool.of(labels, runs, options)
+    if budget < 1:
+        raise UsageError(f"The budget must be at least 1, not {budget}.")
+    if budget > len(pool):
+        raise UsageError(
+            f"The budget of {budget:,} documents is larger than the pool: {pool.source} has labels of {len(pool):,}."
+        )
+    pool = pool.about(compare)
     sizes = sizes_of_question(chosen, pool, differences=compare is not None)
     probability = inclusion_probabilities([*sizes, np.ones(len(pool))], budget)
     drawn = systematic_sample(probability, np.random.default_rng(seed))
@@ -165,36 +151,11 @@ def draw_sample(
     )
 
 
-def check_budget(budget: int, pool: LabelledPool) -> None:
-    """Reject a budget that cannot be met."""
-    if budget < 1:
-        raise UsageError(f"The budget must be at least 1, not {budget}.")
-    if budget > len(pool):
-        raise UsageError(
-            f"The budget of {budget:,} documents is larger than the pool: {pool.source} has labels of {len(pool):,}."
-        )
-
-
 def asked(compare: tuple[str, str] | str | None, pool: LabelledPool) -> str:
     """What is asked, in words."""
     if compare is None:
         return f"the score of {pool.names[0] if len(pool.names) == 1 else f'{len(pool.names)} runs'}"
     return f"the difference of {'all pairs of runs' if isinstance(compare, str) else ' and '.join(compare)}"
-
-
-def runs_of_question(pool: LabelledPool, compare: tuple[str, str] | str | None) -> LabelledPool:
-    """The pool with those runs alone that the question is about."""
-    if compare is None:
-        return pool
-    if isinstance(compare, str):
-        if compare != "all":
-            raise UsageError(f'compare is a pair of names, or "all", not "{compare}".')
-        if len(pool.names) < 2:
-            raise UsageError("Two runs at least are compared.")
-        return pool
-    if len(compare) != 2 or compare[0] == compare[1]:
-        raise UsageError(f"Two different runs are compared, not {' and '.join(compare) or 'none'}.")
-    return pool.restricted(compare)
 
 
 def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool) -> tuple[Floats, Floats]:

@@ -48,7 +48,7 @@ def collections_forest(
     """
     leading = comparison.leading_pair(measure)
     a, b = a or leading[0], b or leading[1]
-    label = comparison.measure(measure)
+    label = str(comparison.measure(measure))
     parts = comparison.differences_of(a, b, label)
     row = comparison.pair(a, b, label)
     names = [f"{part['collection']} ({part['topics']:,})" for part in parts]

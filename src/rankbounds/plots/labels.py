@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.errors import UsageError
-from rankbounds.judging.judges.result import Judges
+from rankbounds.judging.judges.comparison import Judges
 from rankbounds.plots.style import COLOURS, fresh_axes, fresh_panels
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import equal, levelled, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
-from rankbounds.judging.audits.sample_estimates import left_to_judge
+from rankbounds.judging.audits.judged_sample import left_to_judge
 from rankbounds.judging.candidates import at_rows
-from rankbounds.judging.next.weights import plan_among
+from rankbounds.judging.next.residuals import plan_among
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.trusted_labels import TrustedFirst

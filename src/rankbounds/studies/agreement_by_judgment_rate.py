@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankbounds.evaluation.judged_runs import Progress
-from rankbounds.judging.reduction import RATES
+from rankbounds.judging.pools import RATES
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.stats.rank_correlation import kendall_tau
 from rankbounds.studies import Result

@@ -18,7 +18,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
 from rankbounds.evaluation.score_differences import better
 from rankbounds.judging.candidates import ranks_of_judgments
-from rankbounds.judging.groups import groups_of, read_groups, unique_to_group
+from rankbounds.judging.pools import groups_of, read_groups, unique_to_group
 from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.studies import Result
 

@@ -16,7 +16,7 @@ import numpy as np
 from rankbounds.errors import DataError
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
 from rankbounds.evaluation.score_differences import differences
-from rankbounds.judging.reduction import RATES, Reduction
+from rankbounds.judging.pools import RATES, Reduction
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.stats.significance import p_values, pairs_of
 from rankbounds.studies import Result

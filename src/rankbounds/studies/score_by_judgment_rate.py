@@ -15,7 +15,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.evaluation.judged_runs import JudgedRuns, Progress
-from rankbounds.judging.reduction import RATES, Reduction
+from rankbounds.judging.pools import RATES, Reduction
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.studies import Result
 

@@ -25,16 +25,17 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.judged_runs import Progress
 from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.judging.next.question import Question
+from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
 from rankbounds.judging.next.simulation import SimulatedJudging
-from rankbounds.judging.next.weights import STRATEGIES, judge_next
-from rankbounds.judging.subsets import subset
-from rankbounds.measures import Measure, RankWeighted, parse_measure, parse_measures
+from rankbounds.judging.pools import subset
+from rankbounds.measures import Measure, RankWeighted, parse_measures
+from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.order import ranks
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies import Result
 
 MEASURES = ("RBP(p=0.8)", "nDCG@10", "AP")
-STAND_IN = "RBP(p=0.9)"
+STAND_IN = RBP(p=0.9)
 """Strategies A, B and C need weights of ranks; for measures that have none, these."""
 ORDERS = ("random", "pool", *STRATEGIES, "effect", "value")
 
@@ -133,8 +134,10 @@ def _truth(asked: Question, judgments: Qrels) -> Floats:
 
 def _by_strategy(asked: Question, at_first: Qrels, strategy: str) -> Ints:
     collection = asked.collection
-    measure = asked.measure if isinstance(asked.measure, RankWeighted) else parse_measure(STAND_IN)
-    plan = judge_next(at_first, collection.runs, budget=len(collection), measure=measure, strategy=strategy)
+    measure = asked.measure if isinstance(asked.measure, RankWeighted) else STAND_IN
+    plan = plan_by_residual(
+        at_first, collection.runs, measure, len(collection), strategy, assumptions=collection.assumptions
+    )
     topics = [collection.facts.query_ids[topic] for topic in collection.topic.tolist()]
     names = collection.doc_ids(np.arange(len(collection)))
     place = {document: number for number, document in enumerate(zip(topics, names, strict=True))}

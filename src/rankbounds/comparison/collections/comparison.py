@@ -13,16 +13,16 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.folders import NAMES, CollectionFiles, collections_at
-from rankbounds.collection.inputs import Reading
 from rankbounds.comparison.collections.arithmetic import compared_by_all
 from rankbounds.comparison.collections.result import CollectionsComparison
 from rankbounds.comparison.verdict import over_shared_topics
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
+from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
@@ -30,6 +30,11 @@ from rankbounds.stats.power import check_level
 from rankbounds.stats.random_effects import ESTIMATORS
 from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite
 from rankbounds.stats.stratified import MEANS
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from rankbounds.evaluation.options import Options
 
 DEFAULT_MEASURES = ("nDCG@10",)
 MISSING = ("runs", "collections")
@@ -50,7 +55,7 @@ def compare_collections(
     resamples: int = RESAMPLES,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-    **evaluating: Any,
+    **options: Unpack[Options],
 ) -> CollectionsComparison:
     """Compare the same systems on several collections.
 
@@ -80,8 +85,8 @@ def compare_collections(
         Topics are resampled within collections. Of many pairs and topics, fewer times than asked for, but a thousand.
     progress : callable, optional
         Told how many of how many collections are scored.
-    **evaluating
-        ``gain``, ``ties``, ``unjudged``, ``labels``, ``formats``, ``columns`` and whatever else ``evaluate`` takes.
+    **options
+        Assumptions and reading options of ``evaluate``: ``gain=``, ``ties=``, ``unjudged=``, ``labels=``, ...
 
     Returns
     -------
@@ -116,7 +121,7 @@ def compare_collections(
     check_level(alpha)
     check_share("confidence", confidence)
     resampling = Resampling(resamples, seed)
-    jobs = _jobs(collections, measures, runs, names, evaluating)
+    jobs = _jobs(collections, measures, runs, names, options)
     scored: dict[str, Scores] = {}
     for name, job in jobs.items():
         scored[name] = _told_of(name, job)
@@ -145,7 +150,7 @@ def _jobs(
     measures: Any,
     runs: str | os.PathLike[str] | None,
     names: str,
-    evaluating: Mapping[str, Any],
+    options: Options,
 ) -> dict[str, Callable[[], Scores]]:
     """By the name of each collection, what scores it."""
     if isinstance(collections, str | os.PathLike):
@@ -162,8 +167,7 @@ def _jobs(
         if isinstance(given, str | os.PathLike):
             (given,) = collections_at([(name, os.fspath(given))], runs)
         if isinstance(given, CollectionFiles):
-            how = {name: evaluating[name] for name in ("formats", "columns", "lenient") if name in evaluating}
-            qrels, retrieved = given.qrels, given.runs_to_read(Reading(**how), names)
+            qrels, retrieved = given.qrels, given.runs_to_read(chosen_options(options)[1], names)
         elif isinstance(given, Mapping) and set(given) == {"qrels", "runs"}:
             qrels, retrieved = given["qrels"], given["runs"]
         elif isinstance(given, tuple) and len(given) == 2:
@@ -172,7 +176,7 @@ def _jobs(
             raise UsageError(
                 f'The collection "{name}" must be (qrels, runs), Scores, or a folder; it is {type(given).__name__}.'
             )
-        return lambda: evaluate(qrels, retrieved, measures or DEFAULT_MEASURES, **evaluating)
+        return lambda: evaluate(qrels, retrieved, measures or DEFAULT_MEASURES, **options)
 
     return {str(name): job(str(name), given) for name, given in collections.items()}
 

@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankbounds.comparison.collections.words import range_words, sentences_of
 from rankbounds.comparison.pairs import run_number
 from rankbounds.comparison.tables import LONGEST_GROUP
-from rankbounds.comparison.wording import measure_words
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.run_notes import some
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.notebook import shown
+from rankbounds.results import Column, Result, Row, build_table
 from rankbounds.tables import Table, number, signed
 
-if TYPE_CHECKING:
-    import polars
-
-SYSTEM_FIELDS = (
-    "measure", "mean_over", "run", "mean", "ci_low", "ci_high", "group", "rank", "rank_low", "rank_high",
-    "probability_best", "expected_rank", "collections", "collections_led", "lacks",
-)  # fmt: skip
-PAIR_FIELDS = (
-    "measure", "mean_over", "a", "b", "collections", "topics", "difference", "ci_low", "ci_high", "p_value",
-    "p_adjusted", "won", "lost", "verdict", "summary", "summary_low", "summary_high", "tau", "i_squared", "q",
-    "q_p_value", "new_low", "new_high", "new_a_better",
-)  # fmt: skip
-CELL_FIELDS = ("measure", "collection", "run", "topics", "mean", "ci_low", "ci_high", "low", "high", "judged_at_10")
-DIFFERENCE_FIELDS = ("measure", "a", "b", "collection", "topics", "difference", "ci_low", "ci_high")
 MEAN_WORDS = {"collections": "mean of {count} collections' means", "queries": "mean over all {topics:,} queries"}
 HEADERS = {"collections": "mean of means", "queries": "over queries"}
 NAMED_COLLECTIONS = 6
-"""The means of up to so many collections stand in the leaderboard."""
+"""The leaderboard shows the means of collections where there are no more than this."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CollectionsComparison:
+class CollectionsComparison(Result):
     """What the scores of the same systems on several collections say. It prints as a leaderboard and words.
 
     ``ci_low`` and ``ci_high`` are about the topics of these collections. ``summary`` is the random-effects mean over
@@ -53,7 +38,7 @@ class CollectionsComparison:
         A row for each measure and run. A run that lacks a collection has no ``mean`` and no ``rank``; ``lacks`` names
         what it lacks. ``collections_led`` counts collections in which no other run is better.
     pairs : list of dict
-        A row for each measure and pair, differences being ``a`` less ``b``, over the collections that both have.
+        A row for each measure and pair, differences being ``a`` minus ``b``, over the collections that both have.
         ``won`` and ``lost`` count collections. ``tau`` is the standard deviation of true differences between
         collections.
     cells : list of dict
@@ -84,7 +69,6 @@ class CollectionsComparison:
     pairs: list[dict[str, Any]]
     cells: list[dict[str, Any]]
     differences: list[dict[str, Any]]
-    settings: dict[str, Any]
 
     @property
     def missing(self) -> list[dict[str, str]]:
@@ -96,43 +80,27 @@ class CollectionsComparison:
         """The pairs."""
         return self.pairs
 
-    def to_polars(self) -> polars.DataFrame:
-        """The pairs as a polars data frame."""
-        import polars
-
-        return polars.DataFrame({name: [row[name] for row in self.pairs] for name in PAIR_FIELDS})
-
     # ---- parts ----
 
-    def measure(self, label: str | Measure | None = None) -> str:
-        """The label of a measure that was compared by; of the first, where none is named."""
+    def measure(self, label: str | Measure | None = None) -> Measure:
+        """The measure of this name; the first, where none is named."""
         labels = [str(measure) for measure in self.measures]
         wanted = labels[0] if label is None else str(label)
         wanted = wanted if wanted in labels else str(parse_measure(wanted))
         if wanted not in labels:
             raise UsageError(f"These runs were not compared by {wanted}, but by {', '.join(labels)}.")
-        return wanted
-
-    def _lower_is_better(self, label: str) -> bool:
-        return self.measures[[str(measure) for measure in self.measures].index(label)].lower_is_better
-
-    def measure_words(self, label: str) -> str:
-        """The measure's name, and which way is up where that is not plain."""
-        return measure_words(label, lower_is_better=self._lower_is_better(label))
+        return self.measures[labels.index(wanted)]
 
     def leaderboard(self, measure: str | Measure | None = None) -> list[dict[str, Any]]:
         """The systems by one measure, best first; those without a place last."""
-        label = self.measure(measure)
-        lower = self._lower_is_better(label)
-        rows = [row for row in self.systems if row["measure"] == label]
-        placed = [row for row in rows if row["mean"] is not None]
-        return sorted(placed, key=lambda row: row["mean"] if lower else -row["mean"]) + [
-            row for row in rows if row["mean"] is None
-        ]
+        chosen = self.measure(measure)
+        sign = 1 if chosen.lower_is_better else -1
+        rows = [row for row in self.systems if row["measure"] == str(chosen)]
+        return sorted(rows, key=lambda row: (row["mean"] is None, sign * (row["mean"] or 0.0)))
 
     def pair(self, a: str, b: str, measure: str | Measure | None = None) -> dict[str, Any]:
-        """The row of two runs by one measure, differences being the first less the second."""
-        label = self.measure(measure)
+        """The row of two runs by one measure, differences being the first minus the second."""
+        label = str(self.measure(measure))
         for name in (a, b):
             run_number(self.runs, name)
         for row in self.pairs:
@@ -142,7 +110,7 @@ class CollectionsComparison:
 
     def differences_of(self, a: str, b: str, measure: str | Measure | None = None) -> list[dict[str, Any]]:
         """The rows of two runs by one measure, collection by collection."""
-        label = self.measure(measure)
+        label = str(self.measure(measure))
         rows = [row for row in self.differences if row["measure"] == label and {row["a"], row["b"]} == {a, b}]
         return [row if row["a"] == a else _turned(row) for row in rows]
 
@@ -158,36 +126,33 @@ class CollectionsComparison:
 
     def table(self, measure: str | Measure | None = None) -> Table:
         """The leaderboard of one measure, the means of collections beside it where they are few."""
-        label = self.measure(measure)
-        ranked = self.settings["baseline"] is None
-        shown = self.collections if len(self.collections) <= NAMED_COLLECTIONS else []
-        means = {(row["run"], row["collection"]): row["mean"] for row in self.cells if row["measure"] == label}
-        lacking = any(row["lacks"] for row in self.systems)
-        header = [
-            "run",
-            f"{label} ({HEADERS[self.settings['mean']]}{', lower is better' * self._lower_is_better(label)})",
-            f"{self.settings['confidence']:.0%} interval",
-            *(["group"] if self._lettered(label) else []),
-            *(["rank", "first in"] if ranked else []),
-            "led",
-            *shown,
-            *(["lacks"] if lacking else []),
+        chosen = self.measure(measure)
+        label = str(chosen)
+        mean = f"{label} ({HEADERS[self.settings['mean']]}{', lower is better' * chosen.lower_is_better})"
+        interval = f"{self.settings['confidence']:.0%} interval"
+        means = self._means(label)
+        columns = [
+            Column("run"),
+            Column("mean", mean),
+            Column("ci_low", interval, lambda row: range_words(row["ci_low"], row["ci_high"], number)),
         ]
-        cells = [
-            [
-                row["run"],
-                number(row["mean"]),
-                range_words(row["ci_low"], row["ci_high"], number),
-                *([row["group"] or "-"] if self._lettered(label) else []),
-                *(_standing(row) if ranked else []),
-                f"{row['collections_led']:.3g} of {row['collections']}",
-                *(number(means.get((row["run"], collection))) for collection in shown),
-                *([some(row["lacks"], 3)] if lacking else []),
+        if self._lettered(label):
+            columns.append(Column("group", cell=lambda row: row["group"] or "-", left=True))
+        if self.settings["baseline"] is None:
+            columns += [Column("rank", cell=_place), Column("probability_best", "first in", _first_in)]
+        columns.append(Column("led", cell=lambda row: f"{row['collections_led']:.3g} of {row['collections']}"))
+        if len(self.collections) <= NAMED_COLLECTIONS:
+            columns += [
+                Column(name, name, lambda row, name=name: number(means.get((row["run"], name))))  # type: ignore[misc]
+                for name in self.collections
             ]
-            for row in self.leaderboard(label)
-        ]
-        words = {0} | ({3} if self._lettered(label) else set()) | ({len(header) - 1} if lacking else set())
-        return Table(header, cells, frozenset(words))
+        if any(row["lacks"] for row in self.systems):
+            columns.append(Column("lacks", cell=lambda row: some(row["lacks"], 3), left=True))
+        return build_table(self.leaderboard(chosen), columns)
+
+    def _means(self, label: str) -> dict[tuple[str, str], float]:
+        """By run and collection."""
+        return {(row["run"], row["collection"]): row["mean"] for row in self.cells if row["measure"] == label}
 
     def _lettered(self, label: str) -> bool:
         """Are there letters for groups, few enough to be read?"""
@@ -196,15 +161,13 @@ class CollectionsComparison:
 
     def pair_table(self, a: str, b: str, measure: str | Measure | None = None) -> Table:
         """Two runs collection by collection, then over all, over collections like these, and in a new one."""
-        label = self.measure(measure)
-        row = self.pair(a, b, label)
-        means = {(cell["run"], cell["collection"]): cell["mean"] for cell in self.cells if cell["measure"] == label}
+        label = str(self.measure(measure))
+        row, means = self.pair(a, b, label), self._means(label)
         lines = [
             [
                 part["collection"],
                 f"{part['topics']:,}",
-                number(means[a, part["collection"]]),
-                number(means[b, part["collection"]]),
+                *(number(means[run, part["collection"]]) for run in (a, b)),
                 signed(part["difference"]),
                 range_words(part["ci_low"], part["ci_high"], signed),
             ]
@@ -222,7 +185,7 @@ class CollectionsComparison:
         return Table(header, lines)
 
     def mean_words(self, count: int, topics: int) -> str:
-        """Which mean it is, of so many collections and topics."""
+        """Which mean it is, in words."""
         return MEAN_WORDS[self.settings["mean"]].format(count=count, topics=topics)
 
     def method(self) -> str:
@@ -253,12 +216,16 @@ class CollectionsComparison:
 
     def words(self, a: str | None = None, b: str | None = None, measure: str | Measure | None = None) -> str:
         """What is known of two runs (without names, of the first two of the leaderboard), in a paragraph."""
-        label = self.measure(measure)
+        label = str(self.measure(measure))
         first, second = self.leading_pair(label)
         return " ".join(sentences_of(self, self.pair(a or first, b or second, label)))
 
+    def notes(self) -> list[str]:
+        """What the numbers of the leaderboard are."""
+        return [self.method()]
+
     def __str__(self) -> str:
-        return "\n".join(f"{self.table(measure).text()}" for measure in self.measures)
+        return "\n".join(self.table(measure).text() for measure in self.measures)
 
     def __repr__(self) -> str:
         return f"{self}\n{self.method()}\n\n{self.words()}"
@@ -267,26 +234,26 @@ class CollectionsComparison:
         return shown(*map(self.table, self.measures), self.method(), self.words())
 
 
-def _standing(row: Mapping[str, Any]) -> list[str]:
-    if row["rank"] is None:
-        return ["-", "-"]
-    return [f"{row['rank']} ({row['rank_low']}-{row['rank_high']})", f"{row['probability_best']:.0%}"]
+def _place(row: Row) -> str:
+    return "-" if row["rank"] is None else f"{row['rank']} ({row['rank_low']}-{row['rank_high']})"
+
+
+def _first_in(row: Row) -> str:
+    return "-" if row["rank"] is None else f"{row['probability_best']:.0%}"
 
 
 OPPOSITE = {"a better": "b better", "b better": "a better"}
+SWAPPED = {"a": "b", "b": "a", "won": "lost", "lost": "won"}
+ENDS = {f"{kind}_low": f"{kind}_high" for kind in ("ci", "summary", "new")}
+NEGATED = {"difference": "difference", "summary": "summary"} | ENDS | {high: low for low, high in ENDS.items()}
 
 
-def _turned(row: Mapping[str, Any]) -> dict[str, Any]:
+def _turned(row: Row) -> dict[str, Any]:
     """The row of a pair with its sides exchanged."""
-    turned = dict(row) | {"a": row["b"], "b": row["a"]}
-    for low, high in (("ci_low", "ci_high"), ("summary_low", "summary_high"), ("new_low", "new_high")):
-        if row.get(low) is not None:
-            turned[low], turned[high] = 0.0 - row[high], 0.0 - row[low]
-    for name in ("difference", "summary"):
-        if row.get(name) is not None:
-            turned[name] = 0.0 - row[name]
+    turned = dict(row) | {name: row[other] for name, other in SWAPPED.items() if other in row}
+    turned |= {name: 0.0 - row[other] for name, other in NEGATED.items() if row.get(other) is not None}
     if row.get("new_a_better") is not None:
         turned["new_a_better"] = 1 - row["new_a_better"]
     if "verdict" in row:
-        turned |= {"won": row["lost"], "lost": row["won"], "verdict": OPPOSITE.get(row["verdict"], row["verdict"])}
+        turned["verdict"] = OPPOSITE.get(row["verdict"], row["verdict"])
     return turned

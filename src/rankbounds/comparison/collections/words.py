@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from rankbounds.comparison.wording import measure_words
+
 if TYPE_CHECKING:
     from rankbounds.comparison.collections.result import CollectionsComparison
 
@@ -23,7 +25,7 @@ def sentences_of(compared: CollectionsComparison, row: Mapping[str, Any]) -> lis
     """What the row of a pair says: these collections first, then collections like these."""
     settings = compared.settings
     a, b, count = row["a"], row["b"], row["collections"]
-    level = f"{settings['confidence']:.0%}"
+    level, lower = f"{settings['confidence']:.0%}", compared.measure(row["measure"]).lower_is_better
     if not count:
         return [f"{row['measure']}: {a} and {b} have no collection in common."]
     of_all = (
@@ -39,7 +41,7 @@ def sentences_of(compared: CollectionsComparison, row: Mapping[str, Any]) -> lis
         else f"{level} interval {range_words(row['ci_low'], row['ci_high'])} for other topics of the same collections"
     )
     sentences = [
-        f"{compared.measure_words(row['measure'])}: {a} less {b} is {row['difference']:+.4f} in the "
+        f"{measure_words(row['measure'], lower_is_better=lower)}: {a} minus {b} is {row['difference']:+.4f} in the "
         f"{compared.mean_words(count, row['topics'])}{of_all}, {interval}. "
         f"{a} is better in {row['won']} and worse in {row['lost']} of {count}."
     ]

@@ -9,71 +9,57 @@ order of systems reliable.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Ints
 from rankbounds.choices import check_share
-from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import Qrels
-from rankbounds.comparison.replicates import words as replicate_wording
+from rankbounds.comparison.replicates import words
+from rankbounds.comparison.replicates.noise import component_rows, flip_rows, floor_rows, plan_rows, reliability_row
 from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.run_notes import some
-from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
-from rankbounds.judging.judges.agreement import topics_of
 from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
-from rankbounds.judging.judges.label_sets import Scoring, scores_by_labels
+from rankbounds.judging.judges.label_sets import Scoring, scores_by_labels, topics_of
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.notebook import shown
+from rankbounds.results import CaptionedTables, Column, build_table, interval
 from rankbounds.stats.power import check_level
-from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite, p_values
-from rankbounds.stats.variance_components import NAMES, Anova, Design, topics_for_reliability
-from rankbounds.tables import Table, number, plain
+from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite
+from rankbounds.stats.variance_components import Anova, Design
+from rankbounds.tables import Table, number
 from rankbounds.threads import processors
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
+    from typing_extensions import Unpack
+
+    from rankbounds.evaluation.options import Options
 
 PATTERN = "#[^#]*$"
 """What marks a rerun in a name: ``bm25#1``, ``bm25#2``."""
 RELIABILITIES = (0.8, 0.9, 0.95)
-RERUNS = (1, 2, 3, 5, 10)
-MOST_TESTS = 20_000
-"""For more pairs of reruns, verdicts of systems drawn at random are looked at."""
-COMPONENT_FIELDS = (
-    "measure", "part", "variance", "ci_low", "ci_high", "share", "estimate", "mean_square", "degrees",
-)  # fmt: skip
-FLOOR_FIELDS = ("measure", "kind", "floor", "sd", "degrees", "observed_pairs", "observed_largest", "observed_beyond")
-FLIP_FIELDS = (
-    "measure", "pairs_of_systems", "outcomes", "verdict_flips", "winner_flips", "reversals", "rerun_pairs",
-    "rerun_alarms",
-)  # fmt: skip
-RELIABILITY_FIELDS = (
-    "measure", "topics", "labels", "reruns", "reliability", "reliability_low", "reliability_high", "dependability",
-    "dependability_low", "dependability_high",
-)  # fmt: skip
-PLAN_FIELDS = ("measure", "reliability", "labels", "reruns", "topics", "topics_low", "topics_high")
-PAIR_FIELDS = (
-    "measure",
-    "a",
-    "b",
-    "outcomes",
-    "a_better",
-    "b_better",
-    "no_difference",
-    "verdict_flips",
-    "winner_flips",
+PARTS = ("components", "floors", "flips", "pairs", "reliability", "plan")
+
+
+def _six_digits(value: float | None) -> str:
+    return number(value, 6)
+
+
+COMPONENT_COLUMNS = (
+    Column("measure"),
+    Column("part"),
+    Column("variance", cell=lambda row: _six_digits(row["variance"])),
+    interval("ci_low", "ci_high", "interval", _six_digits),
+    Column("share", cell=lambda row: "-" if row["share"] is None else f"{row['share']:.1%}"),
+    Column("degrees", "degrees of freedom"),
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Replicates:
+class Replicates(CaptionedTables):
     """What reruns and labels made again say of the noise in scores. It prints as words and tables.
 
     Attributes
@@ -105,7 +91,6 @@ class Replicates:
     pairs: list[dict[str, Any]]
     reliability: list[dict[str, Any]]
     plan: list[dict[str, Any]]
-    settings: dict[str, Any]
 
     @property
     def measures(self) -> list[str]:
@@ -116,69 +101,27 @@ class Replicates:
         """Those of ``components``."""
         return self.components
 
-    def to_polars(self) -> polars.DataFrame:
-        """The components as a polars data frame."""
-        import polars
-
-        return polars.DataFrame(self.components, infer_schema_length=None)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The components as a pandas data frame."""
-        import pandas
-
-        return pandas.DataFrame(self.components, columns=list(COMPONENT_FIELDS))
-
     def words(self) -> str:
-        """What the numbers say, a paragraph for each measure.
-
-        Returns
-        -------
-        str
-            Sentences on lines of their own, an empty line between paragraphs.
-
-        """
+        """What the numbers say, a paragraph per measure with an empty line between; each sentence on its own line."""
         paragraphs = []
         for measure in self.measures:
-            of_measure = {
-                name: [row for row in getattr(self, name) if row["measure"] == measure]
-                for name in ("components", "floors", "flips", "reliability", "plan")
-            }
-            paragraphs.append("\n".join(replicate_wording.sentences(measure, of_measure, self.settings)))
+            rows = {name: [row for row in getattr(self, name) if row["measure"] == measure] for name in PARTS}
+            paragraphs.append("\n".join(words.sentences(measure, rows, self.settings)))
         return "\n\n".join(paragraphs) + "\n"
 
     def parts(self) -> list[tuple[str, Table]]:
         """The tables, each with the sentence that introduces it."""
         confidence = f"{self.settings['confidence']:.0%}"
-        found = [
-            (
-                f"Variance of a single score, by what causes it ({confidence} intervals by chi-square draws, which "
-                "take effects to be normally distributed):",
-                Table(
-                    ["measure", "part", "variance", "interval", "share", "degrees of freedom"],
-                    [
-                        [
-                            row["measure"],
-                            row["part"],
-                            number(row["variance"], 6),
-                            f"[{number(row['ci_low'], 6)}, {number(row['ci_high'], 6)}]",
-                            "-" if row["share"] is None else f"{row['share']:.1%}",
-                            str(row["degrees"]),
-                        ]
-                        for row in self.components
-                    ],
-                    frozenset({0, 1}),
-                ),
-            ),
-        ]
-        if self.plan:
-            found.append(
-                (
-                    "Topics needed for a reliable order of the systems, by the number of runs of each (- where no "
-                    f"number is enough; {confidence} intervals):",
-                    self.plan_table(),
-                )
-            )
-        return found
+        causes = (
+            f"Variance of a single score, by what causes it ({confidence} intervals by chi-square draws, which take "
+            "effects to be normally distributed):"
+        )
+        needed = (
+            "Topics needed for a reliable order of the systems, by the number of runs of each (- where no number is "
+            f"enough; {confidence} intervals):"
+        )
+        found = [(causes, build_table(self.components, COMPONENT_COLUMNS))]
+        return [*found, (needed, self.plan_table())] if self.plan else found
 
     def plan_table(self) -> Table:
         """Topics needed: a row for each wanted reliability (and number of labellings), a column for each of reruns."""
@@ -196,12 +139,6 @@ class Replicates:
         columns = [f"{number} run{'s' * (number > 1)}" for number in reruns]
         return Table(["measure", "reliability", *(["labellings"] if several else []), *columns], rows)
 
-    def __repr__(self) -> str:
-        return "\n".join([self.words(), *(f"{caption}\n{table.text()}" for caption, table in self.parts())])
-
-    def _repr_html_(self) -> str:
-        return shown(self.words(), *(part for captioned in self.parts() for part in captioned))
-
 
 def _count(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
@@ -218,10 +155,7 @@ def replicates(
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    formats: Formats | None = None,
-    columns: Mapping[str, str] | None = None,
-    lenient: bool = False,
-    **assumptions: Any,
+    **options: Unpack[Options],
 ) -> Replicates:
     """What reruns of systems, or labels made again, say of the noise in scores.
 
@@ -242,10 +176,8 @@ def replicates(
         The level of verdicts, and that of intervals and of the A/A floor.
     resamples, seed : int
         For tests and intervals that resample, and where the random numbers start.
-    formats, columns, lenient
-        How files and tables are read, as for ``evaluate``.
-    **assumptions
-        What ``evaluate`` is told of ties, unjudged documents and gains: ``ties=``, ``unjudged=``, ``gain=``, ...
+    **options
+        Assumptions and reading options of ``evaluate``: ``ties=``, ``unjudged=``, ``gain=``, ``columns=``, ...
 
     Returns
     -------
@@ -279,11 +211,13 @@ def replicates(
     for level in wanted:
         check_share("A reliability", level)
     resampling = Resampling(resamples, seed)
-    assumed = Assumptions(**{"bounds": "none"} | assumptions)
+    assumptions, reading = chosen_options(options, bounds="none", threads=processors())
     chosen = parse_measures(measures)
-    assumed.check(chosen)
-    marks = _compiled(pattern)
-    reading = Reading(formats, None, columns, lenient, processors(), assumed.gain)
+    assumptions.check(chosen)
+    try:
+        marks = re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f'"{pattern}" is not a regular expression: {error}.') from None
     labellings = _labellings(reading.label_sets(qrels), marks)
     given = reading.runs(runs)
     systems, system = grouped([run.name for run in given], marks)
@@ -292,7 +226,7 @@ def replicates(
             f"No run is a rerun of another ({some([run.name for run in given])}), and there is one set of judgments. "
             f'Name reruns name#1, name#2, or say what marks them (--replicates REGEX; now "{pattern}").'
         )
-    scorings = [Scoring(labels, chosen, assumed) for labels in labellings.values()]
+    scorings = [Scoring(labels, chosen, assumptions) for labels in labellings.values()]
     scores = np.transpose(scores_by_labels(scorings, given)[0], (1, 3, 0, 2))  # measure, topic, labelling, run
     settings: dict[str, Any] = {
         "topics": scores.shape[1],
@@ -306,34 +240,28 @@ def replicates(
         "resamples": resamples,
         "seed": seed,
     }
-    parts: dict[str, list[dict[str, Any]]] = {
-        name: [] for name in ("components", "floors", "flips", "pairs", "reliability", "plan")
-    }
+    parts: dict[str, list[dict[str, Any]]] = {name: [] for name in PARTS}
     for values, measure in zip(scores, chosen, strict=True):
         check_finite(values, "an analysis of variance", measure)
         anova = Anova(values, system)
         drawn = anova.drawn_variances(resampling)
-        label = {"measure": str(measure)}
-        parts["components"] += [label | row for row in _component_rows(anova, drawn, confidence)]
-        parts["floors"] += [label | row for row in _floor_rows(values, system, measure, confidence)]
-        flips, pairs = _flip_rows(values, systems, system, measure, alpha, resampling)
-        parts["flips"] += [label | row for row in flips]
-        parts["pairs"] += [label | row for row in pairs]
+        flips, pairs = flip_rows(values, systems, system, measure, alpha, resampling)
+        found = {
+            "components": component_rows(anova, drawn, confidence),
+            "floors": floor_rows(values, system, measure, confidence),
+            "flips": [flips],
+            "pairs": pairs,
+        }
         if len(systems) > 1:
             at_hand = Design(settings["topics"], len(labellings), max(1, round(anova.reruns)))
-            parts["reliability"].append(label | _reliability_row(anova, drawn, at_hand, confidence))
-            parts["plan"] += [label | row for row in _plan_rows(anova, drawn, wanted, confidence)]
+            found["reliability"] = [reliability_row(anova, drawn, at_hand, confidence)]
+            found["plan"] = plan_rows(anova, drawn, wanted, confidence)
+        for name, rows in found.items():
+            parts[name] += [{"measure": str(measure)} | row for row in rows]
     return Replicates(**parts, settings=settings)
 
 
 # ---- what belongs together ----
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f'"{pattern}" is not a regular expression: {error}.') from None
 
 
 def system_name(name: str, marks: re.Pattern[str]) -> str:
@@ -372,220 +300,3 @@ def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qre
             f"{len(left_out)} topics are left out, since not all sets of judgments have them ({some(left_out)}).",
         )
     return {name: labels.filter(shared) for name, labels in sets.items()}
-
-
-# ---- rows ----
-
-
-def _ends(drawn: Floats, confidence: float) -> list[Any]:
-    """Low and high of what was drawn; None where it is infinite or not known."""
-    known = drawn[~np.isnan(drawn)]
-    if not known.size:
-        return [None, None]
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    ends = np.quantile(known, tails, method="inverted_cdf")  # (between a number and infinity there is nothing)
-    return [None if np.isinf(end) else float(end) for end in ends]
-
-
-def _component_rows(anova: Anova, drawn: Mapping[str, Floats], confidence: float) -> list[dict[str, Any]]:
-    variances = anova.variances
-    total = sum(variances.values())
-    rows = []
-    for place, effect in enumerate(anova.effects):
-        low, high = _ends(drawn[effect], confidence)
-        rows.append(
-            {
-                "part": NAMES[effect],
-                "variance": variances[effect],
-                "ci_low": low,
-                "ci_high": high,
-                "share": variances[effect] / total if total else None,
-                "estimate": float(anova.estimates[place]),
-                "mean_square": float(anova.mean_squares[place]),
-                "degrees": int(anova.degrees[place]),
-            }
-        )
-    return rows
-
-
-def _floor_rows(scores: Floats, system: Ints, measure: Measure, confidence: float) -> list[dict[str, Any]]:
-    """How far apart means lie that differ by a rerun, or by labels made again."""
-    farthest = limits_of_differences(measure, scores)[1]
-    means = scores.mean(axis=0)  # labelling, run
-    labels, runs = means.shape
-    first, second = np.triu_indices(runs, 1)
-    same = system[first] == system[second]
-    rows = []
-    if same.any():
-        of_system = np.stack([means[:, system == number].mean(axis=1) for number in range(system.max() + 1)], axis=1)
-        degrees = int((np.bincount(system) - 1).sum())
-        variance = float(((means - of_system[:, system]) ** 2).sum() / (labels * degrees))
-        apart = np.abs(means[:, first[same]] - means[:, second[same]]).ravel()
-        rows.append(_floor_row("rerun", 2 * variance, degrees, apart, confidence, farthest))
-    if labels > 1:
-        one, other = np.triu_indices(labels, 1)
-        apart = means[one] - means[other]
-        variance = float(means.var(axis=0, ddof=1).mean())
-        rows.append(_floor_row("labels", 2 * variance, labels - 1, apart, confidence, farthest))
-        if runs > 1:
-            left = means - means.mean(axis=0) - means.mean(axis=1, keepdims=True) + means.mean()
-            degrees = (labels - 1) * (runs - 1)
-            moved = apart[:, first] - apart[:, second]
-            variance = float((left**2).sum() / degrees)
-            rows.append(_floor_row("labels, difference", 4 * variance, degrees, moved, confidence, 2 * farthest))
-    return rows
-
-
-def _floor_row(
-    kind: str, variance: float, degrees: int, observed: Floats, confidence: float, farthest: float
-) -> dict[str, Any]:
-    from scipy import stats
-
-    sizes = np.abs(observed).ravel()
-    floor = min(float(stats.t.ppf((1 + confidence) / 2, degrees) * np.sqrt(variance)), farthest)
-    return {
-        "kind": kind,
-        "floor": floor,
-        "sd": float(np.sqrt(variance)),
-        "degrees": degrees,
-        "observed_pairs": int(sizes.size),
-        "observed_largest": float(sizes.max()),
-        "observed_beyond": int(np.count_nonzero(sizes > floor)),
-    }
-
-
-def _flip_rows(
-    scores: Floats, systems: Sequence[str], system: Ints, measure: Measure, alpha: float, resampling: Resampling
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """How often repeated experiments disagree: over all, and for each pair of systems."""
-    by_run = np.transpose(scores, (2, 1, 0))  # run, labelling, topic
-    members = [np.flatnonzero(system == number) for number in range(len(systems))]
-    labels = by_run.shape[1]
-    alarms, rerun_pairs = _alarms(by_run, members, measure, alpha, resampling)
-    pairs: list[dict[str, Any]] = []
-    totals = np.zeros(4)
-    tested = _pairs_to_test(members, labels, resampling)
-    leads, significant = _outcomes(by_run, [(members[a], members[b]) for a, b in tested], measure, alpha, resampling)
-    for (a, b), lead, is_shown in zip(tested, leads, significant, strict=True):
-        shape = lead.shape
-        verdict = np.where(is_shown, lead, 0.0)
-        repeated = _repeated(np.ones(shape))
-        if not repeated:
-            continue
-        agreeing = sum(_repeated((verdict == value).astype(np.float64)) for value in (-1, 0, 1))
-        leading = sum(_repeated((lead == value).astype(np.float64)) for value in (-1, 0, 1))
-        opposed = 2 * _repeated((verdict == 1).astype(np.float64), (verdict == -1).astype(np.float64))
-        totals += (repeated, repeated - agreeing, repeated - leading, opposed)
-        pairs.append(
-            {
-                "a": systems[a],
-                "b": systems[b],
-                "outcomes": int(np.prod(shape)),
-                "a_better": float(np.mean(verdict > 0)),
-                "b_better": float(np.mean(verdict < 0)),
-                "no_difference": float(np.mean(verdict == 0)),
-                "verdict_flips": 1 - agreeing / repeated,
-                "winner_flips": 1 - leading / repeated,
-            }
-        )
-    shares = totals[1:] / totals[0] if totals[0] else np.full(3, np.nan)
-    row = {
-        "pairs_of_systems": len(pairs),
-        "outcomes": sum(pair["outcomes"] for pair in pairs),
-        **{
-            name: plain(value)
-            for name, value in zip(("verdict_flips", "winner_flips", "reversals"), shares, strict=True)
-        },
-        "rerun_pairs": rerun_pairs,
-        "rerun_alarms": alarms,
-    }
-    return [row], pairs
-
-
-def _pairs_to_test(members: Sequence[Ints], labels: int, resampling: Resampling) -> list[tuple[int, int]]:
-    """Pairs of systems, all, or so many drawn at random that the tests do not take long."""
-    every = [(a, b) for a in range(len(members)) for b in range(a + 1, len(members))]
-    tests = np.array([len(members[a]) * len(members[b]) * labels for a, b in every], dtype=np.int64)
-    if tests.sum() <= MOST_TESTS:
-        return every
-    order = resampling.generator().permutation(len(every))
-    kept = order[: max(1, int(np.searchsorted(np.cumsum(tests[order]), MOST_TESTS, side="right")))]
-    return [every[place] for place in np.sort(kept).tolist()]
-
-
-def _repeated(one: Floats, other: Floats | None = None) -> float:
-    """Over all two outcomes that differ in every rerun (and in the labels), the sum of one's number times other's."""
-    rest = one if other is None else other
-    for axis, size in enumerate(one.shape):
-        if size > 1:
-            rest = rest.sum(axis=axis, keepdims=True) - rest
-    return float((one * rest).sum()) if max(one.shape) > 1 else 0.0
-
-
-def _outcomes(
-    by_run: Floats, sides: Sequence[tuple[Ints, Ints]], measure: Measure, alpha: float, resampling: Resampling
-) -> tuple[list[Floats], list[Flags]]:
-    """For each two groups of runs: who leads, and whether significantly, by run, other run and labelling."""
-    topics = by_run.shape[2]
-    shapes = [(len(first), len(second), by_run.shape[1]) for first, second in sides]
-    if not shapes:
-        return [], []
-    one, other = (
-        np.concatenate(
-            [
-                np.broadcast_to(by_run[runs][:, None] if end == 0 else by_run[runs][None], (*shape, topics)).reshape(
-                    -1, topics
-                )
-                for runs, shape in zip((side[end] for side in sides), shapes, strict=True)
-            ]
-        )
-        for end in (0, 1)
-    )
-    lead = np.sign(merit(mean_difference(one, other), measure))
-    shown = (p_values(differences(one, other), resampling=resampling, measure=measure) < alpha) & (lead != 0)
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
-    return (
-        [part.reshape(shape) for part, shape in zip(np.split(lead, ends), shapes, strict=True)],
-        [part.reshape(shape) for part, shape in zip(np.split(shown, ends), shapes, strict=True)],
-    )
-
-
-def _alarms(
-    by_run: Floats, members: Sequence[Ints], measure: Measure, alpha: float, resampling: Resampling
-) -> tuple[int, int]:
-    """How many pairs of runs of one system a test calls different, and of how many."""
-    pairs = [runs[list(pair)] for runs in members for pair in combinations(range(len(runs)), 2)][:MOST_TESTS]
-    _, shown = _outcomes(by_run, [(pair[:1], pair[1:]) for pair in pairs], measure, alpha, resampling)
-    return int(sum(np.count_nonzero(flags) for flags in shown)), sum(flags.size for flags in shown)
-
-
-def _reliability_row(anova: Anova, drawn: Mapping[str, Floats], design: Design, confidence: float) -> dict[str, Any]:
-    row: dict[str, Any] = {"topics": design.topics, "labels": design.labels, "reruns": design.reruns}
-    for name, absolute in (("reliability", False), ("dependability", True)):
-        row[name] = plain(design.reliability(anova.variances, absolute=absolute))
-        row[f"{name}_low"], row[f"{name}_high"] = _ends(design.reliability(drawn, absolute=absolute), confidence)
-    return row
-
-
-def _plan_rows(
-    anova: Anova, drawn: Mapping[str, Floats], wanted: Sequence[float], confidence: float
-) -> list[dict[str, Any]]:
-    has_reruns = any("r" in effect for effect in anova.effects)
-    labellings = (1, 2, 3) if anova.sizes["j"] > 1 else (1,)
-    rows = []
-    for level in wanted:
-        for labels in labellings:
-            for reruns in RERUNS if has_reruns else (1,):
-                topics = float(topics_for_reliability(level, anova.variances, labels, reruns))
-                low, high = _ends(topics_for_reliability(level, drawn, labels, reruns), confidence)
-                rows.append(
-                    {
-                        "reliability": level,
-                        "labels": labels,
-                        "reruns": reruns,
-                        "topics": None if np.isinf(topics) else int(topics),
-                        "topics_low": None if low is None else int(low),
-                        "topics_high": None if high is None else int(high),
-                    }
-                )
-    return rows

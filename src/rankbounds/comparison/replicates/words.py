@@ -10,11 +10,11 @@ Row = Mapping[str, Any]
 
 def sentences(measure: str, rows: Mapping[str, Sequence[Row]], settings: Row) -> list[str]:
     """The paragraph of one measure, from its rows by the names that ``Replicates`` has for them."""
-    told = [_what(measure, settings), _spread(rows["components"])]
-    told += [_floor(row, settings) for row in rows["floors"]]
-    told += [sentence for row in rows["flips"] for sentence in _flips(row, settings)]
-    told += [_reliable(row, rows["plan"], settings) for row in rows["reliability"]]
-    return told
+    found = [_what(measure, settings), _spread(rows["components"])]
+    found += [_floor(row, settings) for row in rows["floors"]]
+    found += [sentence for row in rows["flips"] for sentence in _flips(row, settings)]
+    found += [_reliable(row, rows["plan"], settings) for row in rows["reliability"]]
+    return found
 
 
 def _what(measure: str, settings: Row) -> str:
@@ -31,10 +31,10 @@ def _spread(components: Sequence[Row]) -> str:
     if not shares:
         return "Where does the spread of scores come from? There is none: all scores are the same."
     shares.sort(key=lambda part: -part[1])
-    told = ", ".join(f"{part} {share:.0%}" if share >= 0.005 else f"{part} below 1%" for part, share in shares)
+    found = ", ".join(f"{part} {share:.0%}" if share >= 0.005 else f"{part} below 1%" for part, share in shares)
     nothing = [row["part"] for row in components if row["share"] == 0]
     rest = f"; nothing shown for {', '.join(nothing)}" if nothing else ""
-    return f"Where does the spread of single scores come from? {told}{rest}."
+    return f"Where does the spread of single scores come from? {found}{rest}."
 
 
 def _floor(row: Row, settings: Row) -> str:
@@ -55,9 +55,9 @@ def _floor(row: Row, settings: Row) -> str:
 
 
 def _flips(row: Row, settings: Row) -> list[str]:
-    told = []
+    found = []
     if row["verdict_flips"] is not None:
-        told.append(
+        found.append(
             f"Do verdicts flip? Made again, a comparison of two systems gets another verdict (better, worse, no "
             f"difference shown) in {row['verdict_flips']:.0%} of cases, another leader in {row['winner_flips']:.0%}, "
             f"and in {row['reversals']:.0%} the opposite verdict (randomisation test of two runs, level "
@@ -65,12 +65,12 @@ def _flips(row: Row, settings: Row) -> list[str]:
             f"{_several(row['outcomes'], 'outcome')})."
         )
     if row["rerun_pairs"]:
-        told.append(
+        found.append(
             f"Two runs of one system are called different in {row['rerun_alarms']:,} of "
             f"{_several(row['rerun_pairs'], 'case')}; by chance alone it would be about "
             f"{settings['alpha'] * row['rerun_pairs']:.1f}."
         )
-    return told
+    return found
 
 
 def _reliable(row: Row, plan: Sequence[Row], settings: Row) -> str:
@@ -83,7 +83,7 @@ def _reliable(row: Row, plan: Sequence[Row], settings: Row) -> str:
         )
     reruns = f" and {row['reruns']} run{'s' * (row['reruns'] > 1)} of each system" if row["reruns"] > 1 else ""
     labels = f" and {row['labels']} labellings" if row["labels"] > 1 else ""
-    told = (
+    found = (
         f"How reliable is the order of the systems? With {row['topics']} topics{reruns}{labels}, "
         f"{row['reliability']:.2f}{between} of the variance of their means is their own."
     )
@@ -97,10 +97,10 @@ def _reliable(row: Row, plan: Sequence[Row], settings: Row) -> str:
     ]
     never = [str(other["reruns"]) for other in shown if other["topics"] is None]
     if counts:
-        told += f" For {highest:g}, {' or '.join(counts)} would do."
+        found += f" For {highest:g}, {' or '.join(counts)} would do."
     if never:
-        told += f" With {' or '.join(never)} no number of topics reaches {highest:g}."
-    return told
+        found += f" With {' or '.join(never)} no number of topics reaches {highest:g}."
+    return found
 
 
 def _several(count: int, noun: str) -> str:

@@ -13,14 +13,13 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.judging.audits.labelled_pool import LabelledPool
+from rankbounds.stats.logistic import expit, fit_logistic
 
 FOLDS = 10
 CONSTANT_SD, LABEL_SD = 3.0, 3.0
 """How far coefficients are expected to lie from 0 (for labels: from what holds for all), in logits."""
 OTHER_SDS = (0.03, 0.3, 1.0)
 """As much for topics and for how high runs have a document: whichever the judgments make most plausible."""
-STEPS, CLOSE = 30, 1e-6
-"""Of Newton's method: how many at most, and how short the last one."""
 
 
 def crossfitted(pool: LabelledPool, rows: Ints, reached: Floats) -> Floats:
@@ -36,7 +35,7 @@ def crossfitted(pool: LabelledPool, rows: Ints, reached: Floats) -> Floats:
         for number in range(FOLDS):
             others, mine = fold[rows] != number, np.flatnonzero(fold == number)
             fit = features.fit(rows[others], outcome[others], other_sd)
-            chance[level, mine] = _logistic(features.logits(mine, fit.coefficient))
+            chance[level, mine] = expit(features.logits(mine, fit.coefficient))
     return chance
 
 
@@ -57,7 +56,7 @@ def simulated(pool: LabelledPool, rows: Ints, reached: Floats, draws: int, rng: 
         middle = features.logits(everything, fit.coefficient)
         # A logit that is unsure stands for a probability nearer to one half; moved back, the draws have the right mean.
         shift = 0.5 * fit.variance(features.design(everything)) * np.tanh(middle / 2)
-        still &= place < _logistic(features.logits(everything, fit.drawn(normal)) + shift)
+        still &= place < expit(features.logits(everything, fit.drawn(normal)) + shift)
         height += still
     height[:, rows] = reached.sum(axis=0).astype(np.int64)
     return height
@@ -99,15 +98,7 @@ class Features:
     def _fit(self, matrix: Floats, outcome: Floats, other_sd: float) -> Fit:
         sds = (CONSTANT_SD, *[LABEL_SD] * self.labels, *[other_sd] * (1 + self.topics))
         penalty = 1 / np.square(sds)
-        coefficient = np.zeros(matrix.shape[1])
-        for _ in range(STEPS):
-            chance = _logistic(matrix @ coefficient)
-            slope = matrix.T @ (outcome - chance) - penalty * coefficient
-            curvature = (matrix * (chance * (1 - chance))[:, None]).T @ matrix + np.diag(penalty)
-            step = np.linalg.solve(curvature, slope)
-            coefficient = coefficient + step / max(1.0, np.abs(step).max() / 2)
-            if np.abs(step).max() < CLOSE:
-                break
+        coefficient, curvature = fit_logistic(matrix, outcome, penalty)
         root = np.linalg.cholesky(curvature)
         logit = matrix @ coefficient
         likelihood = outcome @ logit - np.logaddexp(0.0, logit).sum()
@@ -140,7 +131,3 @@ class Fit:
     def variance(self, matrix: Floats) -> Floats:
         """Of the logit of each row of a design."""
         return np.square(np.linalg.solve(self.root, matrix.T)).sum(axis=0)
-
-
-def _logistic(logit: Floats) -> Floats:
-    return 1 / (1 + np.exp(-logit))

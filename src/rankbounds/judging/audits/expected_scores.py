@@ -15,7 +15,7 @@ the score gains when the document surely reaches the level instead of surely not
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -109,13 +109,21 @@ def _cells(rankings: Rankings, measure: Measure) -> Ints:
 def _weighted_sums(measure: RankWeighted, pool: LabelledPool, height: Floats, chance: Floats) -> Iterator[Scored]:
     worth = _padded(height @ chance)
     for lists in pool.rankings:
-        value, weight = np.zeros(pool.number_of_topics), np.zeros(len(pool) + 2)
-        for rankings in lists:
-            cells = _cells(rankings, measure)
-            weights = measure.weights(cells.shape[-1])
-            value[rankings.topic] = worth[cells] @ weights
-            weight[cells] = weights
-        yield value, height[:, None] * weight[:-2]
+        value, weight = _sums_and_weights(measure, pool, lists, worth)
+        yield value, height[:, None] * weight
+
+
+def _sums_and_weights(
+    measure: RankWeighted | nDCG, pool: LabelledPool, lists: Sequence[Rankings], worth: Floats
+) -> tuple[Floats, Floats]:
+    """The weighted sum of each topic, and the weight of each document of the pool."""
+    total, weight = np.zeros(pool.number_of_topics), np.zeros(len(pool) + 2)
+    for rankings in lists:
+        cells = _cells(rankings, measure)
+        weights = measure.weights(cells.shape[-1])
+        total[rankings.topic] = worth[cells] @ weights
+        weight[cells] = weights
+    return total, weight[:-2]
 
 
 def _normalised_gains(measure: nDCG, pool: LabelledPool, height: Floats, chance: Floats) -> Iterator[Scored]:
@@ -129,14 +137,9 @@ def _normalised_gains(measure: nDCG, pool: LabelledPool, height: Floats, chance:
     inverse = np.divide(1.0, ideal, out=np.zeros(ideal.size), where=ideal > 0)
     gain = _padded(height @ chance)
     for lists in pool.rankings:
-        total, weight = np.zeros(pool.number_of_topics), np.zeros(len(pool) + 2)
-        for rankings in lists:
-            cells = _cells(rankings, measure)
-            weights = measure.weights(cells.shape[-1])
-            total[rankings.topic] = gain[cells] @ weights
-            weight[cells] = weights
+        total, weight = _sums_and_weights(measure, pool, lists, gain)
         value = total * inverse
-        slope = height[:, None] * (weight[:-2] * inverse[pool.topic]) - ideal_slope * (value * inverse)[pool.topic]
+        slope = height[:, None] * (weight * inverse[pool.topic]) - ideal_slope * (value * inverse)[pool.topic]
         yield value, slope
 
 

@@ -5,7 +5,7 @@ A document without a label counts as non-relevant, as an unjudged one does elsew
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,18 +13,19 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.columns.native import worth_starting
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.subsets import subset
+from rankbounds.evaluation.options import OrderOptions, chosen_options
+from rankbounds.judging.candidates import compared_runs
+from rankbounds.judging.pools import subset
 from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import NOT_POOLED, Rankings
-from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 
 MOST_GROUPS = 12
-"""Up to so many different labels stand each for itself; more are put into groups of like size."""
+"""Up to this number of different labels each stands for itself; more are put into groups of like size."""
 LEAST_PROBABLE, RISE = 0.15, 0.5
 """Before anybody judged: documents of the lowest label are relevant with the first probability, and those of the
 highest with the sum. Models call too much relevant rather than too little, so that the high labels are the unsure ones;
@@ -43,31 +44,21 @@ class LabelledPool:
     rankings: tuple[tuple[Rankings, ...], ...]
     """The lists of each run."""
     assumptions: Assumptions
+    reading: Reading
 
     @classmethod
-    def of(cls, labels: Any, runs: Any, assumptions: Assumptions, *, lenient: bool = False) -> LabelledPool:
+    def of(cls, labels: Any, runs: Any, options: OrderOptions) -> LabelledPool:
         """From anything that ``evaluate`` takes."""
-        if assumptions.ties not in ORDERS:
-            raise UsageError(
-                f'Labels are audited in one order of tied documents: {", ".join(ORDERS)}, not "{assumptions.ties}".'
-            )
-        read = judgments_from(labels, lenient, rule=assumptions.gain)
+        assumptions, reading = chosen_options(
+            options, OrderOptions, one_order="Labels are audited in", threads=worth_starting()
+        )
+        read = reading.judgments(labels)
         labelled = read.grade != POOLED_NOT_JUDGED
         kept = read if labelled.all() else subset(read, labelled)
-        systems = all_runs(runs, lenient=lenient)
-        facts = TopicFacts(kept, assumptions.gain)
-        lists = (
-            join(
-                run,
-                facts,
-                order=assumptions.order,
-                precision=assumptions.score_precision,
-                tie_key=assumptions.ties_key,
-                keep_judgments=True,
-            ).batches
-            for run in systems
-        )
-        return cls(kept, tuple(run.name for run in systems), tuple(map(tuple, lists)), assumptions)
+        facts, systems = TopicFacts(kept, assumptions.gain), reading.runs(runs)
+        order, precision = assumptions.order, assumptions.score_precision
+        lists = (join(run, facts, order=order, precision=precision, keep_judgments=True).batches for run in systems)
+        return cls(kept, tuple(run.name for run in systems), tuple(map(tuple, lists)), assumptions, reading)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -87,13 +78,13 @@ class LabelledPool:
         """Over how many topics means are taken."""
         return len(self.labels.query_ids)
 
-    def restricted(self, names: Sequence[str]) -> LabelledPool:
-        """The same documents in these runs alone."""
-        for name in names:
-            if name not in self.names:
-                raise UsageError(f'There is no run "{name}" to compare.{did_you_mean(name, list(self.names))}')
-        lists = tuple(self.rankings[self.names.index(name)] for name in names)
-        return replace(self, names=tuple(names), rankings=lists)
+    def about(self, compare: tuple[str, str] | str | None) -> LabelledPool:
+        """The same documents in those runs alone that are compared; in all where nothing is."""
+        if compare is None:
+            return self
+        chosen = compared_runs(self.names, compare)
+        names, lists = zip(*((self.names[run], self.rankings[run]) for run in chosen), strict=True)
+        return replace(self, names=names, rankings=lists)
 
     @cached_property
     def group(self) -> Ints:

@@ -8,25 +8,28 @@ labels are is a prior; a pilot sample tells it.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.audits.audit import CalibratedPool, student_quantile
+from rankbounds.judging.audits.estimates import CalibratedPool, student_quantile
 from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores
+from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.sample_estimates import JudgedSample
-from rankbounds.judging.sample import asked, inclusion_probabilities, prior_steps, runs_of_question, sizes_of_question
+from rankbounds.judging.sample import asked, inclusion_probabilities, prior_steps, sizes_of_question
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.notebook import shown
-from rankbounds.tables import Table, number, render_rows
+from rankbounds.results import Column, Result, count
 
-FIELDS = ("question", "measure", "half_width", "judgments", "pool", "basis")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from rankbounds.evaluation.options import OrderOptions
+
 PRIOR, PILOT = "prior", "pilot"
 MANY = 1e6
 """Degrees of freedom of a normal distribution."""
@@ -50,19 +53,16 @@ class PlannedMeasure:
 
     def judgments(self, half_width: float, confidence: float) -> int:
         """The fewest judgments for which it is no more than this."""
-        low, high = 1, self.spread.size
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._reached(middle, half_width, confidence) else (middle + 1, high)
-        return low
 
-    def _reached(self, judgments: int, half_width: float, confidence: float) -> bool:
-        with np.errstate(divide="ignore"):  # documents that would not be drawn at all: the width is infinite
-            return self.half_width(judgments, confidence) <= half_width
+        def reached(judgments: int) -> bool:
+            with np.errstate(divide="ignore"):  # documents that would not be drawn at all: the width is infinite
+                return self.half_width(judgments, confidence) <= half_width
+
+        return 1 + bisect_left(range(1, self.spread.size), True, key=reached)
 
 
-@dataclass(frozen=True, eq=False)
-class AuditPlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditPlan(Result):
     """How many judgments are needed for intervals of a wanted half-width."""
 
     planned: list[PlannedMeasure]
@@ -71,40 +71,27 @@ class AuditPlan:
     pool: int
     basis: str
     pilot: int
+    columns = (
+        *map(Column, ("question", "measure")),
+        Column("half_width", "half-width"),
+        count("judgments"),
+        count("pool", "of labelled"),
+        Column("basis", None),
+    )
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each measure: ``question, measure, half_width, judgments, pool, basis``."""
+        """A dict per measure: ``question, measure, half_width, judgments, pool, basis``."""
         return [
-            dict(
-                zip(
-                    FIELDS,
-                    (
-                        one.question,
-                        str(one.measure),
-                        self.half_width,
-                        one.judgments(self.half_width, self.confidence),
-                        self.pool,
-                        self.basis,
-                    ),
-                    strict=True,
-                )
-            )
+            {
+                "question": one.question,
+                "measure": str(one.measure),
+                "half_width": self.half_width,
+                "judgments": one.judgments(self.half_width, self.confidence),
+                "pool": self.pool,
+                "basis": self.basis,
+            }
             for one in self.planned
         ]
-
-    def table(self) -> Table:
-        """The table for people."""
-        rows = [
-            [row["question"], row["measure"], number(row["half_width"]), f"{row['judgments']:,}", f"{row['pool']:,}"]
-            for row in self.rows()
-        ]
-        return Table(["question", "measure", "half-width", "judgments", "of labelled"], rows, frozenset({0, 1}))
-
-    def render(self, kind: str, *, raw: bool = False) -> str:
-        """In any text format of the command line."""
-        if kind in ("json", "jsonl", "csv", "tsv"):
-            return render_rows(self.rows(), kind, FIELDS, raw=raw)
-        return self.table().render(kind)
 
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
@@ -120,12 +107,6 @@ class AuditPlan:
             "root mean square: single ones will be wider or narrower."
         ]
 
-    def __repr__(self) -> str:
-        return self.table().text()
-
-    def _repr_html_(self) -> str:
-        return shown(self.table())
-
 
 def plan_audit(
     labels: Any,
@@ -136,10 +117,7 @@ def plan_audit(
     sample: Any = None,
     compare: tuple[str, str] | str | None = None,
     confidence: float = 0.95,
-    ties: str = "trec",
-    gain: Any = None,
-    score_precision: str = "double",
-    lenient: bool = False,
+    **options: Unpack[OrderOptions],
 ) -> AuditPlan:
     """How many human judgments an audit needs for intervals of a wanted half-width.
 
@@ -153,7 +131,7 @@ def plan_audit(
         A pilot sample that people judged, as ``audit`` takes it; None: nobody has judged yet.
     compare
         What is asked, as in ``draw_sample``: two names, ``"all"`` pairs, or (None) the score of every run.
-    confidence, ties, gain, score_precision, lenient
+    confidence, **options
         As in ``audit``.
 
     Returns
@@ -179,8 +157,7 @@ def plan_audit(
     if not half_width > 0:
         raise UsageError(f"The half-width must be positive, not {half_width:g}.")
     chosen = [check_measure(measure) for measure in parse_measures(measures)]
-    assumptions = Assumptions(ties, gain=gain, score_precision=score_precision)
-    pool = runs_of_question(LabelledPool.of(labels, runs, assumptions, lenient=lenient), compare)
+    pool = LabelledPool.of(labels, runs, options).about(compare)
     pilot = None if sample is None else JudgedSample.of(sample, pool)
     planned = []
     for measure in chosen:

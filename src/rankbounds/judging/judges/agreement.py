@@ -4,7 +4,7 @@ Everything follows from one table for each topic: how many pairs of a query and 
 set and that grade by the other. Coefficients take such tables along their leading axes, so that all resamples of topics
 are one matrix product and one call.
 
-- Cohen's kappa: 1 less the disagreement over that of independent labels with the same shares of grades. Linear weights
+- Cohen's kappa: 1 minus the disagreement over that of independent labels with the same shares of grades. Linear weights
   count a disagreement by its distance in grades, quadratic ones by the square of it (Cohen 1968).
 - Krippendorff's alpha: the same with one shared distribution of grades, by pairs of values drawn from all labels
   (Krippendorff 2004); differences of grades are nominal, ordinal (by how many labels lie between) or interval.
@@ -12,33 +12,31 @@ are one matrix product and one call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.arrays import Flags, Floats
+from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import DataError
+from rankbounds.judging.candidates import find_judgments
+from rankbounds.judging.judges.label_sets import LabelSet, grades_of, labelled
 from rankbounds.stats.significance import Resampling, topic_counts
+from rankbounds.tables import plain, plain_rows
 
 UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)
 RANGES = {"same": UNIT, "relevant": UNIT, "relevant_trusted": UNIT, "shift": (-np.inf, np.inf)}
 """Between which numbers a statistic lies; the others are correlations and differences of shares."""
 MOST_GRADES = 50
 """Labels of more different grades are no grades, but scores."""
-
-
-def labelled(labels: Qrels) -> Flags:
-    """Which rows hold a label; the others were only pooled."""
-    return labels.grade != POOLED_NOT_JUDGED
-
-
-def grades_of(labels: Qrels) -> Floats:
-    """The grade of every row; negative ones are non-relevant."""
-    return np.maximum(labels.grade, 0.0)
+STATISTICS = (
+    "kappa", "kappa_grades", "kappa_linear", "kappa_quadratic", "alpha", "alpha_nominal", "alpha_ordinal",
+    "alpha_interval", "same", "relevant_trusted", "relevant", "shift_relevant", "shift",
+)  # fmt: skip
+OTHER_SCALE = "another scale than the trusted labels: only relevant or not can be compared"
 
 
 def kappa(tables: Floats, weights: Floats) -> Floats:
@@ -159,10 +157,10 @@ def _share(tables: Floats, worth: Floats) -> Floats:
 
 
 def label_tables(
-    trusted: Qrels, labels: Qrels, name: str, *, rel: float, labels_rel: float, same_scale: bool
+    trusted: Qrels, labels: Qrels, name: str, rel: float, labels_rel: float, *, same_scale: bool
 ) -> LabelTables:
     """Count the pairs of both by topic and grades. The labels' topics are among those of the trusted ones."""
-    rows, here = trusted.pairs.index.find(labels.pairs, trusted.pairs.index.topics_of(labels.pairs))
+    rows, here = find_judgments(trusted, labels.pairs)
     both = labelled(labels)[rows] & labelled(trusted)[here]
     rows, here = rows[both], here[both]
     if not rows.size:
@@ -230,7 +228,75 @@ class TopicBootstrap:
         return np.maximum(value - half, least).tolist(), np.minimum(value + half, most).tolist()
 
 
-def topics_of(labels: Qrels) -> set[str]:
-    """The topics of which something is labelled."""
-    numbers: Ints = np.unique(labels.pairs.topic[labelled(labels)])
-    return {labels.query_ids[number] for number in numbers.tolist()}
+# ---- rows ----
+
+
+def agreement_row(
+    judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap
+) -> tuple[dict[str, Any], dict[str, Floats]]:
+    """A set's row, and what each number is in every resample."""
+    found: dict[str, tuple[float, float, float]] = {}
+    drawn: dict[str, Floats] = {}
+    for name, (by_topic, statistic) in table.statistics().items():
+        drawn[name] = statistic(bootstrap.resampled(by_topic))
+        value = float(statistic(by_topic.sum(axis=0)))
+        found[name] = (value, *bootstrap.interval(value, drawn[name], *RANGES.get(name, SIGNED)))
+    found["alpha"] = found["alpha_ordinal" if judge.same_scale else "alpha_binary"]
+    unknown = (np.nan, np.nan, np.nan)
+    row: dict[str, Any] = {
+        "labels": judge.name,
+        "scale": judge.scale,
+        "rel": judge.rel,
+        "pairs": int(table.total.sum()),
+        "missing": table.missing,
+        "extra": table.extra,
+    }
+    for name in STATISTICS:
+        for field, value in zip((name, f"{name}_low", f"{name}_high"), found.get(name, unknown), strict=True):
+            row[field] = plain(value)
+    row["reason"] = None if judge.same_scale else OTHER_SCALE
+    return row, drawn
+
+
+def lead_in_kappa(
+    agreed: Sequence[tuple[dict[str, Any], dict[str, Floats]]],
+    judged: Sequence[LabelSet],
+    bootstrap: TopicBootstrap,
+) -> dict[str, Any] | None:
+    """By how much the set of the highest kappa is ahead of the next, votes left out, with an interval."""
+    places = [
+        place for place, judge in enumerate(judged) if not judge.is_vote and agreed[place][0]["kappa"] is not None
+    ]
+    if len(places) < 2:
+        return None
+    best, second = sorted(places, key=lambda place: -agreed[place][0]["kappa"])[:2]
+    ahead = agreed[best][0]["kappa"] - agreed[second][0]["kappa"]
+    low, high = bootstrap.interval(ahead, agreed[best][1]["kappa"] - agreed[second][1]["kappa"])
+    return {
+        "best": judged[best].name,
+        "next": judged[second].name,
+        "difference": ahead,
+        "low": plain(low),
+        "high": plain(high),
+    }
+
+
+def confusion_rows(judge: LabelSet, table: LabelTables) -> list[dict[str, Any]]:
+    """How many documents of each trusted grade got each grade."""
+    return [
+        {"labels": judge.name, "trusted": plain(grade), "by_labels": plain(given), "pairs": int(count)}
+        for grade, counts in zip(table.trusted_grades, table.total, strict=True)
+        for given, count in zip(table.grades, counts, strict=True)
+    ]
+
+
+def grade_rows(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) -> list[dict[str, Any]]:
+    """By trusted grade, the share that the labels call relevant."""
+    count, relevant = table.shares_by_grade()
+    with np.errstate(invalid="ignore"):
+        drawn = bootstrap.resampled(relevant) / bootstrap.resampled(count)
+    shares = relevant.sum(axis=0) / count.sum(axis=0)
+    low, high = map(np.array, bootstrap.interval(shares, drawn, *UNIT))
+    fields = ("labels", "trusted", "pairs", "relevant", "ci_low", "ci_high")
+    pairs = count.sum(axis=0).astype(int).tolist()
+    return plain_rows(fields, [judge.name] * len(pairs), table.trusted_grades, pairs, shares, low, high)

@@ -1,7 +1,7 @@
 """What other labels do to runs: their scores, their order, and who wins where the trusted labels find a difference.
 
-Scores are arrays with axes measure, run, topic. Bias is the score by the labels less the trusted one. A judge that is
-generous to all runs alike changes no order; so the test of "this judge likes run X" is of a run's bias less the mean
+Scores are arrays with axes measure, run, topic. Bias is the score by the labels minus the trusted one. A judge that is
+generous to all runs alike changes no order; so the test of "this judge likes run X" is of a run's bias minus the mean
 bias of all runs, topic by topic, corrected for the number of runs (Holm). A judge who is often wrong, without liking
 anybody, squeezes differences: good runs lose and poor ones gain. So the test is made again for what is left of a run's
 bias beside the line through all runs' scores. Orders are compared by the means over topics,
@@ -10,54 +10,102 @@ and again in every resample of topics, the same topics on both sides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.judging.judges.agreement import SIGNED, TopicBootstrap
+from rankbounds.judging.judges.label_sets import LabelSet
 from rankbounds.measures import Measure
 from rankbounds.stats.corrections import adjusted, over_all_pairs
 from rankbounds.stats.rank_correlation import order_signs, tau_ap_of_signs, tau_of_signs
-from rankbounds.stats.significance import Resampling, check_finite, deviation_of, mean_interval, p_values, pairs_of
+from rankbounds.stats.significance import (
+    RESAMPLES,
+    Resampling,
+    check_finite,
+    deviation_of,
+    mean_interval,
+    p_values,
+    pairs_of,
+)
+from rankbounds.tables import plain
 
 TOP = 10
 """So many of the best runs by the trusted labels are looked at by themselves."""
-_SIGNS_AT_ONCE = 1 << 22
+COEFFICIENTS = ("tau", "tau_ap", f"tau_top{TOP}")
 RUNS_FOR_SCALE = 5
 """With fewer runs, a line through their scores fits all of them."""
-COEFFICIENTS = ("tau", "tau_ap", f"tau_top{TOP}")
+FLAGS = {1.0: "favoured", -1.0: "punished", 0.0: None}
+MOST_LIKING_RESAMPLES = 1_000_000
+_SIGNS_AT_ONCE = 1 << 22
+Rows: TypeAlias = list[dict[str, Any]]
+Value: TypeAlias = tuple[float, float, float]
+"""With its low and high."""
 
 
-@dataclass(frozen=True, eq=False)
-class Bias:
-    """Of one measure, with an entry for each run; ``mean`` is over all of them."""
-
-    bias: Floats
-    low: Floats
-    high: Floats
-    excess: Floats
-    """The bias less the mean bias of all runs."""
-    p_value: Floats
-    p_adjusted: Floats
-    liking: Floats
-    """1 where the labels favour a run significantly more than the others, -1 where they punish it, else 0."""
-    beyond_scale: Floats
-    """The excess that squeezed or stretched differences do not explain; NaN for few runs."""
-    p_beyond_scale: Floats
-    """Of that, corrected."""
-    liking_beyond_scale: Floats
-    mean: float
-    mean_low: float
-    mean_high: float
+def rows_of_runs(
+    scores: Floats, runs: list[str], judged: Sequence[LabelSet], measures: list[Measure], settings: Mapping[str, Any]
+) -> tuple[Rows, Rows, Rows]:
+    """Rows on bias, orders and winners, from scores by the trusted labels and by each set."""
+    alpha, confidence = settings["alpha"], settings["confidence"]
+    testing = Resampling(RESAMPLES, settings["seed"])
+    # With many runs, even the least p-value must be able to stay below the level once it is corrected.
+    liking = Resampling(min(max(RESAMPLES, int(2 * len(runs) / alpha)), MOST_LIKING_RESAMPLES), settings["seed"])
+    bootstrap = TopicBootstrap(scores.shape[-1], Resampling(settings["resamples"], settings["seed"]), confidence)
+    merits = np.stack([merit(scores[:, at], measure) for at, measure in enumerate(measures)], axis=1)
+    for at, measure in enumerate(measures):
+        check_finite(scores[:, at], "a comparison of labels", measure)
+    several = len(runs) > 1
+    p: Floats = np.empty((len(scores), len(measures), 0))
+    if several:
+        p = pair_p_values(merits.reshape(-1, *merits.shape[2:]), testing).reshape(len(scores), len(measures), -1)
+    systems: Rows = []
+    orderings: Rows = []
+    changes: Rows = []
+    for at, measure in enumerate(measures):
+        trusted = scores[0, at]
+        best_first = np.argsort(-merit(trusted.mean(axis=-1), measure), kind="stable").tolist()
+        correlated = resampled_correlations(trusted, list(scores[1:, at]), measure, bootstrap) if several else None
+        for place, judge in enumerate(judged, 1):
+            name, label = judge.name, str(measure)
+            bias, mean = bias_of_runs(
+                scores[place, at], trusted, measure, alpha=alpha, confidence=confidence, resampling=liking
+            )
+            systems += [
+                {"labels": name, "run": runs[run], "measure": label}
+                | {field: plain(column[run]) for field, column in bias.items()}
+                for run in best_first
+            ]
+            flags, changed = winners(trusted, scores[place, at], p[0, at], p[place, at], runs, measure, alpha)
+            of_set = {"labels": name, "measure": label}
+            changes += [of_set | row for row in changed]
+            values = dict.fromkeys((*COEFFICIENTS, "slope"), (None, None, None))
+            found = values if correlated is None else correlated[place - 1]
+            orderings.append(
+                of_set
+                | {
+                    field + ending: plain(found[field][end])
+                    for end, ending in enumerate(("", "_low", "_high"))
+                    for field in found
+                }
+                | {f"mean_bias{ending}": plain(end) for ending, end in zip(("", "_low", "_high"), mean, strict=True)}
+                | {flag: bias["flag"].count(flag) for flag in FLAGS.values() if flag}
+                | {field: int(np.count_nonzero(of_pairs)) for field, of_pairs in flags.items()}
+            )
+    return systems, orderings, changes
 
 
 def bias_of_runs(
     by_labels: Floats, trusted: Floats, measure: Measure, *, alpha: float, confidence: float, resampling: Resampling
-) -> Bias:
-    """Every run's bias by one measure (arrays of runs by topics), and which runs are treated unlike the others."""
+) -> tuple[dict[str, Any], Value]:
+    """Every run's bias by one measure (arrays of runs by topics), as columns of rows; and the mean over all runs.
+
+    ``excess`` is the bias minus the mean bias of all runs; ``beyond_scale`` is the excess that squeezed or stretched
+    differences do not explain, NaN for few runs. Flags tell which runs are treated unlike the others.
+    """
     by_topic = differences(by_labels, trusted)
     check_finite(by_topic, "a bias", measure)
     limits = limits_of_differences(measure, np.stack([by_labels, trusted]))
@@ -79,24 +127,24 @@ def bias_of_runs(
         beyond = left.mean(axis=-1)
         p_beyond = adjusted(p_values(left, resampling=resampling, measure=measure), "holm")
 
-    def liked(level: Floats, size: Floats) -> Floats:
-        return np.where(level < alpha, np.sign(merit(size, measure)), 0.0)
+    def flags(level: Floats, size: Floats) -> list[str | None]:
+        return [FLAGS[sign] for sign in np.where(level < alpha, np.sign(merit(size, measure)), 0.0).tolist()]
 
-    return Bias(
-        mean_difference(by_labels, trusted),
-        low,
-        high,
-        excess.mean(axis=-1),
-        p,
-        corrected,
-        liked(corrected, excess.mean(axis=-1)),
-        beyond,
-        p_beyond,
-        liked(p_beyond, beyond),
-        float(of_all.mean()),
-        float(mean_low[0]),
-        float(mean_high[0]),
-    )
+    columns = {
+        "by_labels": by_labels.mean(axis=-1),
+        "trusted": trusted.mean(axis=-1),
+        "bias": mean_difference(by_labels, trusted),
+        "ci_low": low,
+        "ci_high": high,
+        "excess": excess.mean(axis=-1),
+        "p_value": p,
+        "p_adjusted": corrected,
+        "flag": flags(corrected, excess.mean(axis=-1)),
+        "beyond_scale": beyond,
+        "p_beyond_scale": p_beyond,
+        "flag_beyond_scale": flags(p_beyond, beyond),
+    }
+    return columns, (float(of_all.mean()), float(mean_low[0]), float(mean_high[0]))
 
 
 def correlations_of_orders(trusted: Floats, others: Sequence[Floats]) -> list[dict[str, Floats]]:
@@ -120,7 +168,7 @@ def correlations_of_orders(trusted: Floats, others: Sequence[Floats]) -> list[di
 
 def resampled_correlations(
     trusted: Floats, others: Sequence[Floats], measure: Measure, bootstrap: TopicBootstrap
-) -> list[dict[str, tuple[float, float, float]]]:
+) -> list[dict[str, Value]]:
     """For each of the others, every coefficient with the low and high of its interval, from runs by topics.
 
     Where all runs tie on one side there is no order to agree with: no coefficient, and in a resample no agreement (0).
@@ -130,7 +178,7 @@ def resampled_correlations(
     whole = correlations_of_orders(merits[0].mean(axis=0)[None], [scores.mean(axis=0)[None] for scores in merits[1:]])
     drawn = [bootstrap.resampled(scores) / len(scores) for scores in merits]
     again = correlations_of_orders(drawn[0], drawn[1:])
-    found: list[dict[str, tuple[float, float, float]]] = []
+    found: list[dict[str, Value]] = []
     for place, (of_all, of_draws) in enumerate(zip(whole, again, strict=True)):
         ordered = 0 * of_all["tau"][0]  # NaN where one side is all ties
         numbers = {
@@ -166,38 +214,46 @@ def pair_p_values(scores: Floats, resampling: Resampling) -> Floats:
     return over_all_pairs(scores, first, second, resampling)
 
 
-@dataclass(frozen=True, eq=False)
-class Winners:
-    """What becomes of the pairs of runs, by one measure: flags for each pair of ``pairs_of``."""
-
-    separated: Flags
-    """By the trusted labels."""
-    kept: Flags
-    """Of those, with the same winner, significantly, by the others."""
-    reversed: Flags
-    """Of those, with another winner by the others' means."""
-    reversed_significantly: Flags
-    only_by_labels: Flags
-    """Separated by the others alone."""
-    trusted_difference: Floats
-    difference: Floats
-
-
 def winners(
-    trusted: Floats, others: Floats, p_trusted: Floats, p_others: Floats, measure: Measure, alpha: float
-) -> Winners:
-    """Who wins by the trusted labels, and who by the others (arrays of runs by topics)."""
+    trusted: Floats,
+    others: Floats,
+    p_trusted: Floats,
+    p_others: Floats,
+    runs: list[str],
+    measure: Measure,
+    alpha: float,
+) -> tuple[dict[str, Flags], Rows]:
+    """What becomes of the pairs of runs (arrays of runs by topics): flags of pairs, and rows where the winner changes.
+
+    Rows have the pairs farthest apart by the trusted labels first; differences are better minus worse.
+    """
     first, second = pairs_of(len(trusted))
     before, after = (mean_difference(scores[first], scores[second]) for scores in (trusted, others))
     lead, other_lead = np.sign(merit(before, measure)), np.sign(merit(after, measure))
     separated, by_others = (p_trusted < alpha) & (lead != 0), (p_others < alpha) & (other_lead != 0)
-    turned = separated & (lead * other_lead < 0)
-    return Winners(
-        separated,
-        separated & by_others & (lead == other_lead),
-        turned,
-        turned & by_others,
-        by_others & ~separated,
-        before,
-        after,
-    )
+    kept, turned = separated & by_others & (lead == other_lead), separated & (lead * other_lead < 0)
+    flags = {
+        "pairs": np.ones(separated.shape, dtype=bool),
+        "separated": separated,
+        "kept": kept,
+        "lost": separated & ~kept & ~turned,
+        "reversed": turned,
+        "reversed_significantly": turned & by_others,
+        "only_by_labels": by_others & ~separated,
+    }
+    places = np.flatnonzero(turned)
+    rows = []
+    for place in places[np.argsort(-np.abs(before[places]), kind="stable")].tolist():
+        better, worse, sign = (first, second, 1) if lead[place] > 0 else (second, first, -1)
+        rows.append(
+            {
+                "better": runs[int(better[place])],
+                "worse": runs[int(worse[place])],
+                "trusted": sign * float(before[place]),
+                "by_labels": sign * float(after[place]),
+                "p_trusted": float(p_trusted[place]),
+                "p_by_labels": float(p_others[place]),
+                "significant": bool(by_others[place]),
+            }
+        )
+    return flags, rows

@@ -2,49 +2,176 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
-
-import numpy as np
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice, check_share
-from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.qrels import Qrels
-from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.run_notes import some
-from rankbounds.judging.judges.agreement import (
-    TopicBootstrap,
-    label_tables,
-    labelled,
-    topics_of,
-)
-from rankbounds.judging.judges.agreement_table import agreement_row, confusion_rows, grade_rows, lead_in_kappa
-from rankbounds.judging.judges.label_sets import (
-    MAJORITY,
-    MEAN_GRADE,
-    SHARE_OF_VOTES,
-    LabelSet,
-    Scoring,
-    on_scales,
-    scale_words,
-    scores_by_labels,
-    used_grades,
-    voted_sets,
-)
-from rankbounds.judging.judges.result import Judges
-from rankbounds.judging.judges.scores import rows_of_runs
-from rankbounds.judging.subsets import subset
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.options import ScoringOptions, chosen_options
+from rankbounds.judging.judges import agreement, label_sets, words
+from rankbounds.judging.judges.bias import COEFFICIENTS, TOP, rows_of_runs
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.results import CaptionedTables, Column, Row, build_table, count
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import Resampling
+from rankbounds.tables import Table, number, signed
 from rankbounds.threads import processors
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 DEFAULT_MEASURES = ("RBP(p=0.8)",)
 INTERVAL_RESAMPLES = 2_000
 """Of topics, for intervals; tests resample as often as elsewhere."""
 PAIRS = ("all", "shared")
+
+
+def _with_interval(name: str, heading: str) -> Column:
+    """A statistic with its interval in brackets, where it has one."""
+
+    def cell(row: Row) -> str:
+        if row[name] is None:
+            return "-"
+        if row[f"{name}_low"] is None:
+            return number(row[name], 3)
+        return f"{row[name]:.3f} [{row[f'{name}_low']:.2f}, {row[f'{name}_high']:.2f}]"
+
+    return Column(name, heading, cell)
+
+
+AGREEMENT_COLUMNS = (
+    Column("labels"),
+    Column("scale", "grades"),
+    count("pairs"),
+    count("missing", "no label"),
+    Column("same", cell=lambda row: f"{row['same']:.1%}"),
+    _with_interval("kappa", "kappa"),
+    _with_interval("kappa_linear", "linear"),
+    _with_interval("kappa_quadratic", "quadratic"),
+    _with_interval("alpha", "alpha"),
+    Column("relevant", cell=lambda row: f"{row['relevant']:.1%} ({row['shift_relevant']:+.1%})"),
+)
+ORDERING_COLUMNS = (
+    Column("measure"),
+    Column("labels"),
+    *map(_with_interval, COEFFICIENTS, ("tau", "tau_AP", f"tau of best {TOP}")),
+    Column("mean_bias", cell=lambda row: signed(row["mean_bias"])),
+    *map(Column, ("separated", "kept", "lost")),
+    Column("reversed", "turned"),
+    Column("only_by_labels", "new"),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Judges(CaptionedTables):
+    """What sets of labels say beside trusted ones. It prints as a verdict on each and tables; ``rows`` are ``systems``.
+
+    Attributes
+    ----------
+    agreement : list of dict
+        For each set of labels: ``pairs`` that both labelled, ``missing`` and ``extra`` ones; ``kappa`` (relevant or
+        not), ``kappa_linear`` and ``kappa_quadratic`` (of grades), ``alpha`` (Krippendorff's, ordinal), ``same`` (share
+        of pairs that both call relevant, or both not), ``shift`` (of the mean grade), ``shift_relevant`` (of the share
+        of relevant documents), each with ``_low`` and ``_high``. None where scales differ; ``reason`` says so.
+    confusion : list of dict
+        How many pairs have which ``trusted`` grade and which grade ``by_labels``.
+    by_grade : list of dict
+        For each trusted grade the share of pairs that the labels call relevant.
+    systems : list of dict
+        For each set, measure and run: the score ``by_labels``, the ``trusted`` one, ``bias`` with its interval;
+        ``excess`` is the bias minus the mean bias of all runs, ``flag`` whether the labels ``favoured`` or ``punished``
+        the run significantly more than the others; ``beyond_scale`` and ``flag_beyond_scale`` are the same for what is
+        left of the excess where labels squeeze (or stretch) all differences, known for five runs or more.
+    orderings : list of dict
+        For each set and measure: ``tau``, ``tau_ap``, ``tau_top10``; ``slope``, what a difference of 1 by the trusted
+        labels becomes; what becomes of the pairs of runs that the trusted labels separate.
+    changes : list of dict
+        Those of them whose winner changes.
+    settings : dict
+        All that the numbers depend on.
+
+    """
+
+    agreement: list[dict[str, Any]]
+    confusion: list[dict[str, Any]]
+    by_grade: list[dict[str, Any]]
+    systems: list[dict[str, Any]]
+    orderings: list[dict[str, Any]]
+    changes: list[dict[str, Any]]
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the sets of labels."""
+        return [row["labels"] for row in self.agreement]
+
+    @cached_property
+    def measures(self) -> list[str]:
+        """The labels of the measures, where there are runs."""
+        return list(dict.fromkeys(row["measure"] for row in self.orderings))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each set of labels, measure and run; without runs, those of ``agreement``."""
+        return self.systems or self.agreement
+
+    def sentences(self, labels: str) -> list[str]:
+        """The verdict on one set of labels, sentence by sentence."""
+        agreed = next(row for row in self.agreement if row["labels"] == labels)
+        orderings = [row for row in self.orderings if row["labels"] == labels]
+        flagged = [row for row in self.systems if row["labels"] == labels and (row["flag"] or row["flag_beyond_scale"])]
+        changes = [row for row in self.changes if row["labels"] == labels]
+        return words.sentences(agreed, orderings, flagged, changes, self.settings)
+
+    def words(self, labels: str | None = None) -> str:
+        """The verdict in plain words: a paragraph for one set of labels, or for each and then for all of them.
+
+        Sentences stand on lines of their own, with an empty line between paragraphs.
+        """
+        if labels is not None and labels not in self.labels:
+            raise UsageError(f'There are no labels "{labels}". There are: {", ".join(self.labels)}.')
+        paragraphs = ["\n".join(self.sentences(name)) for name in ([labels] if labels else self.labels)]
+        if labels is None and len(self.labels) > 1:
+            paragraphs.append("\n".join(words.side_by_side(self.agreement, self.orderings, self.settings)))
+        return "\n\n".join(paragraphs) + "\n"
+
+    def confusion_table(self, labels: str) -> Table:
+        """Trusted grades (rows) by grades of one set (columns): numbers of pairs."""
+        rows = [row for row in self.confusion if row["labels"] == labels]
+        trusted, given = (sorted({row[side] for row in rows}) for side in ("trusted", "by_labels"))
+        count = {(row["trusted"], row["by_labels"]): row["pairs"] for row in rows}
+        header = [f"{self.settings['trusted']} \\ {labels}", *(f"{grade:g}" for grade in given)]
+        cells = [[f"{grade:g}", *(f"{count[grade, other]:,}" for other in given)] for grade in trusted]
+        return Table(header, cells)
+
+    def bias_table(self, measure: str) -> Table:
+        """The trusted score of every run, best first, and each set's bias: ^ favoured, v punished more than others."""
+        marks = {"favoured": " ^", "punished": " v", None: "  "}
+        by_run: dict[str, list[str]] = {}
+        for row in self.systems:  # the sets follow each other in the order of ``labels``
+            if row["measure"] == measure:
+                cells = by_run.setdefault(row["run"], [row["run"], number(row["trusted"])])
+                cells.append(signed(row["bias"]) + marks[row["flag"]])
+        header = ["run", f"{measure} by {self.settings['trusted']}", *(f"{name}  " for name in self.labels)]
+        return Table(header, list(by_run.values()))
+
+    def parts(self) -> list[tuple[str, Table]]:
+        """The tables, each with the sentence that introduces it."""
+        confidence = f"{self.settings['confidence']:.0%}"
+        found = [(words.agreement_caption(self.settings), build_table(self.agreement, AGREEMENT_COLUMNS))]
+        found += [("Numbers of pairs:", self.confusion_table(name)) for name in self.labels]
+        if self.orderings and self.settings["runs"] > 1:
+            found.append((words.ordering_caption(self.settings), build_table(self.orderings, ORDERING_COLUMNS)))
+        found += [
+            (
+                f"Bias by {measure}: score by the labels minus the trusted one (^ favoured, v punished more than the "
+                f"other runs, Holm over runs, level {self.settings['alpha']:g}; {confidence} intervals in JSON):",
+                self.bias_table(measure),
+            )
+            for measure in self.measures
+        ]
+        return found
 
 
 def judges(
@@ -63,10 +190,7 @@ def judges(
     resamples: int = INTERVAL_RESAMPLES,
     seed: int = 0,
     trusted_name: str | None = None,
-    formats: Formats | None = None,
-    columns: Mapping[str, str] | None = None,
-    lenient: bool = False,
-    **assumptions: Any,
+    **options: Unpack[ScoringOptions],
 ) -> Judges:
     """Compare labels, such as those of language models, with trusted ones, and say whether they can replace them.
 
@@ -99,10 +223,8 @@ def judges(
         How often topics are drawn again for intervals, and where the random numbers start.
     trusted_name : str, optional
         What to call the trusted labels; without it by their file, or "trusted".
-    formats, columns, lenient
-        How files and tables are read, as for ``evaluate``.
-    **assumptions
-        What ``evaluate`` is told of ties, unjudged documents and gains: ``ties=``, ``unjudged=``, ``gain=``, ...
+    **options
+        Assumptions and reading options of ``evaluate``: ``ties=``, ``unjudged=``, ``gain=``, ``columns=``, ...
 
     Returns
     -------
@@ -139,60 +261,65 @@ def judges(
     check_choice("pairs", pairs, PAIRS)
     if rel is not None and not rel > 0:
         raise UsageError(f"The lowest grade that counts as relevant must be positive, not {rel:g}.")
-    assumed = Assumptions(**{"bounds": "none"} | assumptions)
-    resampling = Resampling(resamples, seed)
+    assumptions, reading = chosen_options(options, ScoringOptions, bounds="none", threads=processors())
     chosen = _at_level(parse_measures(measures), rel)
     level = next((measure.rel for measure in chosen if _is_binary(measure)), 1.0) if rel is None else rel
-    reading = Reading(formats, None, columns, lenient, processors(), assumed.gain)
     truth = reading.judgments(trusted)
     sets = reading.label_sets(labels)
     name = trusted_name or _name_of(truth, sets)
-    truth, sets, left_out = _of_shared_topics(truth, sets, name)
-    judged = on_scales(truth, sets, level, labels_rel, same_scale)
+    truth, sets, left_out = label_sets.of_shared_topics(truth, sets, name)
+    judged = label_sets.on_scales(truth, sets, level, labels_rel, same_scale)
     if votes:
-        if len(judged) < 2:
-            raise UsageError("Votes need at least two sets of labels.")
-        for taken in {MAJORITY, MEAN_GRADE, SHARE_OF_VOTES} & set(sets):
-            raise UsageError(f'A set of labels is called "{taken}", as votes are: give it another name.')
-        judged += voted_sets(judged, truth)
+        judged += label_sets.voted_sets(judged, truth)
     tables = [
-        label_tables(truth, judge.labels, judge.name, rel=level, labels_rel=judge.rel, same_scale=judge.same_scale)
+        (judge, agreement.label_tables(truth, judge.labels, judge.name, level, judge.rel, same_scale=judge.same_scale))
         for judge in judged
     ]
-    bootstrap = TopicBootstrap(len(truth.query_ids), resampling, confidence)
+    bootstrap = agreement.TopicBootstrap(len(truth.query_ids), Resampling(resamples, seed), confidence)
     settings: dict[str, Any] = {
         "trusted": name,
-        "scale": scale_words(used_grades(truth)),
+        "scale": label_sets.scale_words(label_sets.used_grades(truth)),
         "rel": level,
         "labels_rel": {judge.name: judge.rel for judge in judged},
         "graded": [str(measure) for measure in chosen if measure.graded],
         "votes": [judge.name for judge in judged if judge.is_vote],
         "topics": len(truth.query_ids),
         "runs": 0,
-        "top": 10,
+        "top": TOP,
         "pairs": pairs,
         "alpha": alpha,
         "confidence": confidence,
         "resamples": resamples,
         "seed": seed,
     }
-    agreed = [agreement_row(judge, table, bootstrap) for judge, table in zip(judged, tables, strict=True)]
-    settings["kappa_lead"] = lead_in_kappa(agreed, judged, bootstrap)
+    agreed = [agreement.agreement_row(*both, bootstrap) for both in tables]
+    settings["kappa_lead"] = agreement.lead_in_kappa(agreed, judged, bootstrap)
     found = Judges(
-        [row for row, _ in agreed],
-        [row for judge, table in zip(judged, tables, strict=True) for row in confusion_rows(judge, table)],
-        [row for judge, table in zip(judged, tables, strict=True) for row in grade_rows(judge, table, bootstrap)],
-        [],
-        [],
-        [],
-        settings,
+        agreement=[row for row, _ in agreed],
+        confusion=[row for both in tables for row in agreement.confusion_rows(*both)],
+        by_grade=[row for both in tables for row in agreement.grade_rows(*both, bootstrap)],
+        systems=[],
+        orderings=[],
+        changes=[],
+        settings=settings,
     )
     if runs is None:
         return found
     if pairs == "shared":
-        truth, judged = _of_shared_pairs(truth, judged)
+        truth, judged = label_sets.of_shared_pairs(truth, judged)
     given = [run.filter(lambda topic: topic not in left_out) if left_out else run for run in reading.runs(runs)]
-    matrices, names = scores_by_labels(_scorings(truth, judged, chosen, assumed), given)
+    linear, _ = chosen_options({**options, "gain": None}, ScoringOptions, bounds="none")  # gains are for one scale
+    scorings = [label_sets.Scoring(truth, chosen, assumptions)]
+    scorings += [
+        label_sets.Scoring(
+            judge.labels,
+            judge.measures(chosen),
+            assumptions if judge.same_scale else linear,
+            None if judge.is_vote else judge.name,
+        )
+        for judge in judged
+    ]
+    matrices, names = label_sets.scores_by_labels(scorings, given)
     settings["runs"] = len(names)
     systems, orderings, changes = rows_of_runs(matrices, names, judged, chosen, settings)
     return replace(found, systems=systems, orderings=orderings, changes=changes)
@@ -215,68 +342,3 @@ def _name_of(trusted: Qrels, sets: Mapping[str, Qrels]) -> str:
     source = trusted.pairs.source.name
     name = "trusted" if source == "judgments" else plain_name(source)
     return f"{name} (trusted)" if name in sets else name
-
-
-def _of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple[Qrels, dict[str, Qrels], list[str]]:
-    """All labels of the topics that every set has; and the trusted ones' topics that are left out, which is told."""
-    had = topics_of(trusted)
-    shared = had.intersection(*(topics_of(labels) for labels in sets.values()))
-    if len(shared) < 2:
-        lacking = next((other for other, labels in sets.items() if len(had & topics_of(labels)) < 2), next(iter(sets)))
-        raise DataError(
-            sets[lacking].pairs.source.name,
-            f'the labels "{lacking}" share {len(shared)} topics with the trusted ones ({name}).',
-            "Intervals over topics need two at least.",
-        )
-    left_out = [query for query in trusted.query_ids if query in had and query not in shared]
-    if left_out:
-        warn(
-            f"{len(left_out)} of {len(had)} topics of {name} are left out, since not all labels have them "
-            f"({some(left_out)}).",
-        )
-    return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}, left_out
-
-
-def _of_shared_pairs(trusted: Qrels, sets: Sequence[LabelSet]) -> tuple[Qrels, list[LabelSet]]:
-    """Of all labels, the pairs that everybody labelled."""
-    everywhere = labelled(trusted).copy()
-    for judge in sets:
-        if not judge.is_vote:
-            rows, here = _found_in(trusted, judge.labels)
-            has = np.zeros(len(trusted), dtype=bool)
-            has[here[labelled(judge.labels)[rows]]] = True
-            everywhere &= has
-    kept = subset(trusted, everywhere)
-    cut = []
-    for judge in sets:
-        there = np.zeros(len(judge.labels), dtype=bool)
-        there[_found_in(kept, judge.labels)[0]] = True
-        cut.append(replace(judge, labels=subset(judge.labels, there)))
-    return kept, cut
-
-
-def _found_in(trusted: Qrels, labels: Qrels) -> tuple[Any, Any]:
-    """Rows of the labels that stand among the trusted ones, and where."""
-    return trusted.pairs.index.find(labels.pairs, trusted.pairs.index.topics_of(labels.pairs))
-
-
-def _scorings(
-    trusted: Qrels, judged: Sequence[LabelSet], measures: list[Measure], assumptions: Assumptions
-) -> list[Scoring]:
-    """How the trusted labels, and then each set, are to score the runs; gains are for one scale."""
-    linear = Assumptions(**{name: getattr(assumptions, name) for name in _BESIDE_GAIN})
-    return [
-        Scoring(trusted, measures, assumptions),
-        *(
-            Scoring(
-                judge.labels,
-                judge.measures(measures),
-                assumptions if judge.same_scale else linear,
-                None if judge.is_vote else judge.name,
-            )
-            for judge in judged
-        ),
-    ]
-
-
-_BESIDE_GAIN = ("ties", "unjudged", "bounds", "topics", "score_precision", "ties_key")

@@ -4,24 +4,42 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.inputs import Reading
-from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import score_runs
-from rankbounds.judging.judges.agreement import grades_of, labelled
+from rankbounds.evaluation.run_notes import some
+from rankbounds.judging.candidates import find_judgments
+from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import processors
 
 MAJORITY, MEAN_GRADE, SHARE_OF_VOTES = "majority", "mean grade", "share of votes"
+
+
+def labelled(labels: Qrels) -> Flags:
+    """Which rows hold a label; the others were only pooled."""
+    return labels.grade != POOLED_NOT_JUDGED
+
+
+def grades_of(labels: Qrels) -> Floats:
+    """The grade of every row; negative ones are non-relevant."""
+    return np.maximum(labels.grade, 0.0)
+
+
+def topics_of(labels: Qrels) -> set[str]:
+    """The topics of which something is labelled."""
+    numbers: Ints = np.unique(labels.pairs.topic[labelled(labels)])
+    return {labels.query_ids[number] for number in numbers.tolist()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +125,10 @@ def voted_sets(sets: Sequence[LabelSet], trusted: Qrels) -> list[LabelSet]:
     The majority calls a document relevant when more than half do. The mean grade is for labels of one scale; where
     scales differ, the share of votes for "relevant" stands in its place. Of 0/1 labels and of shares, half is relevant.
     """
+    if len(sets) < 2:
+        raise UsageError("Votes need at least two sets of labels.")
+    for taken in {MAJORITY, MEAN_GRADE, SHARE_OF_VOTES}.intersection(judge.name for judge in sets):
+        raise UsageError(f'A set of labels is called "{taken}", as votes are: give it another name.')
     tables = [judge.labels.pairs.take(labelled(judge.labels)) for judge in sets]
     numbers = number_pairs(tables)
     size = 1 + max(int(number.max(initial=-1)) for number in numbers)
@@ -147,6 +169,44 @@ def is_binary(grades: Floats) -> bool:
     return bool(np.isin(grades, (0.0, 1.0)).all())
 
 
+def of_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple[Qrels, dict[str, Qrels], list[str]]:
+    """All labels of the topics that every set has; and the trusted ones' topics that are left out, with a warning."""
+    had = topics_of(trusted)
+    shared = had.intersection(*(topics_of(labels) for labels in sets.values()))
+    if len(shared) < 2:
+        lacking = next((other for other, labels in sets.items() if len(had & topics_of(labels)) < 2), next(iter(sets)))
+        raise DataError(
+            sets[lacking].pairs.source.name,
+            f'the labels "{lacking}" share {len(shared)} topics with the trusted ones ({name}).',
+            "Intervals over topics need two at least.",
+        )
+    left_out = [query for query in trusted.query_ids if query in had and query not in shared]
+    if left_out:
+        warn(
+            f"{len(left_out)} of {len(had)} topics of {name} are left out, since not all labels have them "
+            f"({some(left_out)}).",
+        )
+    return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}, left_out
+
+
+def of_shared_pairs(trusted: Qrels, sets: Sequence[LabelSet]) -> tuple[Qrels, list[LabelSet]]:
+    """Of all labels, the pairs that everybody labelled."""
+    everywhere = labelled(trusted).copy()
+    for judge in sets:
+        if not judge.is_vote:
+            rows, here = find_judgments(trusted, judge.labels.pairs)
+            has = np.zeros(len(trusted), dtype=bool)
+            has[here[labelled(judge.labels)[rows]]] = True
+            everywhere &= has
+    kept = subset(trusted, everywhere)
+    cut = []
+    for judge in sets:
+        there = np.zeros(len(judge.labels), dtype=bool)
+        there[find_judgments(kept, judge.labels.pairs)[0]] = True
+        cut.append(replace(judge, labels=subset(judge.labels, there)))
+    return kept, cut
+
+
 @dataclass(frozen=True, eq=False)
 class Scoring:
     """Labels, and how runs are scored by them."""
@@ -161,7 +221,7 @@ class Scoring:
 def scores_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[Floats, list[str]]:
     """Scores with axes labels, measure, run, topic, over the topics that everybody has; and the names of the runs.
 
-    What is to be told of the first is told; of the others, what was not told before.
+    Warnings about the first are passed on; of the others, those that are new.
     """
     heard: set[str] = set()
     several: list[Floats] = []
@@ -171,10 +231,10 @@ def scores_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[
         scoring.assumptions.check(scoring.measures)
         facts = TopicFacts(scoring.labels, scoring.assumptions.gain)
         jobs = Reading().runs_to_read(list(runs))
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", RankboundsWarning)
             scores = score_runs(facts, jobs, scoring.measures, scoring.assumptions, threads=processors())
-        for message in (str(warning.message) for warning in told):
+        for message in (str(warning.message) for warning in caught):
             if message not in heard and (place == 0 or scoring.name is not None):
                 subject = f"{scoring.name}: " if place else ""
                 warn(f"{subject}{message}")

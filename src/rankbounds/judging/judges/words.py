@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
+from rankbounds.evaluation.run_notes import some
 from rankbounds.judging.judges.bias import RUNS_FOR_SCALE
+from rankbounds.results import Row
 
 NAMED = 3
 """So many runs or pairs are named."""
@@ -15,23 +16,24 @@ FEW_TURNED = 0.05
 MANY_LOST = 0.2
 """Labels that miss a larger share of the clear differences tell runs apart only in part."""
 
-Row = Mapping[str, Any]
-
 
 def sentences(
     agreed: Row, orderings: Sequence[Row], flagged: Sequence[Row], changes: Sequence[Row], settings: Row
 ) -> list[str]:
     """The verdict on one set of labels."""
-    told = _agreement(agreed, settings)
+    found = _agreement(agreed, settings)
     for row in orderings:
-        of_measure = [other for other in flagged if other["measure"] == row["measure"]]
-        turned = [other for other in changes if other["measure"] == row["measure"]]
-        told += _scores(row, settings, other_scale=agreed["reason"] is not None)
+        of_measure, turned = (
+            [other for other in rows if other["measure"] == row["measure"]] for rows in (flagged, changes)
+        )
+        found.append(_scores(row, settings, other_scale=agreed["reason"] is not None))
         if settings["runs"] > 1:
-            told += [*_likings(of_measure, row, settings), *_order(row, turned, settings)]
+            found += [_likings(of_measure, row, settings), *_order(row, turned, settings)]
     if orderings:
-        told.append(_trust(agreed, orderings, settings))
-    return told
+        order = f"To say which of two runs is better: {_trust_in_order(orderings, settings)}. "
+        scores = f"For the scores themselves: {_trust_in_scores(agreed, orderings, settings)}."
+        found.append(f"May it be trusted? {order if settings['runs'] > 1 else ''}{scores}")
+    return found
 
 
 def _agreement(row: Row, settings: Row) -> list[str]:
@@ -44,20 +46,20 @@ def _agreement(row: Row, settings: Row) -> list[str]:
     kappa = "kappa cannot be computed: all labels are alike"
     if row["kappa"] is not None:
         kappa = f"kappa {row['kappa']:.2f}{_interval(row, 'kappa', settings)}"
-    told = [
+    found = [
         f"{row['labels']}: says what {trusted} says, relevant or not, of {row['same']:.0%} of {row['pairs']:,} pairs "
         f"({kappa}).{lacking}"
     ]
-    told.append(
+    generous = (
         f"Is it generous? It calls {row['relevant']:.0%} of them relevant, {trusted} {row['relevant_trusted']:.0%} "
         f"({_points(row['shift_relevant'])} points{_interval(row, 'shift_relevant', settings, _points)})."
     )
     if row["shift"] is not None:
-        told[-1] += f" Its mean grade is {row['shift']:+.2f} from that of {trusted}."
-    return told
+        generous += f" Its mean grade is {row['shift']:+.2f} from that of {trusted}."
+    return [*found, generous]
 
 
-def _scores(row: Row, settings: Row, *, other_scale: bool) -> list[str]:
+def _scores(row: Row, settings: Row, *, other_scale: bool) -> str:
     by_how_much = f"{abs(row['mean_bias']):.4f} {'higher' if row['mean_bias'] > 0 else 'lower'} than"
     if f"{abs(row['mean_bias']):.4f}" == f"{0:.4f}":
         by_how_much = "as high as"
@@ -67,30 +69,28 @@ def _scores(row: Row, settings: Row, *, other_scale: bool) -> list[str]:
     runs = "the run" if settings["runs"] == 1 else f"the {settings['runs']} runs"
     on_average = "" if settings["runs"] == 1 else " on average"
     scale = ", the other scale of its grades included" if other_scale and row["measure"] in settings["graded"] else ""
-    told = [f"By {row['measure']} it scores {runs} {by_how_much} {settings['trusted']}{on_average} ({spread}){scale}."]
+    found = f"By {row['measure']} it scores {runs} {by_how_much} {settings['trusted']}{on_average} ({spread}){scale}."
     if row["slope"] is not None and settings["runs"] > 2:
         between = "" if row["slope_low"] is None else f" ({row['slope_low'] / 10:.3f} to {row['slope_high'] / 10:.3f})"
-        told[0] += f" What is 0.100 between runs by {settings['trusted']} is {row['slope'] / 10:.3f}{between} by it."
-    return told
+        found += f" What is 0.100 between runs by {settings['trusted']} is {row['slope'] / 10:.3f}{between} by it."
+    return found
 
 
-def _likings(flagged: Sequence[Row], ordering: Row, settings: Row) -> list[str]:
+def _likings(flagged: Sequence[Row], ordering: Row, settings: Row) -> str:
     """Which runs the labels like, and which they dislike, more than the others."""
     tested = f"randomisation test, Holm over {settings['runs']} runs, level {settings['alpha']:g}"
-    said = _liked(flagged, "flag", "excess")
-    told = f"Does it like some runs more than others? Not shown for any of {settings['runs']} ({tested})."
-    if said:
-        told = (
-            f"Does it like some runs more than others? Yes: this judge {said}, beside what it does to all runs on "
-            f"average ({tested})."
-        )
-    beyond = _liked(flagged, "flag_beyond_scale", "beyond_scale")
+    liked, beyond = _liked(flagged, "flag", "excess"), _liked(flagged, "flag_beyond_scale", "beyond_scale")
+    found = "Does it like some runs more than others? " + (
+        f"Yes: this judge {liked}, beside what it does to all runs on average ({tested})."
+        if liked
+        else f"Not shown for any of {settings['runs']} ({tested})."
+    )
     if beyond:
-        told += f" Compared with runs of like score it {beyond}."
-    elif said and ordering["slope"] is not None and settings["runs"] >= RUNS_FOR_SCALE:
+        found += f" Compared with runs of like score it {beyond}."
+    elif liked and ordering["slope"] is not None and settings["runs"] >= RUNS_FOR_SCALE:
         how = "squeezes" if ordering["slope"] < 1 else "stretches"
-        told += f" That it {how} all differences explains this: beside runs of like score, none stands out."
-    return [told]
+        found += f" That it {how} all differences explains this: beside runs of like score, none stands out."
+    return found
 
 
 def _liked(flagged: Sequence[Row], flag: str, size: str) -> str:
@@ -100,19 +100,19 @@ def _liked(flagged: Sequence[Row], flag: str, size: str) -> str:
         rows = sorted((row for row in flagged if row[flag] == value), key=lambda row: -abs(row[size]))
         if rows:
             named = [f"{row['run']} ({row[size]:+.4f})" for row in rows]
-            parts.append(f"{verb} {_some(named)}")
+            parts.append(f"{verb} {some(named, NAMED)}")
     return " and ".join(parts)
 
 
 def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
     best = f"; among the best {settings['top']} {_coefficient(row, 'tau_top10')}"
-    told = [
+    found = [
         f"Does it order runs alike? Kendall's tau is {_coefficient(row, 'tau')}, tau_AP "
         f"{_coefficient(row, 'tau_ap')}{best if settings['runs'] > settings['top'] else ''}."
     ]
     trusted = settings["trusted"]
     if not row["separated"]:
-        return [*told, f"{trusted} separates no pair of these runs, so none can change its winner."]
+        return [*found, f"{trusted} separates no pair of these runs, so none can change its winner."]
     turned = {0: "none changes its winner", 1: "1 changes its winner"}.get(
         row["reversed"], f"{row['reversed']:,} change their winner"
     )
@@ -122,20 +122,13 @@ def _order(row: Row, changes: Sequence[Row], settings: Row) -> list[str]:
     )
     if changes:
         named = [f"{change['better']} over {change['worse']}" for change in changes]
-        said += f" ({_some(named)}; {row['reversed_significantly']} of them significantly)"
-    return [*told, f"{said}. It separates {row['only_by_labels']:,} pairs that {trusted} does not."]
-
-
-def _trust(agreed: Row, orderings: Sequence[Row], settings: Row) -> str:
-    """The last sentences: for what the labels may be trusted, by the measure that speaks worst of them."""
-    order = f"To say which of two runs is better: {_trust_in_order(orderings, settings)}. "
-    scores = f"For the scores themselves: {_trust_in_scores(agreed, orderings, settings)}."
-    return f"May it be trusted? {order if settings['runs'] > 1 else ''}{scores}"
+        said += f" ({some(named, NAMED)}; {row['reversed_significantly']} of them significantly)"
+    return [*found, f"{said}. It separates {row['only_by_labels']:,} pairs that {trusted} does not."]
 
 
 def _trust_in_order(orderings: Sequence[Row], settings: Row) -> str:
     if not any(row["separated"] for row in orderings):
-        return f"cannot be told, since {settings['trusted']} separates none of these runs"
+        return f"cannot be found, since {settings['trusted']} separates none of these runs"
     worst = max(orderings, key=lambda row: (row["reversed"] / max(row["separated"], 1), row["reversed"]))
     if worst["reversed"]:
         answer = "mostly" if worst["reversed"] <= FEW_TURNED * worst["separated"] else "no"
@@ -156,7 +149,11 @@ def _trust_in_order(orderings: Sequence[Row], settings: Row) -> str:
 def _trust_in_scores(agreed: Row, orderings: Sequence[Row], settings: Row) -> str:
     """Every way in which scores can be wrong is asked for: labels, the mean over runs, orders, single runs."""
     remedy = 'with some documents judged by people, "rankbounds audit" makes them honest'
-    off = [row["measure"] for row in orderings if _is_off(row)]
+    off = []
+    for row in orderings:  # by more than chance, or the same way on all topics
+        low, high = row["mean_bias_low"], row["mean_bias_high"]
+        if row["mean_bias"] != 0 if low is None or high is None else low > 0 or high < 0:
+            off.append(row["measure"])
     if off:
         return f"no, by {', '.join(off)} they are off on average; {remedy}"
     surely = agreed["kappa"] if agreed["kappa_low"] is None else agreed["kappa_low"]
@@ -171,33 +168,22 @@ def _trust_in_scores(agreed: Row, orderings: Sequence[Row], settings: Row) -> st
     return "nothing speaks against them here, which is not a proof"
 
 
-def _is_off(row: Row) -> bool:
-    """Are scores off on average, by more than chance or the same way on all topics?"""
-    low, high, mean = row["mean_bias_low"], row["mean_bias_high"], row["mean_bias"]
-    return bool(mean != 0 if low is None or high is None else low > 0 or high < 0)
-
-
 def side_by_side(agreement: Sequence[Row], orderings: Sequence[Row], settings: Row) -> list[str]:
     """Several sets held against each other."""
-    lead = settings["kappa_lead"]
-    told = []
-    if lead is not None:
-        sure = lead["low"] is not None and lead["low"] > 0
-        verdict = "more than chance would give" if sure else "which may be chance"
-        between = (
-            ""
-            if lead["low"] is None
-            else f"; {settings['confidence']:.0%} interval {lead['low']:+.3f} to {lead['high']:+.3f}"
-        )
-        told.append(
+    found = []
+    if lead := settings["kappa_lead"]:
+        low = lead["low"]
+        verdict = "more than chance would give" if low is not None and low > 0 else "which may be chance"
+        if low is not None:
+            verdict += f"; {settings['confidence']:.0%} interval {low:+.3f} to {lead['high']:+.3f}"
+        found.append(
             f"Of these {len(agreement) - len(settings['votes'])} judges, {lead['best']} agrees best with "
-            f"{settings['trusted']}: its kappa is {lead['difference']:.3f} above that of {lead['next']}, {verdict}"
-            f"{between}."
+            f"{settings['trusted']}: its kappa is {lead['difference']:.3f} above that of {lead['next']}, {verdict}."
         )
     for measure in dict.fromkeys(row["measure"] for row in orderings if row["tau"] is not None):
         rows = sorted((row for row in orderings if row["measure"] == measure), key=lambda row: -(row["tau"] or -2.0))
-        told.append(f"By {measure} the order is closest with {rows[0]['labels']} (tau {rows[0]['tau']:.2f}).")
-    return told
+        found.append(f"By {measure} the order is closest with {rows[0]['labels']} (tau {rows[0]['tau']:.2f}).")
+    return found
 
 
 def agreement_caption(settings: Row) -> str:
@@ -239,8 +225,3 @@ def _coefficient(row: Row, name: str) -> str:
 
 def _number(count: int) -> str:
     return f"{count:,} {'is' if count == 1 else 'are'}"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"

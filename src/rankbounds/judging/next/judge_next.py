@@ -24,21 +24,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice
-from rankbounds.collection.inputs import all_runs, judgments_from
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.next import weights as next_judgments
-from rankbounds.judging.next.plan import ALL, SETTLED, SettlingPlan
+from rankbounds.evaluation.options import OrderOptions, chosen_options
+from rankbounds.judging.candidates import compared_runs
+from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan
 from rankbounds.judging.next.question import Question
-from rankbounds.judging.next.weights import STRATEGIES, JudgingPlan, two_of
-from rankbounds.measures import Measure, parse_measure
+from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
+from rankbounds.measures import Measure, RankWeighted, parse_measure
 from rankbounds.probability.effects import is_plain_sum
 from rankbounds.probability.unjudged_documents import open_measures
-from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def judge_next(
@@ -52,12 +54,9 @@ def judge_next(
     until: str | float | None = None,
     q: Any = "logistic",
     otherwise: float | None = None,
-    gain: Any = None,
-    ties: str = "trec",
-    score_precision: str = "double",
     seed: int = 0,
-    lenient: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[OrderOptions],
 ) -> JudgingPlan | SettlingPlan:
     """Choose the unjudged documents whose judgments would say most: about all runs, about two, or about who leads.
 
@@ -81,12 +80,12 @@ def judge_next(
         unjudged, or until one run is the better one with this probability (0.95).
     q, otherwise
         How probable it is that an unjudged document is relevant, as in ``uncertainty``.
-    gain, ties, score_precision, lenient
-        As in ``evaluate``; ties in one fixed order.
     seed
         Where draws start.
     progress : callable, optional
         Told how many of how many documents are valued, or simulated rounds are done.
+    **options
+        Ties, gains and how files are read, as in ``evaluate``; ties in one fixed order.
 
     Returns
     -------
@@ -118,23 +117,18 @@ def judge_next(
     check_choice("strategy", strategy, STRATEGIES)
     chosen = parse_measure(measure)
     level = criterion(until, compare)
-    if compare is None and is_plain_sum(chosen) and gain is None:
-        return next_judgments.judge_next(
-            qrels, runs, budget=budget, measure=chosen, strategy=strategy, ties=ties, score_precision=score_precision,
-            lenient=lenient,
-        )  # fmt: skip
+    assumptions, reading = chosen_options(
+        options, OrderOptions, one_order="Judgments are planned for", threads=worth_starting()
+    )
+    judgments, systems = reading.judgments(qrels), reading.runs(runs)
+    if compare is None and isinstance(chosen, RankWeighted) and is_plain_sum(chosen) and options.get("gain") is None:
+        return plan_by_residual(judgments, systems, chosen, budget, strategy, assumptions=assumptions)
     if strategy != "A":
         raise UsageError(f"Strategy {strategy} is one for weighted sums over ranks without a comparison.")
-    if ties not in ORDERS:
-        raise UsageError(f'Judgments are planned for one order of tied documents: {", ".join(ORDERS)}, not "{ties}".')
-    assumptions = Assumptions(ties, gain=gain, score_precision=score_precision)
     (chosen,) = open_measures([chosen], assumptions)
-    systems = all_runs(runs, lenient=lenient)
-    if compare is not None and compare != ALL:
-        if isinstance(compare, str) or len(compare) != 2:
-            raise UsageError(f'Compare two runs, or "{ALL}" of them, not {compare!r}.')
-        systems = two_of(systems, compare)
-    facts = TopicFacts(judgments_from(qrels, lenient, rule=assumptions.gain), assumptions.gain)
+    if compare is not None:
+        systems = [systems[number] for number in compared_runs([run.name for run in systems], compare)]
+    facts = TopicFacts(judgments, assumptions.gain)
     question = Question.about(systems, facts, assumptions, chosen, q=q, otherwise=otherwise, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
     plan = question.plan(pairs, budget, level or 1.0, progress=progress)

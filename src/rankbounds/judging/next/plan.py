@@ -1,20 +1,29 @@
-"""Which documents to judge so that a comparison is settled, best first, and how many judgments that takes."""
+"""Which documents to judge next, best first, what these judgments would do, and how many are needed.
+
+The sentences are the same on the command line and on the page where people judge.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
-from rankbounds.notebook import shown
-from rankbounds.tables import table_of
+from rankbounds.evaluation.score_differences import equal
+from rankbounds.judging.candidates import DocumentsToJudge
+from rankbounds.probability.differences import limit_certainty
+from rankbounds.probability.retrieved_documents import POOLED
+from rankbounds.results import Column
+from rankbounds.tables import number
 
-FIELDS = ("query_id", "doc_id", "value", "probability", "effect")
-ALL = "all"
 SETTLED = "settled"
+NOTHING_LEFT = "Every document that counts is judged: no judgment would change anything."
+
+
+def _columns(digits: int, *names: str) -> tuple[Column, ...]:
+    numbers = (Column(name, name, lambda row, name=name: number(row[name], digits)) for name in names)  # type: ignore[misc]
+    return Column("query_id", "query_id"), Column("doc_id", "doc_id"), *numbers
 
 
 @dataclass(frozen=True)
@@ -31,21 +40,72 @@ class Needed:
     unjudged: int
     """How many documents could be judged."""
 
-    def row(self) -> dict[str, Any]:
-        """The fields as a dict."""
-        return dict(vars(self))
+    @property
+    def goal(self) -> str:
+        """What is to be reached, in words."""
+        return SETTLED if self.until == SETTLED else f"decided with probability {self.until}"
+
+    def sentence(self, seed: int) -> str:
+        """How many judgments it takes."""
+        drawn = f"{self.simulations} simulated rounds, seed {seed}"
+        if self.median is None:
+            return (
+                f"Until it is {self.goal}: in {1 - self.settled:.0%} of {drawn} not even judging all "
+                f"{self.unjudged:,} documents gets there."
+            )
+        most = f"{self.high:,}" if self.high is not None else "more than there are"
+        return (
+            f"Until it is {self.goal}, about {self.median:,} judgments in this order are needed (90% of rounds "
+            f"between {self.low:,} and {most}; {drawn})."
+        )
 
 
-@dataclass(frozen=True)
-class SettlingPlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgingPlan(DocumentsToJudge):
+    """Documents in the order in which to judge them, for runs under a measure that gives every rank a fixed weight.
+
+    ``residual_after`` is what all runs together leave open once a document and all before it are judged: the residuals
+    of every run and topic, summed.
+    """
+
+    weight: Floats
+    residual_after: Floats
+    residual_before: float
+    number_of_topics: int
+    number_of_runs: int
+    number_unjudged: int
+    """How many different unjudged documents the runs hold."""
+    columns = _columns(4, "weight", "residual_after")
+
+    def open_means(self) -> tuple[float, float]:
+        """By how much a run's mean is open on average, before these judgments and after them."""
+        shares = self.number_of_topics * self.number_of_runs
+        after = float(self.residual_after[-1]) if len(self) else self.residual_before
+        return self.residual_before / shares, after / shares
+
+    def headline(self) -> str:
+        """How far it is to the goal, in one short sentence."""
+        return f"By {self.settings['measure']}, a run's mean is open by {self.open_means()[0]:.4f} on average."
+
+    def sentences(self) -> list[str]:
+        """What these judgments would do."""
+        if not len(self):
+            return [NOTHING_LEFT]
+        before, after = self.open_means()
+        return [
+            f"{self.number_unjudged:,} unjudged documents; a run's mean is open by {before:.4f} on average, and by "
+            f"{after:.4f} after these {len(self):,} judgments."
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SettlingPlan(DocumentsToJudge):
     """Documents in the order in which their judgments are expected to settle most.
 
     ``value`` is in units of the measure; ``effect`` is what the document adds if it is as relevant as can be, to the
     difference or, without a comparison, to all runs' means together.
     """
 
-    query_ids: list[str]
-    doc_ids: list[str]
     value: Floats
     probability: Floats
     effect: Floats
@@ -64,9 +124,7 @@ class SettlingPlan:
     """Of one pair that is open, how likely each run is the better one, as ``compare`` tells it."""
     unpooled: frozenset[str] = frozenset()
     """Runs of whose first documents too few are judged to estimate how likely anything is."""
-
-    def __len__(self) -> int:
-        return len(self.doc_ids)
+    columns = _columns(6, "value", "probability", "effect")
 
     @property
     def is_settled(self) -> bool:
@@ -78,15 +136,89 @@ class SettlingPlan:
         nothing: Floats = np.empty(0)
         return replace(self, query_ids=[], doc_ids=[], value=nothing, probability=nothing, effect=nothing)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """A dict for each document: ``query_id, doc_id, value, probability, effect``."""
-        columns = (self.query_ids, self.doc_ids, self.value.tolist(), self.probability.tolist(), self.effect.tolist())
-        return [dict(zip(FIELDS, row, strict=True)) for row in zip(*columns, strict=True)]
+    def headline(self) -> str:
+        """How far it is to the goal, in one short sentence."""
+        measure = self.settings["measure"]
+        if not self.pairs:
+            return f"By {measure}, {self.number_unjudged:,} documents are unjudged."
+        if len(self.pairs) == 1:
+            question = f"{self.pairs[0][0]} against {self.pairs[0][1]}"
+            if self.settled[0]:
+                ahead, behind = self._in_order()
+                return f"Settled: {ahead} is better than {behind} by {measure}, whatever else is judged."
+        else:
+            rivals = [other for (_, other), settled in zip(self.pairs, self.settled, strict=True) if not settled]
+            leader = self.pairs[0][0]
+            if not rivals:
+                return f"Settled: how {leader}, which leads by {measure}, compares with all {len(self.pairs)} others."
+            rival = rivals[0] if len(rivals) == 1 else f"the {len(rivals)} others that are open"
+            question = f"{leader} against {rival}"
+        needed = self.needed
+        if needed is None:
+            return f"{question} by {measure} is open."
+        if needed.median is None:
+            return (
+                f"{question} by {measure} may never be {needed.goal}, even with all {needed.unjudged:,} documents "
+                "judged."
+            )
+        return f"About {needed.median:,} more until {question} is {needed.goal} by {measure}."
 
-    def _repr_html_(self) -> str:
-        words = f"{len(self):,} of {self.number_unjudged:,} unjudged documents, those first that settle most."
-        return shown(table_of(self.rows(), FIELDS), words, *self.remarks)
+    def sentences(self) -> list[str]:
+        """What these judgments would do."""
+        if not (len(self) or self.is_settled):
+            return [NOTHING_LEFT]
+        measure = self.settings["measure"]
+        first = f"{self.number_unjudged:,} unjudged documents"
+        if len(self.pairs) == 1:
+            first += f"; {self._who_is_better(measure)}"
+        elif self.pairs:
+            first += (
+                f"; as judged, {self.pairs[0][0]} leads by {measure}. Whatever they turn out to be, it is settled how "
+                f"it compares with {sum(self.settled)} of {len(self.pairs)} others"
+            )
+        found = [f"{first}.", *self.remarks]
+        if self.needed is None:
+            return found
+        if self.is_settled:
+            return [*found, "The question is settled: nothing is left to judge for it."]
+        return [*found, self.needed.sentence(self.settings["seed"])]
 
-    def pool(self) -> Qrels:
-        """The documents as a pool: judgments of grade -1, to be filled in."""
-        return Qrels.from_columns(self.query_ids, self.doc_ids, [POOLED_NOT_JUDGED] * len(self), source="plan")
+    def _in_order(self) -> tuple[str, str]:
+        """Of the one pair, the run that is ahead, and the one behind."""
+        one, other = self.pairs[0]
+        return (one, other) if self.better[0] >= 0.5 else (other, one)
+
+    def _who_is_better(self, measure: str) -> str:
+        """What is known of one pair."""
+        if self.settled[0]:
+            ahead, behind = self._in_order()
+            return f"whatever they turn out to be, {ahead} is better than {behind} by {measure}"
+        if self.likely is None:
+            decide = f"they decide which of {' and '.join(self.pairs[0])} is better by {measure}"
+            apart = [run for run in self.pairs[0] if run in self.unpooled]
+            few = f"; fewer than {POOLED} of {' and '.join(apart)} are judged, too few to say how" if apart else ""
+            return f"{decide}{few}"
+        low, high = self.bounds[0]
+        chances = [float(limit_certainty(*lead)) for lead in zip(self.likely, (high, -low), strict=True)]
+        (more, ahead), (less, behind) = sorted(zip(chances, self.pairs[0], strict=True), key=lambda side: -side[0])
+        even = "" if more + less > 0.995 else f", and {behind} with probability {less:.2f}"
+        return f"{ahead} is better than {behind} by {measure} with probability {more:.2f}{even}"
+
+
+def difference_left(
+    runs: tuple[str, str], bounds: tuple[float, float], began: tuple[float, float] | None = None
+) -> str:
+    """Where the mean difference of two runs can lie, and could when judging ``began``."""
+    (one, other), (low, high) = runs, bounds
+    if equal(low, high):
+        left = f"{one} minus {other} is {low:+.4f}, whatever else is judged: nothing that matters is unjudged."
+    else:
+        left = f"Whatever unjudged documents turn out to be, {one} minus {other} {_span(low, high)}."
+    if began is None or _span(*began) == _span(low, high):
+        return left
+    return f"{left} When judging began, it {_span(*began, lies='lay', is_='was')}."
+
+
+def _span(low: float, high: float, lies: str = "lies", is_: str = "is") -> str:
+    least, most = f"{low:+.4f}", f"{high:+.4f}"
+    return f"{lies} between {least} and {most}" if least != most else f"{is_} {least} to four digits"

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
-from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import merit, merit_of_range
 from rankbounds.judging.next.plan import SETTLED, Needed, SettlingPlan
+from rankbounds.judging.next.residuals import heaviest
 from rankbounds.judging.next.simulation import SimulatedJudging, chance_of_better, least_count, values_of_judging
-from rankbounds.judging.next.weights import heaviest
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import chances_of_sums, drawn_chances
@@ -31,6 +30,8 @@ from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 
 DRAWS, DRAWS_OF_EFFECTS = 200, 8
 """How often the others are drawn for the mean difference, and for each document's effect."""
+Pair: TypeAlias = tuple[int, int]
+Progress: TypeAlias = Callable[[int, int], None] | None
 SIMULATIONS = {True: 200, False: 20}
 """How many simulated rounds of judging, for weighted sums and for other measures."""
 SPAN = (0.05, 0.95)
@@ -46,6 +47,8 @@ class Question:
     measure: Measure
     models: ChosenModels
     seed: int
+    _effect: dict[Pair, Floats] = field(default_factory=dict, init=False)
+    _standing: dict[Pair, tuple[float, float, float]] = field(default_factory=dict, init=False)
 
     @classmethod
     def about(
@@ -89,11 +92,11 @@ class Question:
         return self.drawn.chance * grades.expected_gain(rule) / max(float(rule(grades.grade[-1:])[0]), 1e-300)
 
     def effects(
-        self, groups: Sequence[tuple[int, ...]], progress: Callable[[int, int], None] | None = None
+        self, groups: Sequence[tuple[int, ...]], progress: Progress = None
     ) -> Iterator[tuple[int, Ints, Floats]]:
         """For each group of runs and some of the documents: what each adds to the runs' means.
 
-        Effects are turned so that more is better. ``progress`` is told how many documents are done.
+        Effects are turned so that more is better. ``progress`` gets the number of documents that are done.
         """
         few = self.drawn.again(DRAWS_OF_EFFECTS)
         done, last = 0, len(groups) - 1
@@ -103,41 +106,26 @@ class Question:
             if progress:
                 progress(done, len(self.collection))
 
-    def effects_on(
-        self, pairs: Sequence[tuple[int, int]], progress: Callable[[int, int], None] | None = None
-    ) -> list[Floats]:
-        """For each pair, what each document adds to the first run less the second."""
+    def effects_on(self, pairs: Sequence[Pair], progress: Progress = None) -> list[Floats]:
+        """For each pair, what each document adds to the first run minus the second."""
         new = [pair for pair in pairs if pair not in self._effect]
         self._effect.update((pair, np.zeros(len(self.collection))) for pair in new)
         for number, documents, (one, other) in self.effects(new, progress) if new else ():
             self._effect[new[number]][documents] = one - other
         return [self._effect[pair] for pair in pairs]
 
-    @cached_property
-    def _effect(self) -> dict[tuple[int, int], Floats]:
-        return {}
-
     # ---- pairs ----
 
-    def pairs_of_leader(self) -> list[tuple[int, int]]:
+    def pairs_of_leader(self) -> list[Pair]:
         """Two runs as they stand; of more, the one that leads as judged against every other."""
-        runs = range(len(self.collection.runs))
-        if len(runs) < 2:
-            raise UsageError("A comparison needs two runs.")
-        if len(runs) == 2:
+        if len(self.batches) == 2:
             return [(0, 1)]
-        leader = int(np.argmax(merit(self._means_as_judged(), self.measure)))
-        return [(leader, run) for run in runs if run != leader]
+        value = partial(self.collection.assumptions.value, self.measure)
+        means = [np.concatenate([value(part.assume(0.0)) for part in parts]).mean() for parts in self.batches]
+        leader = int(np.argmax(merit(np.array(means), self.measure)))
+        return [(leader, run) for run in range(len(means)) if run != leader]
 
-    def _means_as_judged(self) -> Floats:
-        assumptions = self.collection.assumptions
-        values = [
-            np.concatenate([assumptions.value(self.measure, part.assume(0.0)) for part in parts])
-            for parts in self.batches
-        ]
-        return np.array([value.mean() for value in values])
-
-    def bounds(self, pairs: Sequence[tuple[int, int]], judged: Floats | None = None) -> tuple[Floats, Floats]:
+    def bounds(self, pairs: Sequence[Pair], judged: Floats | None = None) -> tuple[Floats, Floats]:
         """The least and the greatest difference of each pair, turned so that more is better.
 
         ``judged`` are grades for some of the documents, NaN for the others.
@@ -173,7 +161,7 @@ class Question:
 
     # ---- values ----
 
-    def standing(self, pairs: Sequence[tuple[int, int]]) -> Floats:
+    def standing(self, pairs: Sequence[Pair]) -> Floats:
         """A row for each pair: the expected difference, its sd, how likely the first run is better (as if normal)."""
         new = [pair for pair in pairs if pair not in self._standing]
         for pair, drawn in zip(new, drawn_differences(self.drawn, new), strict=True):
@@ -197,17 +185,8 @@ class Question:
             better, worse, _ = chances
         return (float(better[0]), float(worse[0])) if np.isfinite(better[0]) else None
 
-    @cached_property
-    def _standing(self) -> dict[tuple[int, int], tuple[float, float, float]]:
-        return {}
-
     def plan(
-        self,
-        pairs: Sequence[tuple[int, int]] | None,
-        budget: int,
-        level: float = 1.0,
-        *,
-        progress: Callable[[int, int], None] | None = None,
+        self, pairs: Sequence[Pair] | None, budget: int, level: float = 1.0, *, progress: Progress = None
     ) -> SettlingPlan:
         """The documents in order of their value, for these pairs or, without any, for all runs' bounds.
 
@@ -247,17 +226,13 @@ class Question:
             remarks=tuple(self.models.remarks()),
             bounds=tuple(zip(low.tolist(), high.tolist(), strict=True)),
             unpooled=frozenset(self.models.unpooled()),
+            settings={"measure": str(self.measure), "seed": self.seed},
         )
 
     # ---- how many judgments ----
 
     def needed(
-        self,
-        pairs: Sequence[tuple[int, int]],
-        level: float,
-        simulations: int | None = None,
-        *,
-        progress: Callable[[int, int], None] | None = None,
+        self, pairs: Sequence[Pair], level: float, simulations: int | None = None, *, progress: Progress = None
     ) -> Needed:
         """How many judgments it takes until every pair is settled, or decided with this probability."""
         exact = is_plain_sum(self.measure)
@@ -311,7 +286,7 @@ class Question:
         facts = self.collection.facts
         return np.clip((facts.rule(grade) - facts.nonrelevant_gain) / (facts.max_gain - facts.nonrelevant_gain), 0, 1)
 
-    def until_settled(self, pairs: Sequence[tuple[int, int]], grade: Floats, order: Ints, guess: float) -> float:
+    def until_settled(self, pairs: Sequence[Pair], grade: Floats, order: Ints, guess: float) -> float:
         """After how many judgments in this order every pair's bounds lie on one side of 0; bounds only narrow."""
 
         def settled(count: int) -> bool:

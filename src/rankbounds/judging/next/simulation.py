@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 
 import numpy as np
@@ -29,10 +30,7 @@ def least_count(settled: Callable[[int], bool], most: int, guess: float) -> floa
             above, place = place, place - step
         else:
             below, place = place, place + step
-    while above - below > 1:
-        middle = (below + above) // 2
-        below, above = (below, middle) if settled(middle) else (middle, above)
-    return above
+    return below + 1 + bisect_left(range(below + 1, above), True, key=settled)
 
 
 def chance_of_better(mean: float, sd: float) -> float:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError
 from rankbounds.files import formats, named_columns
 from rankbounds.judging.audits.labelled_pool import LabelledPool
+from rankbounds.judging.candidates import find_judgments, grades_of_pairs
 
 PROBABILITIES = named_columns.ColumnNames(value=("probability",), what="sample")
 GRADES = named_columns.ColumnNames(value=("relevance", "grade", "rating", "rel"), what="sample")
@@ -51,8 +52,7 @@ class JudgedSample:
                 f"the probability of {pairs.describe(row)} is {probability[row]:g}, but a document that was drawn had "
                 "one above 0 and up to 1.",
             )
-        index = pool.labels.pairs.index
-        here, there = index.find(pairs, index.topics_of(pairs))
+        here, there = find_judgments(pool.labels, pairs)
         if here.size < len(pairs):
             row = int(np.setdiff1d(np.arange(len(pairs)), here)[0])
             raise DataError(
@@ -92,10 +92,7 @@ def listed_documents(path: str) -> list[tuple[str, str]]:
 def left_to_judge(path: str, qrels: Qrels) -> tuple[list[tuple[str, str, float]], int]:
     """Of the documents that a list has, those without a judgment, with their probability or weight; and all."""
     pairs, number = _listed(path)
-    here, there = qrels.pairs.index.find(pairs, qrels.pairs.index.topics_of(pairs))
-    judged = np.zeros(len(pairs), dtype=bool)
-    judged[here] = qrels.grade[there] != POOLED_NOT_JUDGED
-    left = np.flatnonzero(~judged)
+    left = np.flatnonzero(grades_of_pairs(qrels, pairs) == POOLED_NOT_JUDGED)
     topics = [pairs.topics[topic] for topic in pairs.topic[left].tolist()]
     return list(zip(topics, pairs.docs.take(left).to_list(), number[left].tolist(), strict=True)), len(pairs)
 
@@ -125,13 +122,11 @@ def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Colu
     return table
 
 
-def _checked_probabilities(drawn: named_columns.Columns) -> tuple[Any, Floats]:
+def _checked_probabilities(drawn: named_columns.Columns) -> tuple[Pairs, Floats]:
     """The pairs and their probabilities; a judged document without one was judged outside the sample."""
-    empty = _empty(drawn.values)
+    empty = _empty(_as_list(drawn.values))
     if empty.any():
-        pairs = drawn.__class__(
-            drawn.topics, drawn.topic, drawn.docs, np.zeros(len(drawn)), drawn.value_name, drawn.source
-        ).checked()[0]
+        pairs = replace(drawn, values=np.zeros(len(drawn))).checked()[0]
         row = int(np.flatnonzero(empty)[0])
         raise DataError(
             pairs.where(row),
@@ -141,23 +136,19 @@ def _checked_probabilities(drawn: named_columns.Columns) -> tuple[Any, Floats]:
     return drawn.checked()
 
 
-def _empty(values: Any) -> Any:
+def _empty(values: list[Any]) -> Flags:
     """Which values are not there."""
-    return np.array(
-        [value is None or value != value or not str(value).strip() for value in _as_list(values)], dtype=bool
-    )
+    return np.array([value is None or value != value or not str(value).strip() for value in values], dtype=bool)
 
 
 def _as_list(values: Any) -> list[Any]:
     return values.to_list() if hasattr(values, "to_list") else list(values)
 
 
-def _grades(table: named_columns.Columns, pairs: Any) -> Floats:
+def _grades(table: named_columns.Columns, pairs: Pairs) -> Floats:
     """The grades in the sample's own table; -1 where there is none yet."""
-    empty = _empty(table.values)
-    listed = [
-        POOLED_NOT_JUDGED if lacking else value for value, lacking in zip(_as_list(table.values), empty, strict=True)
-    ]
+    given = _as_list(table.values)
+    listed = [POOLED_NOT_JUDGED if lacking else value for value, lacking in zip(given, _empty(given), strict=True)]
     grade, bad = finite_numbers(listed)
     if bad.size:
         row = int(bad[0])
@@ -167,12 +158,9 @@ def _grades(table: named_columns.Columns, pairs: Any) -> Floats:
     return grade
 
 
-def _of(judgments: Qrels, pairs: Any) -> Floats:
+def _of(judgments: Qrels, pairs: Pairs) -> Floats:
     """The grades of these documents in judgments, which hold no others."""
-    index = judgments.pairs.index
-    here, there = index.find(pairs, index.topics_of(pairs))
-    judged = judgments.grade != POOLED_NOT_JUDGED
-    outside = np.setdiff1d(np.flatnonzero(judged), there)
+    outside = np.setdiff1d(np.flatnonzero(judgments.grade != POOLED_NOT_JUDGED), find_judgments(judgments, pairs)[1])
     if outside.size:
         row = int(outside[0])
         raise DataError(
@@ -180,6 +168,4 @@ def _of(judgments: Qrels, pairs: Any) -> Floats:
             f"{judgments.pairs.describe(row)} was judged, but is not in the sample ({pairs.source.name}).",
             "Leave out documents that were judged outside of it; nothing is known of why they were.",
         )
-    grade = np.full(len(pairs), float(POOLED_NOT_JUDGED))
-    grade[here] = judgments.grade[there]
-    return grade
+    return grades_of_pairs(judgments, pairs)

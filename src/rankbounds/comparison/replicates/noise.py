@@ -1,0 +1,212 @@
+"""Rows on the noise in scores: parts of the variance, the A/A floor, flipping verdicts, reliability and plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, product
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
+from rankbounds.measures import Measure
+from rankbounds.stats.significance import Resampling, p_values
+from rankbounds.stats.variance_components import NAMES, Anova, Design, topics_for_reliability
+from rankbounds.tables import plain
+
+RERUNS = (1, 2, 3, 5, 10)
+"""The numbers of runs per system that plans are made for."""
+MOST_TESTS = 20_000
+"""For more pairs of reruns, verdicts of systems drawn at random are looked at."""
+Rows: TypeAlias = list[dict[str, Any]]
+
+
+def _ends(drawn: Floats, confidence: float) -> list[Any]:
+    """Low and high of what was drawn; None where it is infinite or not known."""
+    known = drawn[~np.isnan(drawn)]
+    if not known.size:
+        return [None, None]
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    ends = np.quantile(known, tails, method="inverted_cdf")  # (between a number and infinity there is nothing)
+    return [None if np.isinf(end) else float(end) for end in ends]
+
+
+def component_rows(anova: Anova, drawn: Mapping[str, Floats], confidence: float) -> Rows:
+    """A row per part of the variance of a single score."""
+    variances = anova.variances
+    total = sum(variances.values())
+    rows = []
+    for place, effect in enumerate(anova.effects):
+        low, high = _ends(drawn[effect], confidence)
+        rows.append(
+            {
+                "part": NAMES[effect],
+                "variance": variances[effect],
+                "ci_low": low,
+                "ci_high": high,
+                "share": variances[effect] / total if total else None,
+                "estimate": float(anova.estimates[place]),
+                "mean_square": float(anova.mean_squares[place]),
+                "degrees": int(anova.degrees[place]),
+            }
+        )
+    return rows
+
+
+def floor_rows(scores: Floats, system: Ints, measure: Measure, confidence: float) -> Rows:
+    """How far apart means lie that differ by a rerun, or by labels made again."""
+    farthest = limits_of_differences(measure, scores)[1]
+    means = scores.mean(axis=0)  # labelling, run
+    labels, runs = means.shape
+    first, second = np.triu_indices(runs, 1)
+    same = system[first] == system[second]
+    rows = []
+    if same.any():
+        of_system = np.stack([means[:, system == number].mean(axis=1) for number in range(system.max() + 1)], axis=1)
+        degrees = int((np.bincount(system) - 1).sum())
+        variance = float(((means - of_system[:, system]) ** 2).sum() / (labels * degrees))
+        apart = np.abs(means[:, first[same]] - means[:, second[same]]).ravel()
+        rows.append(_floor_row("rerun", 2 * variance, degrees, apart, confidence, farthest))
+    if labels > 1:
+        one, other = np.triu_indices(labels, 1)
+        apart = means[one] - means[other]
+        variance = float(means.var(axis=0, ddof=1).mean())
+        rows.append(_floor_row("labels", 2 * variance, labels - 1, apart, confidence, farthest))
+        if runs > 1:
+            left = means - means.mean(axis=0) - means.mean(axis=1, keepdims=True) + means.mean()
+            degrees = (labels - 1) * (runs - 1)
+            moved = apart[:, first] - apart[:, second]
+            variance = float((left**2).sum() / degrees)
+            rows.append(_floor_row("labels, difference", 4 * variance, degrees, moved, confidence, 2 * farthest))
+    return rows
+
+
+def _floor_row(
+    kind: str, variance: float, degrees: int, observed: Floats, confidence: float, farthest: float
+) -> dict[str, Any]:
+    from scipy import stats
+
+    sizes = np.abs(observed).ravel()
+    floor = min(float(stats.t.ppf((1 + confidence) / 2, degrees) * np.sqrt(variance)), farthest)
+    return {
+        "kind": kind,
+        "floor": floor,
+        "sd": float(np.sqrt(variance)),
+        "degrees": degrees,
+        "observed_pairs": int(sizes.size),
+        "observed_largest": float(sizes.max()),
+        "observed_beyond": int(np.count_nonzero(sizes > floor)),
+    }
+
+
+def flip_rows(
+    scores: Floats, systems: Sequence[str], system: Ints, measure: Measure, alpha: float, resampling: Resampling
+) -> tuple[dict[str, Any], Rows]:
+    """How often repeated experiments disagree: over all, and for each pair of systems."""
+    by_run = np.transpose(scores, (2, 1, 0))  # run, labelling, topic
+    members = [np.flatnonzero(system == number) for number in range(len(systems))]
+    tested = _pairs_to_test(members, by_run.shape[1], resampling)
+    reruns = [(runs[[one]], runs[[other]]) for runs in members for one, other in combinations(range(runs.size), 2)]
+    of_systems, of_reruns = (
+        _outcomes(by_run, sides, measure, alpha, resampling)
+        for sides in ([(members[a], members[b]) for a, b in tested], reruns[:MOST_TESTS])
+    )
+    pairs: Rows = []
+    totals = np.zeros(4)
+    for (a, b), (lead, verdict) in zip(tested, of_systems, strict=True):
+        cases = repeated(np.ones(lead.shape))
+        if not cases:
+            continue
+        agreeing = sum(repeated((verdict == value).astype(np.float64)) for value in (-1, 0, 1))
+        leading = sum(repeated((lead == value).astype(np.float64)) for value in (-1, 0, 1))
+        opposed = 2 * repeated((verdict == 1).astype(np.float64), (verdict == -1).astype(np.float64))
+        totals += (cases, cases - agreeing, cases - leading, opposed)
+        pairs.append(
+            {
+                "a": systems[a],
+                "b": systems[b],
+                "outcomes": lead.size,
+                "a_better": float(np.mean(verdict > 0)),
+                "b_better": float(np.mean(verdict < 0)),
+                "no_difference": float(np.mean(verdict == 0)),
+                "verdict_flips": 1 - agreeing / cases,
+                "winner_flips": 1 - leading / cases,
+            }
+        )
+    shares = totals[1:] / totals[0] if totals[0] else np.full(3, np.nan)
+    row = {
+        "pairs_of_systems": len(pairs),
+        "outcomes": sum(pair["outcomes"] for pair in pairs),
+        **dict(zip(("verdict_flips", "winner_flips", "reversals"), map(plain, shares), strict=True)),
+        "rerun_pairs": sum(verdict.size for _, verdict in of_reruns),
+        "rerun_alarms": sum(int(np.count_nonzero(verdict)) for _, verdict in of_reruns),
+    }
+    return row, pairs
+
+
+def _pairs_to_test(members: Sequence[Ints], labels: int, resampling: Resampling) -> list[tuple[int, int]]:
+    """All pairs of systems, or some drawn at random where testing all would take long."""
+    every = [(a, b) for a in range(len(members)) for b in range(a + 1, len(members))]
+    tests = np.array([len(members[a]) * len(members[b]) * labels for a, b in every], dtype=np.int64)
+    if tests.sum() <= MOST_TESTS:
+        return every
+    order = resampling.generator().permutation(len(every))
+    kept = order[: max(1, int(np.searchsorted(np.cumsum(tests[order]), MOST_TESTS, side="right")))]
+    return [every[place] for place in np.sort(kept).tolist()]
+
+
+def repeated(one: Floats, other: Floats | None = None) -> float:
+    """Over all two outcomes that differ in every rerun (and in the labels), the sum of one's number times other's."""
+    rest = one if other is None else other
+    for axis, size in enumerate(one.shape):
+        if size > 1:
+            rest = rest.sum(axis=axis, keepdims=True) - rest
+    return float((one * rest).sum()) if max(one.shape) > 1 else 0.0
+
+
+def _outcomes(
+    by_run: Floats, sides: Sequence[tuple[Ints, Ints]], measure: Measure, alpha: float, resampling: Resampling
+) -> list[tuple[Floats, Floats]]:
+    """For each two groups of runs, by run, other run and labelling: who leads, and who does so significantly (or 0)."""
+    if not sides:
+        return []
+    topics = by_run.shape[2]
+    one = np.concatenate([by_run[np.repeat(a, b.size)].reshape(-1, topics) for a, b in sides])
+    other = np.concatenate([by_run[np.tile(b, a.size)].reshape(-1, topics) for a, b in sides])
+    lead = np.sign(merit(mean_difference(one, other), measure))
+    verdict = np.where(p_values(differences(one, other), resampling=resampling, measure=measure) < alpha, lead, 0.0)
+    shapes = [(2, a.size, b.size, by_run.shape[1]) for a, b in sides]
+    ends = np.cumsum([np.prod(shape[1:]) for shape in shapes])[:-1]
+    parts = np.split(np.stack([lead, verdict]), ends, axis=1)
+    return [tuple(part.reshape(shape)) for part, shape in zip(parts, shapes, strict=True)]  # type: ignore[misc]
+
+
+def reliability_row(anova: Anova, drawn: Mapping[str, Floats], design: Design, confidence: float) -> dict[str, Any]:
+    """How reliable the order of systems and their scores are in a design."""
+    row: dict[str, Any] = {"topics": design.topics, "labels": design.labels, "reruns": design.reruns}
+    for name, absolute in (("reliability", False), ("dependability", True)):
+        row[name] = plain(design.reliability(anova.variances, absolute=absolute))
+        row[f"{name}_low"], row[f"{name}_high"] = _ends(design.reliability(drawn, absolute=absolute), confidence)
+    return row
+
+
+def plan_rows(anova: Anova, drawn: Mapping[str, Floats], wanted: Sequence[float], confidence: float) -> Rows:
+    """How many topics each reliability needs, by the number of labellings and reruns."""
+    has_reruns = any("r" in effect for effect in anova.effects)
+    labellings = (1, 2, 3) if anova.sizes["j"] > 1 else (1,)
+    rows = []
+    for level, labels, reruns in product(wanted, labellings, RERUNS if has_reruns else (1,)):
+        topics = float(topics_for_reliability(level, anova.variances, labels, reruns))
+        low, high = _ends(topics_for_reliability(level, drawn, labels, reruns), confidence)
+        rows.append(
+            {
+                "reliability": level,
+                "labels": labels,
+                "reruns": reruns,
+                "topics": None if np.isinf(topics) else int(topics),
+                "topics_low": None if low is None else int(low),
+                "topics_high": None if high is None else int(high),
+            }
+        )
+    return rows

@@ -1,0 +1,137 @@
+"""What to judge next for measures of fixed weights: documents by what their judgment takes off the runs' residuals.
+
+Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007. A is exact: no other documents take more off the summed
+residual. B and C choose one document at a time.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.evaluate import evaluate
+from rankbounds.evaluation.scores import Scores
+from rankbounds.judging.candidates import Candidates, collect
+from rankbounds.judging.next.plan import JudgingPlan
+from rankbounds.measures import RankWeighted
+from rankbounds.measures.measure import weights_by_rank, worth_of_one
+from rankbounds.probability.completions import OpenCollection
+from rankbounds.rankings.topic_facts import TopicFacts
+
+STRATEGIES = ("A", "B", "C")
+
+
+def plan_by_residual(
+    judgments: Qrels,
+    runs: Sequence[Run],
+    measure: RankWeighted,
+    budget: int,
+    strategy: str = "A",
+    *,
+    assumptions: Assumptions,
+    depth: int | None = None,
+) -> JudgingPlan:
+    """The unjudged documents of judged topics whose judgments take most off the residuals, down to a depth."""
+    order, precision = assumptions.order, assumptions.score_precision
+    candidates = collect(runs, depth=depth, order=order, precision=precision)
+    known_topic = np.isin(candidates.topics, list(judgments.query_ids))[candidates.topic]
+    unjudged = known_topic & np.isnan(candidates.grades(judgments))
+    scores = evaluate(judgments, runs, measure, ties=assumptions.ties, score_precision=precision)
+    return plan_among(candidates, unjudged, TopicFacts(judgments), measure, scores, budget, strategy)
+
+
+def plan_among(
+    candidates: Candidates,
+    unjudged: Flags,
+    facts: TopicFacts,
+    measure: RankWeighted,
+    scores: Scores,
+    budget: int,
+    strategy: str = "A",
+) -> JudgingPlan:
+    """The plan among the documents that are marked, by the scores of these runs."""
+    entry_weight = worth_of_one(measure, facts) * weights_by_rank(measure, candidates.rank)
+    base = scores.value[:, :, 0].mean(axis=1)
+    residual = (scores.high - scores.low)[:, :, 0].mean(axis=1)
+    before = float((scores.high - scores.low).sum())
+    entries = np.flatnonzero(unjudged[candidates.document] & (entry_weight > 0))
+    document, run, weight = candidates.document[entries], candidates.run[entries], entry_weight[entries]
+    gone: Floats = np.bincount(document, weights=weight, minlength=len(candidates)).astype(np.float64)
+    if strategy == "A":
+        picked = heaviest(candidates, gone, budget)
+        own = gone[picked]
+    else:
+        trust = residual * ((base + residual / 2) ** 3 if strategy == "C" else 1)
+        shrink = weight / len(facts.query_ids)
+        picked, own = _by_residual(candidates, document, run, weight, shrink, residual, trust, budget)
+    return JudgingPlan(
+        [candidates.topics[number] for number in candidates.topic[picked].tolist()],
+        candidates.doc_ids(picked),
+        own,
+        np.maximum(before - np.cumsum(gone[picked]), 0.0),
+        before,
+        len(facts.query_ids),
+        len(scores.runs),
+        int(np.count_nonzero(unjudged)),
+        settings={"measure": str(measure), "strategy": strategy},
+    )
+
+
+def heaviest(documents: Candidates | OpenCollection, weight: Floats, budget: int) -> Ints:
+    """The documents of the largest weights; equal weights in the order of topics and ids."""
+    rounded = np.round(weight, 12)  # sums of the same weights in another order are equal
+    held = np.flatnonzero(rounded > 0)
+    if held.size > budget:
+        least = np.partition(rounded[held], held.size - budget)[held.size - budget]
+        held = held[rounded[held] >= least]
+    keys = zip(-rounded[held], documents.topic[held].tolist(), documents.doc_ids(held), held.tolist(), strict=True)
+    return np.array([key[-1] for key in sorted(keys)[:budget]], dtype=np.int64)
+
+
+def _by_residual(
+    candidates: Candidates,
+    document: Ints,
+    run: Ints,
+    weight: Floats,
+    shrink: Floats,
+    residual: Floats,
+    trust: Floats,
+    budget: int,
+) -> tuple[Ints, Floats]:
+    """Choose one document at a time, each choice lowering the residuals of the runs that hold it.
+
+    Residuals only fall, so that an old weight is never too small: a document that is still the heaviest after its
+    weight is brought up to date is the right one, and few need to be looked at.
+    """
+    by_document = np.argsort(document, kind="stable")
+    document, run = document[by_document], run[by_document]
+    weight, shrink = weight[by_document], shrink[by_document]
+    distinct, start = np.unique(document, return_index=True)
+    end = np.append(start[1:], document.size)
+    factor = np.divide(trust, residual, out=np.zeros(residual.size), where=residual > 0)
+    left = residual.copy()
+    first = np.add.reduceat(weight * (factor * left)[run], start) if distinct.size else np.zeros(0)
+    rank = candidates.best_rank[distinct].tolist()
+    topic = candidates.topic[distinct].tolist()
+    heap = [(-weight, *place) for weight, *place in zip(first.tolist(), topic, rank, range(len(topic)), strict=True)]
+    heapq.heapify(heap)
+    picked: list[int] = []
+    weights: list[float] = []
+    while heap and len(picked) < budget:
+        _, *place, number = heapq.heappop(heap)
+        rows = slice(start[number], end[number])
+        now = float(weight[rows] @ (factor * left)[run[rows]])
+        key = (-now, *place, number)
+        if heap and key > heap[0]:
+            heapq.heappush(heap, key)
+            continue
+        picked.append(int(distinct[number]))
+        weights.append(now)
+        left[run[rows]] = np.maximum(left[run[rows]] - shrink[rows], 0.0)
+    return np.array(picked, dtype=np.int64), np.array(weights)
