@@ -252,7 +252,7 @@ SOURCES = {
     "holm": "holm1979simple",
     "bh": "benjamini1995controlling",
 }
-"""What to cite for tests and corrections, by the keys of ``measures/naming/sources.py``."""
+"""What to cite for tests and corrections, by the keys of ``measures/naming/sources.bib``."""
 
 
 def sources_of_tests(settings: Mapping[str, Any]) -> list[str]:

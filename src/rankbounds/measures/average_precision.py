@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rankbounds.arrays import Floats
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient, share_of_known
 from rankbounds.measures.sum_of_precisions import (
     Turns,
@@ -28,13 +25,6 @@ class AP(Measure):
 
     Source: as in trec_eval (map); Buckley and Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -46,14 +36,14 @@ class AP(Measure):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "AP"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("MAP",)
-    examples: ClassVar[tuple[str, ...]] = ("AP", "AP@3", "AP(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("buckley2000evaluating",)
-    collection_exactness: ClassVar[Exactness] = "exact"
-    vanishes: ClassVar[bool] = True
-    trec_names: ClassVar[tuple[str, ...]] = ("map", "map_cut_{cutoff}")
+    name = "AP"
+    value_range = (0.0, 1.0)
+    aliases = ("MAP",)
+    examples = ("AP", "AP@3", "AP(rel=2)")
+    sources = ("buckley2000evaluating",)
+    collection_exactness = "exact"
+    vanishes = True
+    trec_names = ("map", "map_cut_{cutoff}")
 
     def value(self, rankings: Rankings) -> Floats:
         total = sum_of_precisions(rankings, self.rel, self.depth(rankings))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -22,13 +21,6 @@ class APRetrieved(Measure):
 
     Source: Moffat and Zobel 2008, section 3.1.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -40,12 +32,12 @@ class APRetrieved(Measure):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "AP*"
-    aliases: ClassVar[tuple[str, ...]] = ("APRetrieved",)
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("AP*", "AP*@3")
-    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
-    list_only: ClassVar[bool] = True
+    name = "AP*"
+    aliases = ("APRetrieved",)
+    value_range = (0.0, 1.0)
+    examples = ("AP*", "AP*@3")
+    sources = ("moffat2008rank",)
+    list_only = True
 
     @property
     def promotable(self) -> bool:  # type: ignore[override]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.discounted_gain import discounts
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient, weighted_sum
 from rankbounds.rankings.rankings import Rankings
 
@@ -16,8 +13,8 @@ from rankbounds.rankings.rankings import Rankings
 class AveragedDCG(Measure):
     """nDCG at several ranks, averaged; no bounds are known."""
 
-    promotable: ClassVar[bool] = False
-    exactness: ClassVar[Exactness] = "unknown"
+    promotable = False
+    exactness = "unknown"
     graded = True
 
     def bounds(self, rankings: Rankings) -> Bounds | None:  # noqa: ARG002
@@ -39,10 +36,10 @@ class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
     0.6301
     """
 
-    name: ClassVar[str] = "nDCG_rel"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("nDCG_rel",)
-    trec_names: ClassVar[tuple[str, ...]] = ("ndcg_rel",)
+    name = "nDCG_rel"
+    value_range = (0.0, 1.0)
+    examples = ("nDCG_rel",)
+    trec_names = ("ndcg_rel",)
 
     def value(self, rankings: Rankings) -> Floats:
         gain, ideal = rankings.gain(), _ideal(rankings)
@@ -71,10 +68,10 @@ class RnDCG(AveragedDCG):
     0.44
     """
 
-    name: ClassVar[str] = "RnDCG"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("RnDCG",)
-    trec_names: ClassVar[tuple[str, ...]] = ("Rndcg",)
+    name = "RnDCG"
+    value_range = (0.0, 1.0)
+    examples = ("RnDCG",)
+    trec_names = ("Rndcg",)
 
     def value(self, rankings: Rankings) -> Floats:
         ideal = _ideal(rankings)
@@ -100,12 +97,12 @@ class IdealDCG(Measure):
     2.6309
     """
 
-    name: ClassVar[str] = "IdealDCG"
-    examples: ClassVar[tuple[str, ...]] = ("IdealDCG",)
-    trec_names: ClassVar[tuple[str, ...]] = ("ideal_dcg",)
+    name = "IdealDCG"
+    examples = ("IdealDCG",)
+    trec_names = ("ideal_dcg",)
     graded = True
-    monotone: ClassVar[bool] = True
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    monotone = True
+    value_range = (0.0, np.inf)
 
     def value(self, rankings: Rankings) -> Floats:
         ideal = _ideal(rankings)

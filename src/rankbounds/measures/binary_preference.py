@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within
@@ -22,9 +20,9 @@ class LimitedPenalty(Measure):
 
     rel: float = 1.0
 
-    judged_only: ClassVar[bool] = True
-    collection_exactness: ClassVar[Exactness] = "outer"
-    vanishes: ClassVar[bool] = True
+    judged_only = True
+    collection_exactness = "outer"
+    vanishes = True
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:
         """How many non-relevant documents count, and what their number is divided by, for each list."""
@@ -160,8 +158,6 @@ class Bpref(LimitedPenalty):
 
     Parameters
     ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
     k : int, default 0
         How many non-relevant documents beyond R count too.
 
@@ -175,11 +171,11 @@ class Bpref(LimitedPenalty):
 
     k: int = 0
 
-    name: ClassVar[str] = "Bpref"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Bpref", "Bpref(k=10)", "Bpref(k=1)", "Bpref(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
-    trec_names: ClassVar[tuple[str, ...]] = ("bpref",)
+    name = "Bpref"
+    value_range = (0.0, 1.0)
+    examples = ("Bpref", "Bpref(k=10)", "Bpref(k=1)", "Bpref(rel=2)")
+    sources = ("buckley2004retrieval", "sakai2007alternatives")
+    trec_names = ("bpref",)
 
     def check(self) -> None:
         if self.k < 0:
@@ -193,11 +189,6 @@ class Bpref(LimitedPenalty):
 class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
     """Bpref divided by R even where fewer than R documents are judged non-relevant (Sakai 2007, equation 10).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -206,10 +197,10 @@ class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
     0.5556
     """
 
-    name: ClassVar[str] = "Bpref_R"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Bpref_R",)
-    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
+    name = "Bpref_R"
+    value_range = (0.0, 1.0)
+    examples = ("Bpref_R",)
+    sources = ("buckley2004retrieval", "sakai2007alternatives")
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         return relevant, relevant
@@ -220,11 +211,6 @@ class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
 
     Where many documents are judged non-relevant, what stands near the top hardly counts.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -233,10 +219,10 @@ class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
     0.3333
     """
 
-    name: ClassVar[str] = "Bpref_N"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Bpref_N",)
-    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
+    name = "Bpref_N"
+    value_range = (0.0, 1.0)
+    examples = ("Bpref_N",)
+    sources = ("buckley2004retrieval", "sakai2007alternatives")
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         return nonrelevant, nonrelevant
@@ -247,11 +233,6 @@ class Bpref_old(LimitedPenalty):  # noqa: N801 (the paper's name)
 
     It can rise when a system retrieves one more non-relevant document far down, which is why it was replaced.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -260,10 +241,10 @@ class Bpref_old(LimitedPenalty):  # noqa: N801 (the paper's name)
     0.3333
     """
 
-    name: ClassVar[str] = "Bpref_old"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Bpref_old",)
-    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
+    name = "Bpref_old"
+    value_range = (0.0, 1.0)
+    examples = ("Bpref_old",)
+    sources = ("buckley2004retrieval", "sakai2007alternatives")
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         return relevant, np.minimum(relevant, nonrelevant_retrieved)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.facts import Facts
@@ -35,10 +35,10 @@ class Condensed(Measure):
 
     measure: Measure
 
-    judged_only: ClassVar[bool] = True
-    has_residual: ClassVar[bool] = False
-    trec_names: ClassVar[tuple[str, ...]] = ()
-    examples: ClassVar[tuple[str, ...]] = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'", "Q'")
+    judged_only = True
+    has_residual = False
+    trec_names = ()
+    examples = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'", "Q'")
 
     def __post_init__(self) -> None:
         """Every fact that is not stated above, and every parameter, is that of the plain measure."""
@@ -51,6 +51,9 @@ class Condensed(Measure):
 
     def changed(self, **parameters: Any) -> Condensed:
         return Condensed(self.measure.changed(**parameters))
+
+    def cited(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.measure.cited(), "sakai2007alternatives"]))
 
     def value(self, rankings: Rankings) -> Floats:
         return self.measure.value(rankings.condensed())

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.facts import Exactness, Total
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
 
@@ -15,10 +12,10 @@ from rankbounds.rankings.rankings import Rankings
 class Count(Measure):
     """A number of documents, whatever their order."""
 
-    total: ClassVar[Total] = "sum"
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    total = "sum"
+    monotone = True
+    multilinear = True
+    value_range = (0.0, np.inf)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         return self.value(rankings)
@@ -35,11 +32,11 @@ class NumRet(Count):
     3.0
     """
 
-    name: ClassVar[str] = "NumRet"
-    examples: ClassVar[tuple[str, ...]] = ("NumRet",)
-    trec_names: ClassVar[tuple[str, ...]] = ("num_ret",)
-    list_only: ClassVar[bool] = True
-    as_retrieved: ClassVar[bool] = True
+    name = "NumRet"
+    examples = ("NumRet",)
+    trec_names = ("num_ret",)
+    list_only = True
+    as_retrieved = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.length.astype(np.float64)
@@ -47,11 +44,6 @@ class NumRet(Count):
 
 class NumRel(Count):
     """How many relevant documents are known for the topic; over all topics, the sum.
-
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -63,10 +55,10 @@ class NumRel(Count):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "NumRel"
-    examples: ClassVar[tuple[str, ...]] = ("NumRel", "NumRel(rel=2)")
-    collection_exactness: ClassVar[Exactness] = "exact"
-    trec_names: ClassVar[tuple[str, ...]] = ("num_rel",)
+    name = "NumRel"
+    examples = ("NumRel", "NumRel(rel=2)")
+    collection_exactness = "exact"
+    trec_names = ("num_rel",)
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
@@ -79,11 +71,6 @@ class NumRel(Count):
 class NumRelRet(Count):
     """How many relevant documents were retrieved; over all topics, the sum.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -94,10 +81,10 @@ class NumRelRet(Count):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "NumRelRet"
-    examples: ClassVar[tuple[str, ...]] = ("NumRelRet", "NumRelRet(rel=2)")
-    trec_names: ClassVar[tuple[str, ...]] = ("num_rel_ret",)
-    list_only: ClassVar[bool] = True
+    name = "NumRelRet"
+    examples = ("NumRelRet", "NumRelRet(rel=2)")
+    trec_names = ("num_rel_ret",)
+    list_only = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.relevant(self.rel).sum(axis=-1)
@@ -105,11 +92,6 @@ class NumRelRet(Count):
 
 class NumNonRelRet(Count):
     """How many documents that were judged and are not relevant were retrieved; over all topics, the sum.
-
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -121,12 +103,12 @@ class NumNonRelRet(Count):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "NumNonRelRet"
-    examples: ClassVar[tuple[str, ...]] = ("NumNonRelRet", "NumNonRelRet(rel=2)")
-    trec_names: ClassVar[tuple[str, ...]] = ("num_nonrel_judged_ret",)
-    monotone: ClassVar[bool] = False
-    multilinear: ClassVar[bool] = False
-    list_only: ClassVar[bool] = True
+    name = "NumNonRelRet"
+    examples = ("NumNonRelRet", "NumNonRelRet(rel=2)")
+    trec_names = ("num_nonrel_judged_ret",)
+    monotone = False
+    multilinear = False
+    list_only = True
 
     def value(self, rankings: Rankings) -> Floats:
         return (rankings.present & (rankings.grade < self.rel)).sum(axis=-1).astype(np.float64)

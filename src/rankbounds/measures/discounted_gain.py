@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
@@ -26,15 +25,6 @@ class DCG(RankWeighted):
     in full and others are divided by log_b(i) (Jarvelin and Kekalainen, TOIS 20(4), 2002). ``gain=exp`` takes
     2^g - 1 for g.
 
-    Parameters
-    ----------
-    base : float | None, default None
-        Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).
-    gain : str, default 'linear'
-        ``linear``: gains as they are; ``exp``: 2^g - 1.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -47,14 +37,17 @@ class DCG(RankWeighted):
     gain: str = "linear"
     cutoff: int | None = None
 
-    name: ClassVar[str] = "DCG"
-    examples: ClassVar[tuple[str, ...]] = ("DCG", "DCG@3", "DCG(base=2)", "DCG(base=3,gain=exp)@4")
-    sources: ClassVar[tuple[str, ...]] = ("jarvelin2002cumulated",)
+    name = "DCG"
+    examples = ("DCG", "DCG@3", "DCG(base=2)", "DCG(base=3,gain=exp)@4")
+    sources = ("jarvelin2002cumulated",)
     graded = True
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    value_range = (0.0, np.inf)
 
     def check(self) -> None:
         check_discount(self, self.base, self.gain)
+
+    def cited(self) -> tuple[str, ...]:
+        return (*self.sources, "burges2005learning") if self.gain == "exp" else self.sources
 
     def weights(self, n: int) -> Floats:
         return discounts(self.base, n)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -25,8 +23,6 @@ class ERR(Measure):
     ----------
     max_grade : float | None, default None
         The grade that satisfies the most; None: the collection's largest.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
 
     Examples
     --------
@@ -39,14 +35,14 @@ class ERR(Measure):
     max_grade: float | None = None
     cutoff: int | None = None
 
-    name: ClassVar[str] = "ERR"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("ERR", "ERR@3", "ERR(max_grade=4)@3")
-    sources: ClassVar[tuple[str, ...]] = ("chapelle2009expected",)
+    name = "ERR"
+    value_range = (0.0, 1.0)
+    examples = ("ERR", "ERR@3", "ERR(max_grade=4)@3")
+    sources = ("chapelle2009expected",)
     graded = True
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    monotone = True
+    multilinear = True
+    list_only = True
 
     def check(self) -> None:
         if self.max_grade is not None and not self.max_grade > 0:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.tied_draws import TiedGroup, groups_reaching
 from rankbounds.rankings.rankings import Rankings
@@ -31,8 +28,6 @@ class ESL(Measure):
         How many relevant documents are wanted.
     collection : int | None, default None
         How many documents the collection has; None: the search ends with the list.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -46,14 +41,14 @@ class ESL(Measure):
     collection: int | None = None
     rel: float = 1.0
 
-    name: ClassVar[str] = "ESL"
-    examples: ClassVar[tuple[str, ...]] = ("ESL(n=1)", "ESL(n=2)", "ESL(n=2,collection=40)", "ESL(n=4,collection=40)")
-    sources: ClassVar[tuple[str, ...]] = ("cooper1968expected",)
-    always_shown: ClassVar[tuple[str, ...]] = ("n",)
-    monotone: ClassVar[bool] = True
-    collection_exactness: ClassVar[Exactness] = "exact"
-    lower_is_better: ClassVar[bool] = True
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    name = "ESL"
+    examples = ("ESL(n=1)", "ESL(n=2)", "ESL(n=2,collection=40)", "ESL(n=4,collection=40)")
+    sources = ("cooper1968expected",)
+    always_shown = ("n",)
+    monotone = True
+    collection_exactness = "exact"
+    lower_is_better = True
+    value_range = (0.0, np.inf)
 
     @property
     def list_only(self) -> bool:  # type: ignore[override]

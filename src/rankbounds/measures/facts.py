@@ -31,7 +31,7 @@ class Facts:
     trec_defaults: ClassVar[dict[str, str]] = {}
     """What a trec_eval name without these parameters stands for, where that differs from our defaults."""
     sources: ClassVar[tuple[str, ...]] = ()
-    """What to cite for it: keys of ``naming/sources.py``; none where it comes from a program, or is a count."""
+    """What to cite for it: keys of ``naming/sources.bib``; none where it comes from a program, or is a count."""
     needs_cutoff: ClassVar[bool] = False
     """Without a depth it has no meaning. Asked where a measure is used: ``P(rel=2) @ 10`` can be written."""
     always_shown: ClassVar[tuple[str, ...]] = ()

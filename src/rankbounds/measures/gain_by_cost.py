@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 
@@ -20,11 +17,6 @@ class BinG(Measure):
 
     Source: as in trec_eval (binG), which calls it experimental.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -35,9 +27,9 @@ class BinG(Measure):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "BinG"
-    examples: ClassVar[tuple[str, ...]] = ("BinG", "BinG(rel=2)")
-    trec_names: ClassVar[tuple[str, ...]] = ("binG",)
+    name = "BinG"
+    examples = ("BinG", "BinG(rel=2)")
+    trec_names = ("binG",)
 
     def value(self, rankings: Rankings) -> Floats:
         relevant = rankings.relevant(self.rel)
@@ -62,12 +54,12 @@ class G(Measure):
     0.6309
     """
 
-    name: ClassVar[str] = "G"
-    examples: ClassVar[tuple[str, ...]] = ("G",)
-    trec_names: ClassVar[tuple[str, ...]] = ("G",)
+    name = "G"
+    examples = ("G",)
+    trec_names = ("G",)
     graded = True
-    promotable: ClassVar[bool] = False
-    exactness: ClassVar[Exactness] = "unknown"
+    promotable = False
+    exactness = "unknown"
 
     def value(self, rankings: Rankings) -> Floats:
         gain = rankings.gain()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.average_precision import AP
 from rankbounds.measures.binary_preference import Bpref
-from rankbounds.measures.facts import Exactness, Total
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
 
@@ -20,7 +17,7 @@ LEAST = 0.00001
 class Logarithm(Measure):
     """The logarithm of another measure, which is at least ``LEAST``."""
 
-    total: ClassVar[Total] = "geometric"
+    total = "geometric"
 
     def inner(self) -> Measure:
         """The measure that this is the logarithm of."""
@@ -54,11 +51,6 @@ class GMAP(Logarithm):
 
     Source: Robertson, On GMAP, CIKM 2006; as in trec_eval (gm_map), which prints the mean alone.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -69,11 +61,11 @@ class GMAP(Logarithm):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "GMAP"
-    examples: ClassVar[tuple[str, ...]] = ("GMAP", "GMAP(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("robertson2006gmap",)
-    collection_exactness: ClassVar[Exactness] = "exact"
-    trec_names: ClassVar[tuple[str, ...]] = ("gm_map",)
+    name = "GMAP"
+    examples = ("GMAP", "GMAP(rel=2)")
+    sources = ("robertson2006gmap",)
+    collection_exactness = "exact"
+    trec_names = ("gm_map",)
 
     def inner(self) -> Measure:
         return AP(rel=self.rel)
@@ -83,11 +75,6 @@ class GMBpref(Logarithm):
     """bpref with a geometric mean over topics; for one topic the natural logarithm of bpref, as GMAP is of AP.
 
     Source: as in trec_eval (gm_bpref), which prints the mean alone.
-
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -99,11 +86,11 @@ class GMBpref(Logarithm):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "GMBpref"
-    examples: ClassVar[tuple[str, ...]] = ("GMBpref", "GMBpref(rel=2)")
-    collection_exactness: ClassVar[Exactness] = "outer"
-    trec_names: ClassVar[tuple[str, ...]] = ("gm_bpref",)
-    judged_only: ClassVar[bool] = True
+    name = "GMBpref"
+    examples = ("GMBpref", "GMBpref(rel=2)")
+    collection_exactness = "outer"
+    trec_names = ("gm_bpref",)
+    judged_only = True
 
     def inner(self) -> Measure:
         return Bpref(rel=self.rel)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -17,13 +15,6 @@ class Hits(RankWeighted):
 
     Source: as in ranx (hits).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -35,9 +26,9 @@ class Hits(RankWeighted):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "Hits"
-    examples: ClassVar[tuple[str, ...]] = ("Hits", "Hits@2", "Hits(rel=2)")
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    name = "Hits"
+    examples = ("Hits", "Hits@2", "Hits(rel=2)")
+    value_range = (0.0, np.inf)
 
     def weights(self, n: int) -> Floats:
         return np.ones(n)

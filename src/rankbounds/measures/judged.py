@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -18,11 +16,6 @@ class Judged(Measure):
     Where it is low, a score says more about what was judged than about the system. A list shorter than k is measured
     on the documents it has; an empty one counts as 0.
 
-    Parameters
-    ----------
-    cutoff : int
-        The depth, written behind the @.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -33,12 +26,12 @@ class Judged(Measure):
 
     cutoff: int | None = None
 
-    name: ClassVar[str] = "Judged"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Judged@3", "Judged@10")
-    needs_cutoff: ClassVar[bool] = True
-    as_retrieved: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    name = "Judged"
+    value_range = (0.0, 1.0)
+    examples = ("Judged@3", "Judged@10")
+    needs_cutoff = True
+    as_retrieved = True
+    list_only = True
 
     def value(self, rankings: Rankings) -> Floats:
         depth = self.depth(rankings)

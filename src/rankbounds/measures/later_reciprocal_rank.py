@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -28,10 +26,6 @@ class RRn(Measure):
         Which relevant document the user stops at.
     damping : float, default 0
         What is added to its rank.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
 
     Examples
     --------
@@ -46,14 +40,14 @@ class RRn(Measure):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "RRn"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("RRn(n=2)", "RRn(n=1,damping=2)", "RRn(n=3,damping=0.5)@4", "RRn(n=2)@3")
-    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
-    always_shown: ClassVar[tuple[str, ...]] = ("n",)
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    name = "RRn"
+    value_range = (0.0, 1.0)
+    examples = ("RRn(n=2)", "RRn(n=1,damping=2)", "RRn(n=3,damping=0.5)@4", "RRn(n=2)@3")
+    sources = ("moffat2008rank",)
+    always_shown = ("n",)
+    monotone = True
+    multilinear = True
+    list_only = True
 
     def check(self) -> None:
         if self.n < 1 or self.damping < 0:

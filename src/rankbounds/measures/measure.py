@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.sums import weighted_sums
 from rankbounds.errors import UsageError
+from rankbounds.measures.documentation import documented
 from rankbounds.measures.facts import Facts
 from rankbounds.measures.frozen import Frozen, FrozenClass, declare
 from rankbounds.measures.naming.registry import register
@@ -79,6 +80,8 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         super().__init_subclass__(**options)
         declare(cls)
         if "name" in cls.__dict__:
+            if cls.__dict__.get("__doc__"):  # Python has thrown docstrings away under -OO
+                cls.__doc__ = documented(cls.__doc__ or "", fields(cls), needs_cutoff=cls.needs_cutoff)
             register(cls)
 
     def __post_init__(self) -> None:
@@ -116,6 +119,10 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
 
     def check(self) -> None:
         """Raise ``UsageError`` for parameters that make no sense."""
+
+    def cited(self) -> tuple[str, ...]:
+        """The keys of what to cite for the measure with these parameters; empty where it comes from no paper."""
+        return self.sources
 
     def value(self, rankings: Rankings) -> Floats:
         """One number for each list."""
@@ -243,9 +250,9 @@ class RankWeighted(Measure):
     [True, True, False, False]
     """
 
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    monotone = True
+    multilinear = True
+    list_only = True
 
     def weights(self, n: int) -> Floats:
         """The weights of ranks 1 to n."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.places import Places
 from rankbounds.columns.sums import running_sums
 from rankbounds.measures.discounted_gain import check_discount, discounts, gains, transformed
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Normalised, quotient, weighted_sum
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import order_by_worth
@@ -33,15 +30,6 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
 
     Sources: Jarvelin and Kekalainen, TOIS 20(4), 2002 (``base=b``); ``gain=exp`` takes 2^g - 1 (Burges et al. 2005).
 
-    Parameters
-    ----------
-    base : float | None, default None
-        Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).
-    gain : str, default 'linear'
-        ``linear``: gains as they are; ``exp``: 2^g - 1.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -54,12 +42,12 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
     gain: str = "linear"
     cutoff: int | None = None
 
-    name: ClassVar[str] = "nDCG"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("nDCG", "nDCG@3", "nDCG(base=2)@4", "nDCG(gain=exp)")
-    sources: ClassVar[tuple[str, ...]] = ("jarvelin2002cumulated",)
-    trec_names: ClassVar[tuple[str, ...]] = ("ndcg", "ndcg_cut_{cutoff}")
-    collection_exactness: ClassVar[Exactness] = "exact"
+    name = "nDCG"
+    value_range = (0.0, 1.0)
+    examples = ("nDCG", "nDCG@3", "nDCG(base=2)@4", "nDCG(gain=exp)")
+    sources = ("jarvelin2002cumulated",)
+    trec_names = ("ndcg", "ndcg_cut_{cutoff}")
+    collection_exactness = "exact"
     graded = True
 
     @property
@@ -69,6 +57,9 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
 
     def check(self) -> None:
         check_discount(self, self.base, self.gain)
+
+    def cited(self) -> tuple[str, ...]:
+        return (*self.sources, "burges2005learning") if self.gain == "exp" else self.sources
 
     def weights(self, n: int) -> Floats:
         return discounts(self.base, n)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -21,13 +19,6 @@ class P(RankWeighted):
 
     Source: as in trec_eval (P).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int
-        The depth, written behind the @.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -39,13 +30,13 @@ class P(RankWeighted):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "P"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("Precision",)
-    examples: ClassVar[tuple[str, ...]] = ("P@1", "P@3", "P(rel=2)@3", "P@10")
-    sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
-    trec_names: ClassVar[tuple[str, ...]] = ("P_{cutoff}",)
-    needs_cutoff: ClassVar[bool] = True
+    name = "P"
+    value_range = (0.0, 1.0)
+    aliases = ("Precision",)
+    examples = ("P@1", "P@3", "P(rel=2)@3", "P@10")
+    sources = ("buckley2005retrieval",)
+    trec_names = ("P_{cutoff}",)
+    needs_cutoff = True
 
     def weights(self, n: int) -> Floats:
         assert self.cutoff is not None

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, Share, quotient
 from rankbounds.measures.recall import found_and_open
 from rankbounds.measures.tied_draws import chance_of_number, groups_at_cut
@@ -33,10 +30,6 @@ class F(Share):
     ----------
     beta : float, default 1
         How many times as much recall matters as precision.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
 
     Examples
     --------
@@ -50,13 +43,13 @@ class F(Share):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "F"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("F@3", "F(beta=2)@2", "F", "F@10")
-    sources: ClassVar[tuple[str, ...]] = ("vanrijsbergen1979information",)
-    trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
-    collection_exactness: ClassVar[Exactness] = "exact"
-    vanishes: ClassVar[bool] = True
+    name = "F"
+    value_range = (0.0, 1.0)
+    examples = ("F@3", "F(beta=2)@2", "F", "F@10")
+    sources = ("vanrijsbergen1979information",)
+    trec_names = ("set_F",)
+    collection_exactness = "exact"
+    vanishes = True
 
     def check(self) -> None:
         if not 0 <= self.beta < np.inf:
@@ -87,13 +80,6 @@ class Shaw(Measure):
 
     Source: Shaw, On the Foundation of Evaluation, JASIS 37(5), 1986; reviewed by Moffat and Zobel 2008, section 3.3.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -105,12 +91,12 @@ class Shaw(Measure):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "Shaw"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Shaw@3", "Shaw@10", "Shaw")
-    sources: ClassVar[tuple[str, ...]] = ("shaw1986foundation",)
-    collection_exactness: ClassVar[Exactness] = "exact"
-    vanishes: ClassVar[bool] = True
+    name = "Shaw"
+    value_range = (0.0, 1.0)
+    examples = ("Shaw@3", "Shaw@10", "Shaw")
+    sources = ("shaw1986foundation",)
+    collection_exactness = "exact"
+    vanishes = True
 
     def value(self, rankings: Rankings) -> Floats:
         found = rankings.relevant(self.rel)[..., : self.depth(rankings)].sum(axis=-1)

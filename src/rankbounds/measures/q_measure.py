@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, reordered, share_above
@@ -44,15 +41,15 @@ class Q(Measure):
 
     beta: float = 1.0
 
-    name: ClassVar[str] = "Q"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("QMeasure",)
-    examples: ClassVar[tuple[str, ...]] = ("Q", "Q(beta=10)", "Q(beta=0)")
-    sources: ClassVar[tuple[str, ...]] = ("sakai2007alternatives",)
+    name = "Q"
+    value_range = (0.0, 1.0)
+    aliases = ("QMeasure",)
+    examples = ("Q", "Q(beta=10)", "Q(beta=0)")
+    sources = ("sakai2007alternatives",)
     graded = True
-    exactness: ClassVar[Exactness] = "outer"
-    collection_exactness: ClassVar[Exactness] = "outer"
-    vanishes: ClassVar[bool] = True
+    exactness = "outer"
+    collection_exactness = "outer"
+    vanishes = True
 
     def check(self) -> None:
         if not self.beta >= 0:

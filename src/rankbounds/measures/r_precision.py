@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count
@@ -29,8 +26,6 @@ class RPrec(Measure):
     ----------
     times : float, default 1
         How many times R the depth is.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -43,13 +38,13 @@ class RPrec(Measure):
     times: float = 1.0
     rel: float = 1.0
 
-    name: ClassVar[str] = "RPrec"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("RPrec", "RPrec(rel=2)", "RPrec(times=0.4)", "RPrec(times=2)")
-    sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
-    trec_names: ClassVar[tuple[str, ...]] = ("Rprec", "Rprec_mult_{times:.2f}")
-    collection_exactness: ClassVar[Exactness] = "exact"
-    vanishes: ClassVar[bool] = True
+    name = "RPrec"
+    value_range = (0.0, 1.0)
+    examples = ("RPrec", "RPrec(rel=2)", "RPrec(times=0.4)", "RPrec(times=2)")
+    sources = ("buckley2005retrieval",)
+    trec_names = ("Rprec", "Rprec_mult_{times:.2f}")
+    collection_exactness = "exact"
+    vanishes = True
 
     def check(self) -> None:
         if not 0 < self.times < np.inf:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -29,8 +27,6 @@ class RBP2(ContinuingByRelevance):
         The probability of going on after a relevant document.
     p_nonrelevant : float, default 0.8
         The probability of going on after any other.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -44,17 +40,17 @@ class RBP2(ContinuingByRelevance):
     p_nonrelevant: float = 0.8
     rel: float = 1.0
 
-    name: ClassVar[str] = "RBP2"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = (
+    name = "RBP2"
+    value_range = (0.0, 1.0)
+    examples = (
         "RBP2(p_relevant=0.5,p_nonrelevant=0.8)",
         "RBP2(p_relevant=0.9,p_nonrelevant=0.6)",
         "RBP2(p_relevant=0,p_nonrelevant=0.9)",
     )
-    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
-    always_shown: ClassVar[tuple[str, ...]] = ("p_relevant", "p_nonrelevant")
-    monotone: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    sources = ("moffat2008rank",)
+    always_shown = ("p_relevant", "p_nonrelevant")
+    monotone = True
+    list_only = True
 
     def check(self) -> None:
         for what, p in (("p_relevant", self.p_relevant), ("p_nonrelevant", self.p_nonrelevant)):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
@@ -22,13 +20,6 @@ class RankPower(Measure):
     Source: Meng and Chen, On User-Oriented Measurements of Effectiveness of Web Information Retrieval Systems,
     2004; see Moffat and Zobel 2008, section 3.3.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -40,12 +31,12 @@ class RankPower(Measure):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "RankPower"
-    examples: ClassVar[tuple[str, ...]] = ("RankPower", "RankPower@3")
-    sources: ClassVar[tuple[str, ...]] = ("meng2004user",)
-    lower_is_better: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    name = "RankPower"
+    examples = ("RankPower", "RankPower@3")
+    sources = ("meng2004user",)
+    lower_is_better = True
+    list_only = True
+    value_range = (0.0, np.inf)
 
     @property
     def promotable(self) -> bool:  # type: ignore[override]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, Share, quotient, share_of_known
 from rankbounds.rankings.rankings import Rankings
 
@@ -22,13 +19,6 @@ class Recall(Share):
 
     Source: as in trec_eval (recall, set_recall).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -40,14 +30,14 @@ class Recall(Share):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "Recall"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("R",)
-    examples: ClassVar[tuple[str, ...]] = ("Recall", "Recall@3", "Recall(rel=2)@2")
-    sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
-    collection_exactness: ClassVar[Exactness] = "exact"
-    vanishes: ClassVar[bool] = True
-    trec_names: ClassVar[tuple[str, ...]] = ("recall_{cutoff}", "set_recall")
+    name = "Recall"
+    value_range = (0.0, 1.0)
+    aliases = ("R",)
+    examples = ("Recall", "Recall@3", "Recall(rel=2)@2")
+    sources = ("buckley2005retrieval",)
+    collection_exactness = "exact"
+    vanishes = True
+    trec_names = ("recall_{cutoff}", "set_recall")
 
     def divisor(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)

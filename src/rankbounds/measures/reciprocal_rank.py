@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -19,13 +17,6 @@ class RR(Measure):
 
     Source: Voorhees, The TREC-8 Question Answering Track Report, 1999.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -37,15 +28,15 @@ class RR(Measure):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "RR"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("MRR",)
-    examples: ClassVar[tuple[str, ...]] = ("RR", "RR@2", "RR(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("voorhees1999trec8",)
-    trec_names: ClassVar[tuple[str, ...]] = ("recip_rank",)
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    name = "RR"
+    value_range = (0.0, 1.0)
+    aliases = ("MRR",)
+    examples = ("RR", "RR@2", "RR(rel=2)")
+    sources = ("voorhees1999trec8",)
+    trec_names = ("recip_rank",)
+    monotone = True
+    multilinear = True
+    list_only = True
 
     def value(self, rankings: Rankings) -> Floats:
         depth = self.depth(rankings)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, Share, count_to_depth, quotient
 from rankbounds.measures.recall import found_and_open
 from rankbounds.rankings.rankings import Rankings
@@ -20,11 +17,6 @@ class SetP(Share):
 
     Source: as in trec_eval (set_P).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -35,13 +27,13 @@ class SetP(Share):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "SetP"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("SetP", "SetP(rel=2)")
-    trec_names: ClassVar[tuple[str, ...]] = ("set_P",)
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    name = "SetP"
+    value_range = (0.0, 1.0)
+    examples = ("SetP", "SetP(rel=2)")
+    trec_names = ("set_P",)
+    monotone = True
+    multilinear = True
+    list_only = True
 
     def divisor(self, rankings: Rankings) -> Floats:
         return rankings.length.astype(np.float64)
@@ -55,13 +47,6 @@ class RelP(Share):
 
     Source: as in trec_eval (relative_P, set_relative_P); BEIR calls it capped recall (R_cap).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -73,11 +58,11 @@ class RelP(Share):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "RelP"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("RelP", "RelP@2", "RelP@10", "RelP(rel=2)@3")
-    collection_exactness: ClassVar[Exactness] = "exact"
-    trec_names: ClassVar[tuple[str, ...]] = ("relative_P_{cutoff}", "set_relative_P")
+    name = "RelP"
+    value_range = (0.0, 1.0)
+    examples = ("RelP", "RelP@2", "RelP@10", "RelP(rel=2)@3")
+    collection_exactness = "exact"
+    trec_names = ("relative_P_{cutoff}", "set_relative_P")
 
     def divisor(self, rankings: Rankings) -> Floats:
         return np.minimum(rankings.num_relevant(self.rel), self._most(rankings))
@@ -99,11 +84,6 @@ class SetAP(Measure):
 
     Source: as in trec_eval (set_map).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -114,13 +94,13 @@ class SetAP(Measure):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "SetAP"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("SetAP", "SetAP(rel=2)")
-    trec_names: ClassVar[tuple[str, ...]] = ("set_map",)
-    monotone: ClassVar[bool] = True
-    collection_exactness: ClassVar[Exactness] = "exact"
-    vanishes: ClassVar[bool] = True
+    name = "SetAP"
+    value_range = (0.0, 1.0)
+    examples = ("SetAP", "SetAP(rel=2)")
+    trec_names = ("set_map",)
+    monotone = True
+    collection_exactness = "exact"
+    vanishes = True
 
     def emptiest(self, rankings: Rankings) -> Rankings:
         """Without relevant documents among the unjudged ones, and with as many that nobody retrieved as may exist."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -21,15 +19,6 @@ class SDCG(Continuing):
 
     Source: Moffat and Zobel 2008, section 4.6; ``base`` as in DCG.
 
-    Parameters
-    ----------
-    base : float | None, default None
-        Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int
-        The depth, written behind the @.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -42,11 +31,11 @@ class SDCG(Continuing):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "SDCG"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("SDCG@3", "SDCG@10", "SDCG(base=2)@8")
-    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank", "jarvelin2002cumulated")
-    needs_cutoff: ClassVar[bool] = True
+    name = "SDCG"
+    value_range = (0.0, 1.0)
+    examples = ("SDCG@3", "SDCG@10", "SDCG(base=2)@8")
+    sources = ("moffat2008rank", "jarvelin2002cumulated")
+    needs_cutoff = True
 
     def check(self) -> None:
         check_discount(self, self.base, "linear")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rankbounds.arrays import Floats
 from rankbounds.measures.measure import Measure
 from rankbounds.rankings.rankings import Rankings
@@ -14,13 +12,6 @@ class Success(Measure):
     """1 if at least one of the first k documents is relevant, else 0. Its mean is the share of topics served at all.
 
     Source: as in trec_eval (success).
-
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int
-        The depth, written behind the @.
 
     Examples
     --------
@@ -33,15 +24,15 @@ class Success(Measure):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "Success"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("HitRate",)
-    examples: ClassVar[tuple[str, ...]] = ("Success@1", "Success@3", "Success(rel=2)@2")
-    trec_names: ClassVar[tuple[str, ...]] = ("success_{cutoff}",)
-    needs_cutoff: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    name = "Success"
+    value_range = (0.0, 1.0)
+    aliases = ("HitRate",)
+    examples = ("Success@1", "Success@3", "Success(rel=2)@2")
+    trec_names = ("success_{cutoff}",)
+    needs_cutoff = True
+    monotone = True
+    multilinear = True
+    list_only = True
 
     def value(self, rankings: Rankings) -> Floats:
         relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]

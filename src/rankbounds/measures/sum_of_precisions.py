@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,13 +22,6 @@ class SP(Measure):
 
     Source: Moffat and Zobel 2008, section 3.1.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -41,13 +33,13 @@ class SP(Measure):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "SP"
-    examples: ClassVar[tuple[str, ...]] = ("SP", "SP@3")
-    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    name = "SP"
+    examples = ("SP", "SP@3")
+    sources = ("moffat2008rank",)
+    monotone = True
+    multilinear = True
+    list_only = True
+    value_range = (0.0, np.inf)
 
     def value(self, rankings: Rankings) -> Floats:
         return sum_of_precisions(rankings, self.rel, self.depth(rankings))

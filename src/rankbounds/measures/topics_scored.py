@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -22,11 +20,11 @@ class NumQ(Count):
     {'bm25': {'NumQ': {'all': 2.0}}}
     """
 
-    name: ClassVar[str] = "NumQ"
-    examples: ClassVar[tuple[str, ...]] = ("NumQ",)
-    trec_names: ClassVar[tuple[str, ...]] = ("num_q",)
-    list_only: ClassVar[bool] = True
-    as_retrieved: ClassVar[bool] = True
+    name = "NumQ"
+    examples = ("NumQ",)
+    trec_names = ("num_q",)
+    list_only = True
+    as_retrieved = True
 
     def value(self, rankings: Rankings) -> Floats:
         return np.ones(rankings.length.size)

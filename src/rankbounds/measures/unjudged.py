@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -15,11 +13,6 @@ from rankbounds.rankings.ties import expected_count
 class Unjudged(Measure):
     """How many of the first k documents nobody judged, divided by k (trec_eval's unj).
 
-    Parameters
-    ----------
-    cutoff : int
-        The depth, written behind the @.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -30,13 +23,13 @@ class Unjudged(Measure):
 
     cutoff: int | None = None
 
-    name: ClassVar[str] = "Unjudged"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Unjudged@3", "Unjudged@10")
-    trec_names: ClassVar[tuple[str, ...]] = ("unj_{cutoff}",)
-    needs_cutoff: ClassVar[bool] = True
-    as_retrieved: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    name = "Unjudged"
+    value_range = (0.0, 1.0)
+    examples = ("Unjudged@3", "Unjudged@10")
+    trec_names = ("unj_{cutoff}",)
+    needs_cutoff = True
+    as_retrieved = True
+    list_only = True
 
     def value(self, rankings: Rankings) -> Floats:
         assert self.cutoff is not None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -32,8 +30,6 @@ class Utility(Measure):
         What any other document of the collection adds.
     documents : int, default 0
         How many documents the collection has; needed with ``rest``.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -50,14 +46,14 @@ class Utility(Measure):
     documents: int = 0
     rel: float = 1.0
 
-    name: ClassVar[str] = "Utility"
-    examples: ClassVar[tuple[str, ...]] = (
+    name = "Utility"
+    examples = (
         "Utility",
         "Utility(hit=3,noise=-2)",
         "Utility(hit=1,noise=2,miss=-1)",
         "Utility(rest=0.5,documents=100)",
     )
-    trec_names: ClassVar[tuple[str, ...]] = ("utility",)
+    trec_names = ("utility",)
 
     @property
     def list_only(self) -> bool:  # type: ignore[override]

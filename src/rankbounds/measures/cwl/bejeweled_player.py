@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -33,8 +31,6 @@ class BPM(StoppingByGain):
         How much what was seen moves K; 0: the static model.
     median : float, default 0.5
         The relevance between good and bad news.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -51,11 +47,11 @@ class BPM(StoppingByGain):
     median: float = 0.5
     rel: float = 1.0
 
-    name: ClassVar[str] = "BPM"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("BPM(T=2,K=4)", "BPM(T=1,K=3,hb=1,hc=1)", "BPM(T=2,K=5,hb=0.5)")
-    sources: ClassVar[tuple[str, ...]] = ("zhang2017evaluating",)
-    always_shown: ClassVar[tuple[str, ...]] = ("T", "K")
+    name = "BPM"
+    value_range = (0.0, 1.0)
+    examples = ("BPM(T=2,K=4)", "BPM(T=1,K=3,hb=1,hc=1)", "BPM(T=2,K=5,hb=0.5)")
+    sources = ("zhang2017evaluating",)
+    always_shown = ("T", "K")
 
     def check(self) -> None:
         if not (0 < self.T < np.inf and 0 < self.K < np.inf):

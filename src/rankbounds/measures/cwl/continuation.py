@@ -10,8 +10,6 @@ Effectiveness, TOIS 35(3), 2017.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
@@ -37,7 +35,7 @@ class Continuing(RankWeighted):
     2.131
     """
 
-    has_residual: ClassVar[bool] = True
+    has_residual = True
 
     def continuation(self, n: int) -> Floats:
         """The probabilities C(1) to C(n) of looking past those ranks."""
@@ -82,9 +80,9 @@ class ContinuingByRelevance(Measure):
     [0.5, 0.8]
     """
 
-    has_residual: ClassVar[bool] = True
-    tail_adds: ClassVar[bool] = False
-    list_only: ClassVar[bool] = True
+    has_residual = True
+    tail_adds = False
+    list_only = True
 
     def continuation(self, relevant: Floats) -> Floats:
         """The probability of looking past each rank, for lists of relevant (1) and other (0) documents."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -32,8 +30,6 @@ class IFT(Goal, Rate, StoppingByGain):
         The odds of stopping at that rate.
     R2 : float, default 1
         How rational the user is about the rate.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -51,12 +47,12 @@ class IFT(Goal, Rate, StoppingByGain):
     R2: float = 1.0
     rel: float = 1.0
 
-    name: ClassVar[str] = "IFT"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("IFT_C1_C2", "IFT-C1-C2")
-    examples: ClassVar[tuple[str, ...]] = ("IFT(T=1.5,R2=3)",)
-    sources: ClassVar[tuple[str, ...]] = ("azzopardi2018measuring",)
-    always_shown: ClassVar[tuple[str, ...]] = ("T", "b1", "R1", "A", "b2", "R2")
+    name = "IFT"
+    value_range = (0.0, 1.0)
+    aliases = ("IFT_C1_C2", "IFT-C1-C2")
+    examples = ("IFT(T=1.5,R2=3)",)
+    sources = ("azzopardi2018measuring",)
+    always_shown = ("T", "b1", "R1", "A", "b2", "R2")
 
     def check(self) -> None:
         check_odds(self, "b1", "R1")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -27,8 +25,6 @@ class IFT_C1(Goal, StoppingByGain):  # noqa: N801 (the name everybody knows it b
         The odds of going on when T are found.
     R1 : float, default 1
         How rational the user is about the goal.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -43,12 +39,12 @@ class IFT_C1(Goal, StoppingByGain):  # noqa: N801 (the name everybody knows it b
     R1: float = 1.0
     rel: float = 1.0
 
-    name: ClassVar[str] = "IFT_C1"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("IFT-C1",)
-    examples: ClassVar[tuple[str, ...]] = ("IFT_C1(T=1.5)",)
-    sources: ClassVar[tuple[str, ...]] = ("azzopardi2018measuring",)
-    always_shown: ClassVar[tuple[str, ...]] = ("T", "b1", "R1")
+    name = "IFT_C1"
+    value_range = (0.0, 1.0)
+    aliases = ("IFT-C1",)
+    examples = ("IFT_C1(T=1.5)",)
+    sources = ("azzopardi2018measuring",)
+    always_shown = ("T", "b1", "R1")
 
     def check(self) -> None:
         check_odds(self, "b1", "R1")
@@ -80,8 +76,6 @@ class IFT_C2(Rate, StoppingByGain):  # noqa: N801 (the name everybody knows it b
         The odds of stopping at that rate.
     R2 : float, default 1
         How rational the user is about the rate.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -96,12 +90,12 @@ class IFT_C2(Rate, StoppingByGain):  # noqa: N801 (the name everybody knows it b
     R2: float = 1.0
     rel: float = 1.0
 
-    name: ClassVar[str] = "IFT_C2"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("IFT-C2",)
-    examples: ClassVar[tuple[str, ...]] = ("IFT_C2(A=0.4,R2=3)",)
-    sources: ClassVar[tuple[str, ...]] = ("azzopardi2018measuring",)
-    always_shown: ClassVar[tuple[str, ...]] = ("A", "b2", "R2")
+    name = "IFT_C2"
+    value_range = (0.0, 1.0)
+    aliases = ("IFT-C2",)
+    examples = ("IFT_C2(A=0.4,R2=3)",)
+    sources = ("azzopardi2018measuring",)
+    always_shown = ("A", "b2", "R2")
 
     def check(self) -> None:
         check_odds(self, "b2", "R2")

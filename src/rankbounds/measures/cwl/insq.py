@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -24,8 +22,6 @@ class INSQ(Continuing):
     ----------
     T : float, default 1
         How many relevant documents the user hopes for.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -38,11 +34,11 @@ class INSQ(Continuing):
     T: float = 1.0
     rel: float = 1.0
 
-    name: ClassVar[str] = "INSQ"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("INSQ(T=1)", "INSQ(T=2.5)")
-    sources: ClassVar[tuple[str, ...]] = ("moffat2012models",)
-    always_shown: ClassVar[tuple[str, ...]] = ("T",)
+    name = "INSQ"
+    value_range = (0.0, 1.0)
+    examples = ("INSQ(T=1)", "INSQ(T=2.5)")
+    sources = ("moffat2012models",)
+    always_shown = ("T",)
 
     def check(self) -> None:
         if not 0 < self.T < np.inf:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -28,8 +26,6 @@ class INST(ContinuingByRelevance):
     ----------
     T : float, default 1
         How many relevant documents the user hopes for.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -42,13 +38,13 @@ class INST(ContinuingByRelevance):
     T: float = 1.0
     rel: float = 1.0
 
-    name: ClassVar[str] = "INST"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("INST(T=1)", "INST(T=2.5)")
-    sources: ClassVar[tuple[str, ...]] = ("moffat2015inst",)
-    always_shown: ClassVar[tuple[str, ...]] = ("T",)
-    monotone: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    name = "INST"
+    value_range = (0.0, 1.0)
+    examples = ("INST(T=1)", "INST(T=2.5)")
+    sources = ("moffat2015inst",)
+    always_shown = ("T",)
+    monotone = True
+    list_only = True
 
     def check(self) -> None:
         if not 1 <= self.T < np.inf:

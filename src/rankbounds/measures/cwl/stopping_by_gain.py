@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.cwl.continuation import ContinuingByRelevance
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds
 from rankbounds.rankings.rankings import Rankings
 
@@ -39,9 +38,9 @@ AtEnd: TypeAlias = Callable[[int], tuple[Floats, Floats]]
 class StoppingByGain(ContinuingByRelevance):
     """A subclass has ``going_on`` and ``most_beyond``."""
 
-    list_only: ClassVar[bool] = True
-    promotable: ClassVar[bool] = False
-    exactness: ClassVar[Exactness] = "outer"
+    list_only = True
+    promotable = False
+    exactness = "outer"
 
     def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:
         """The probability of looking past a rank, where so many are found down to it, itself relevant (1) or not."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -35,8 +33,6 @@ class TBG(ContinuingByRelevance):
         How long a document takes that is not relevant.
     seconds_relevant : float, default 15.15
         How long a relevant document takes.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -51,11 +47,11 @@ class TBG(ContinuingByRelevance):
     seconds_relevant: float = 15.15
     rel: float = 1.0
 
-    name: ClassVar[str] = "TBG"
-    examples: ClassVar[tuple[str, ...]] = ("TBG(halflife=20)", "TBG(halflife=5,seconds=2,seconds_relevant=1)")
-    sources: ClassVar[tuple[str, ...]] = ("smucker2012time",)
-    always_shown: ClassVar[tuple[str, ...]] = ("halflife",)
-    monotone: ClassVar[bool] = True
+    name = "TBG"
+    examples = ("TBG(halflife=20)", "TBG(halflife=5,seconds=2,seconds_relevant=1)")
+    sources = ("smucker2012time",)
+    always_shown = ("halflife",)
+    monotone = True
 
     def check(self) -> None:
         for name in ("halflife", "seconds", "seconds_relevant"):

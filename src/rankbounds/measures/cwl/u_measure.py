@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
 
@@ -28,8 +27,6 @@ class UMeasure(Continuing):
         The text after which everybody has stopped.
     cost : float, default 1
         The text that every document adds.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -43,11 +40,11 @@ class UMeasure(Continuing):
     cost: float = 1.0
     rel: float = 1.0
 
-    name: ClassVar[str] = "UMeasure"
-    aliases: ClassVar[tuple[str, ...]] = ("U-measure", "U")
-    examples: ClassVar[tuple[str, ...]] = ("UMeasure(L=4)", "UMeasure(L=1000,cost=300)")
-    sources: ClassVar[tuple[str, ...]] = ("sakai2013summaries",)
-    always_shown: ClassVar[tuple[str, ...]] = ("L",)
+    name = "UMeasure"
+    aliases = ("U-measure", "U")
+    examples = ("UMeasure(L=4)", "UMeasure(L=1000,cost=300)")
+    sources = ("sakai2013summaries",)
+    always_shown = ("L",)
 
     def check(self) -> None:
         for name in ("L", "cost"):

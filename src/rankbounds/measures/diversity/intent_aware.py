@@ -13,8 +13,6 @@ Source: Agrawal, Gollapudi, Halverson and Ieong, Diversifying Search Results, WS
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -32,8 +30,8 @@ class IntentAware(Measure):
     worst order is known.
     """
 
-    promotable: ClassVar[bool] = False
-    reads_judgments: ClassVar[bool] = True
+    promotable = False
+    reads_judgments = True
 
     def of_subtopic(self) -> Measure:
         """The measure of the list that one subtopic sees."""

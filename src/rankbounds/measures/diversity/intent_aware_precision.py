@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rankbounds.measures.average_precision import AP
 from rankbounds.measures.diversity.intent_aware import IntentAware
 from rankbounds.measures.measure import Measure
@@ -16,13 +14,6 @@ class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
 
     Sources: Agrawal et al., WSDM 2009; as in ndeval (P-IA).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int
-        The depth, written behind the @.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -34,12 +25,12 @@ class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "P_IA"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("P-IA",)
-    examples: ClassVar[tuple[str, ...]] = ("P_IA@3",)
-    sources: ClassVar[tuple[str, ...]] = ("agrawal2009diversifying",)
-    needs_cutoff: ClassVar[bool] = True
+    name = "P_IA"
+    value_range = (0.0, 1.0)
+    aliases = ("P-IA",)
+    examples = ("P_IA@3",)
+    sources = ("agrawal2009diversifying",)
+    needs_cutoff = True
 
     def of_subtopic(self) -> Measure:
         return P(rel=self.rel, cutoff=self.cutoff)
@@ -49,13 +40,6 @@ class AP_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     """The average precision of each subtopic, averaged (MAP-IA).
 
     Sources: Agrawal et al., WSDM 2009; as in ndeval (MAP-IA).
-
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
 
     Examples
     --------
@@ -68,11 +52,11 @@ class AP_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "AP_IA"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("AP-IA", "MAP-IA", "MAP_IA")
-    examples: ClassVar[tuple[str, ...]] = ("AP_IA", "AP_IA@3")
-    sources: ClassVar[tuple[str, ...]] = ("agrawal2009diversifying",)
+    name = "AP_IA"
+    value_range = (0.0, 1.0)
+    aliases = ("AP-IA", "MAP-IA", "MAP_IA")
+    examples = ("AP_IA", "AP_IA@3")
+    sources = ("agrawal2009diversifying",)
 
     def of_subtopic(self) -> Measure:
         return AP(rel=self.rel, cutoff=self.cutoff)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -20,15 +18,6 @@ class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
 
     Sources: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; divided as in ndeval (ERR-IA).
 
-    Parameters
-    ----------
-    alpha : float, default 0.5
-        How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -41,11 +30,11 @@ class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "ERR_IA"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("ERR-IA",)
-    examples: ClassVar[tuple[str, ...]] = ("ERR_IA@3", "ERR_IA(alpha=0.3)")
-    sources: ClassVar[tuple[str, ...]] = ("chapelle2009expected",)
+    name = "ERR_IA"
+    value_range = (0.0, 1.0)
+    aliases = ("ERR-IA",)
+    examples = ("ERR_IA@3", "ERR_IA(alpha=0.3)")
+    sources = ("chapelle2009expected",)
 
     def weights(self, n: int) -> Floats:
         return 1 / np.arange(1, n + 1)
@@ -60,15 +49,6 @@ class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
 
     Sources: Chapelle et al., CIKM 2009; as in ndeval (nERR-IA).
 
-    Parameters
-    ----------
-    alpha : float, default 0.5
-        How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -81,10 +61,10 @@ class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "nERR_IA"
-    aliases: ClassVar[tuple[str, ...]] = ("nERR-IA",)
-    examples: ClassVar[tuple[str, ...]] = ("nERR_IA@3", "nERR_IA(alpha=0.3)")
-    sources: ClassVar[tuple[str, ...]] = ("chapelle2009expected",)
+    name = "nERR_IA"
+    aliases = ("nERR-IA",)
+    examples = ("nERR_IA@3", "nERR_IA(alpha=0.3)")
+    sources = ("chapelle2009expected",)
 
     def plain(self) -> Novel:
         return ERR_IA(alpha=self.alpha, rel=self.rel, cutoff=self.cutoff)

@@ -9,14 +9,11 @@ gains instead.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures.diversity.intent_aware import IntentAware, check_share
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient, weighted_sum
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_products, group_means
@@ -56,7 +53,7 @@ class GainOfSubtopic(Measure):
 
     of: Novel
 
-    monotone: ClassVar[bool] = True
+    monotone = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rel", self.of.rel)
@@ -90,9 +87,9 @@ class NormalisedNovel(Measure):
 
     alpha: float = 0.5
 
-    promotable: ClassVar[bool] = False
-    exactness: ClassVar[Exactness] = "unknown"
-    reads_judgments: ClassVar[bool] = True
+    promotable = False
+    exactness = "unknown"
+    reads_judgments = True
 
     def plain(self) -> Novel:
         """The measure before it is divided."""

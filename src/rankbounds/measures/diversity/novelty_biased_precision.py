@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -24,12 +22,8 @@ class NRBP(Novel):
 
     Parameters
     ----------
-    alpha : float, default 0.5
-        How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.
     beta : float, default 0.5
         The probability of going on to the next document.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -43,10 +37,10 @@ class NRBP(Novel):
     beta: float = 0.5
     rel: float = 1.0
 
-    name: ClassVar[str] = "NRBP"
-    aliases: ClassVar[tuple[str, ...]] = ()
-    examples: ClassVar[tuple[str, ...]] = ("NRBP", "NRBP(alpha=0,beta=0.8)")
-    sources: ClassVar[tuple[str, ...]] = ("clarke2009effectiveness",)
+    name = "NRBP"
+    aliases = ()
+    examples = ("NRBP", "NRBP(alpha=0,beta=0.8)")
+    sources = ("clarke2009effectiveness",)
 
     def check(self) -> None:
         if not 0 <= self.beta < 1:
@@ -67,12 +61,8 @@ class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
 
     Parameters
     ----------
-    alpha : float, default 0.5
-        How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.
     beta : float, default 0.5
         The probability of going on to the next document.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -86,10 +76,10 @@ class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     beta: float = 0.5
     rel: float = 1.0
 
-    name: ClassVar[str] = "nNRBP"
-    aliases: ClassVar[tuple[str, ...]] = ()
-    examples: ClassVar[tuple[str, ...]] = ("nNRBP", "nNRBP(beta=0.8)")
-    sources: ClassVar[tuple[str, ...]] = ("clarke2009effectiveness",)
+    name = "nNRBP"
+    aliases = ()
+    examples = ("nNRBP", "nNRBP(beta=0.8)")
+    sources = ("clarke2009effectiveness",)
 
     def plain(self) -> Novel:
         return NRBP(alpha=self.alpha, beta=self.beta, rel=self.rel)

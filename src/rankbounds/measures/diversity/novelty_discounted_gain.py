@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -20,15 +18,6 @@ class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
     Sources: Clarke et al., Novelty and Diversity in Information Retrieval Evaluation, SIGIR 2008; divided as in
     ndeval (alpha-DCG).
 
-    Parameters
-    ----------
-    alpha : float, default 0.5
-        How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -41,11 +30,11 @@ class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "alpha_DCG"
-    aliases: ClassVar[tuple[str, ...]] = ("alpha-DCG",)
-    examples: ClassVar[tuple[str, ...]] = ("alpha_DCG@3", "alpha_DCG(alpha=0.3)")
-    sources: ClassVar[tuple[str, ...]] = ("clarke2008novelty",)
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    name = "alpha_DCG"
+    aliases = ("alpha-DCG",)
+    examples = ("alpha_DCG@3", "alpha_DCG(alpha=0.3)")
+    sources = ("clarke2008novelty",)
+    value_range = (0.0, np.inf)
 
     def weights(self, n: int) -> Floats:
         return 1 / np.log2(np.arange(2, n + 2))
@@ -61,15 +50,6 @@ class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by
 
     Sources: Clarke et al., SIGIR 2008; as in ndeval (alpha-nDCG).
 
-    Parameters
-    ----------
-    alpha : float, default 0.5
-        How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -82,10 +62,10 @@ class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "alpha_nDCG"
-    aliases: ClassVar[tuple[str, ...]] = ("alpha-nDCG",)
-    examples: ClassVar[tuple[str, ...]] = ("alpha_nDCG@3", "alpha_nDCG(alpha=0.3)")
-    sources: ClassVar[tuple[str, ...]] = ("clarke2008novelty",)
+    name = "alpha_nDCG"
+    aliases = ("alpha-nDCG",)
+    examples = ("alpha_nDCG@3", "alpha_nDCG(alpha=0.3)")
+    sources = ("clarke2008novelty",)
 
     def plain(self) -> Novel:
         return alpha_DCG(alpha=self.alpha, rel=self.rel, cutoff=self.cutoff)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -32,8 +30,6 @@ class NuggetRecall(Measure):
         What an okay nugget weighs beside a vital one.
     rel : float, default 1
         The lowest grade at which a passage holds a nugget.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
 
     Examples
     --------
@@ -50,14 +46,14 @@ class NuggetRecall(Measure):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "NuggetRecall"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("NuggetRecall@2", "NuggetRecall(okay=0)")
-    sources: ClassVar[tuple[str, ...]] = ("voorhees2003overview",)
-    promotable: ClassVar[bool] = False
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    reads_judgments: ClassVar[bool] = True
+    name = "NuggetRecall"
+    value_range = (0.0, 1.0)
+    examples = ("NuggetRecall@2", "NuggetRecall(okay=0)")
+    sources = ("voorhees2003overview",)
+    promotable = False
+    monotone = True
+    multilinear = True
+    reads_judgments = True
 
     def check(self) -> None:
         check_share(self, "okay", self.okay)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rankbounds.measures.diversity.intent_aware import IntentAware
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.success import Success
@@ -20,13 +18,6 @@ class StRec(IntentAware):
 
     Sources: Zhai, Cohen and Lafferty, SIGIR 2003; as in ndeval (strec).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -39,11 +30,11 @@ class StRec(IntentAware):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "StRec"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("S-Recall", "I-rec")
-    examples: ClassVar[tuple[str, ...]] = ("StRec@2", "StRec(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("zhai2003beyond",)
+    name = "StRec"
+    value_range = (0.0, 1.0)
+    aliases = ("S-Recall", "I-rec")
+    examples = ("StRec@2", "StRec(rel=2)")
+    sources = ("zhai2003beyond",)
 
     def of_subtopic(self) -> Measure:
         return Success(rel=self.rel, cutoff=self.cutoff or ALL_RANKS)

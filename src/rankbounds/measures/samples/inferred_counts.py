@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -23,13 +21,6 @@ class infP(Sampled):  # noqa: N801 (of a family of such names)
 
     Source: as in TREC's sample_eval.pl (iP5, iP10, ...), with its smoothing.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int
-        The depth, written behind the @.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -41,10 +32,10 @@ class infP(Sampled):  # noqa: N801 (of a family of such names)
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "infP"
-    examples: ClassVar[tuple[str, ...]] = ("infP@3",)
-    trec_names: ClassVar[tuple[str, ...]] = ("iP{cutoff}",)
-    needs_cutoff: ClassVar[bool] = True
+    name = "infP"
+    examples = ("infP@3",)
+    trec_names = ("iP{cutoff}",)
+    needs_cutoff = True
 
     def estimate(self, lists: StratifiedLists) -> Floats:
         return _at(inferred_relevant(lists), self.longest) / self.longest
@@ -54,11 +45,6 @@ class infNumRelRet(Sampled):  # noqa: N801 (of a family of such names)
     """How many of the retrieved documents are relevant, estimated from a sample with strata. The total is a sum.
 
     Source: as in TREC's sample_eval.pl (inum_rel_ret), with its smoothing; lists are read down to rank 1000.
-
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -70,10 +56,10 @@ class infNumRelRet(Sampled):  # noqa: N801 (of a family of such names)
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "infNumRelRet"
-    examples: ClassVar[tuple[str, ...]] = ("infNumRelRet",)
-    trec_names: ClassVar[tuple[str, ...]] = ("inum_rel_ret",)
-    total: ClassVar[Literal["mean", "sum"]] = "sum"
+    name = "infNumRelRet"
+    examples = ("infNumRelRet",)
+    trec_names = ("inum_rel_ret",)
+    total = "sum"
 
     def estimate(self, lists: StratifiedLists) -> Floats:
         return _at(inferred_relevant(lists), self.longest)
@@ -86,11 +72,6 @@ class infNumRel(Sampled):  # noqa: N801 (of a family of such names)
 
     Source: as in TREC's sample_eval.pl (inum_rel).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -101,10 +82,10 @@ class infNumRel(Sampled):  # noqa: N801 (of a family of such names)
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "infNumRel"
-    examples: ClassVar[tuple[str, ...]] = ("infNumRel",)
-    trec_names: ClassVar[tuple[str, ...]] = ("inum_rel",)
-    total: ClassVar[Literal["mean", "sum"]] = "sum"
+    name = "infNumRel"
+    examples = ("infNumRel",)
+    trec_names = ("inum_rel",)
+    total = "sum"
 
     def estimate(self, lists: StratifiedLists) -> Floats:
         return np.asarray(inferred_total(lists))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -43,10 +41,10 @@ class infNDCG(Sampled):  # noqa: N801 (the name everybody knows it by)
 
     cutoff: int | None = None
 
-    name: ClassVar[str] = "infNDCG"
-    aliases: ClassVar[tuple[str, ...]] = ("inf_nDCG",)
-    examples: ClassVar[tuple[str, ...]] = ("infNDCG", "infNDCG@3")
-    sources: ClassVar[tuple[str, ...]] = ("yilmaz2008simple",)
+    name = "infNDCG"
+    aliases = ("inf_nDCG",)
+    examples = ("infNDCG", "infNDCG@3")
+    sources = ("yilmaz2008simple",)
     graded = True
 
     def estimate(self, lists: StratifiedLists) -> Floats:

@@ -9,12 +9,9 @@ in TREC's script sample_eval.pl, whose constants for smoothing and longest list 
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.strata import StratifiedLists
@@ -27,10 +24,10 @@ LONGEST = 1000
 class Sampled(Measure):
     """A subclass has ``estimate``."""
 
-    promotable: ClassVar[bool] = False
-    exactness: ClassVar[Exactness] = "unknown"
-    reads_judgments: ClassVar[bool] = True
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    promotable = False
+    exactness = "unknown"
+    reads_judgments = True
+    value_range = (0.0, np.inf)
 
     def estimate(self, lists: StratifiedLists) -> Floats:
         """One number for each list."""

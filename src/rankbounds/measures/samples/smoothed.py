@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.sum_of_precisions import sum_of_precisions
 from rankbounds.rankings.rankings import Rankings
@@ -21,11 +18,6 @@ class YAAP(Measure):
 
     Source: Robertson, On Smoothing Average Precision, ECIR 2012; as in trec_eval (yaap).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -36,11 +28,11 @@ class YAAP(Measure):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "YAAP"
-    examples: ClassVar[tuple[str, ...]] = ("YAAP", "YAAP(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("robertson2012smoothing",)
-    collection_exactness: ClassVar[Exactness] = "exact"
-    trec_names: ClassVar[tuple[str, ...]] = ("yaap",)
+    name = "YAAP"
+    examples = ("YAAP", "YAAP(rel=2)")
+    sources = ("robertson2012smoothing",)
+    collection_exactness = "exact"
+    trec_names = ("yaap",)
 
     def value(self, rankings: Rankings) -> Floats:
         total = sum_of_precisions(rankings, self.rel, rankings.width)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -28,8 +26,6 @@ class xinfAP(Sampled):  # noqa: N801 (the name everybody knows it by)
 
     Parameters
     ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
     cutoff : int | None, default None
         The depth, written behind the @; None: 1000.
 
@@ -44,9 +40,9 @@ class xinfAP(Sampled):  # noqa: N801 (the name everybody knows it by)
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "xinfAP"
-    examples: ClassVar[tuple[str, ...]] = ("xinfAP", "xinfAP(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("yilmaz2008simple",)
+    name = "xinfAP"
+    examples = ("xinfAP", "xinfAP(rel=2)")
+    sources = ("yilmaz2008simple",)
 
     def estimate(self, lists: StratifiedLists) -> Floats:
         rank = np.arange(1, lists.stratum.shape[1] + 1)
