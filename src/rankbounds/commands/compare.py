@@ -43,7 +43,7 @@ from rankbounds.evaluation.origins import origin_of
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores, joined
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.measures.judged import Judged
+from rankbounds.measures.counts import Judged
 from rankbounds.measures.naming.sources import bibtex
 from rankbounds.tables import Table, json_of, number, plain, signed
 

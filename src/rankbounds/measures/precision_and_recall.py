@@ -1,4 +1,4 @@
-"""Precision and recall at a depth in one number: F and Shaw's combination."""
+"""Precision, recall, what combines the two, and success: relevant documents counted down to a depth."""
 
 from __future__ import annotations
 
@@ -6,10 +6,103 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.measure import Bounds, Measure, Share, quotient
-from rankbounds.measures.recall import found_and_open
+from rankbounds.measures.measure import Bounds, Measure, RankWeighted, Share, count_to_depth, quotient, share_of_known
 from rankbounds.measures.tied_draws import chance_of_number, groups_at_cut
 from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import expected_count, expected_products
+
+
+class P(RankWeighted):
+    """The share of the first k documents that are relevant.
+
+    A list shorter than k is scored as if non-relevant documents followed it, so that P@10 of five relevant documents
+    is 0.5. It does not matter where among the k they stand, and where a topic has fewer than k relevant documents no
+    system can reach 1.
+
+    Source: as in trec_eval (P).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.P @ 2).value.item(), 4)
+    0.5
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "P"
+    value_range = (0.0, 1.0)
+    aliases = ("Precision",)
+    examples = ("P@1", "P@3", "P(rel=2)@3", "P@10")
+    sources = ("buckley2005retrieval",)
+    trec_names = ("P_{cutoff}",)
+    needs_cutoff = True
+
+    def weights(self, n: int) -> Floats:
+        assert self.cutoff is not None
+        return np.full(n, 1 / self.cutoff)
+
+    def value(self, rankings: Rankings) -> Floats:
+        """Counted first and divided once: equally many documents give the same value to the last bit."""
+        assert self.cutoff is not None
+        return count_to_depth(self, rankings) / self.cutoff
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        assert self.cutoff is not None
+        return expected_count(rankings, self.worth(rankings), self.depth(rankings)) / self.cutoff
+
+
+class Recall(Share):
+    """The share of the topic's known relevant documents that are among the first k (without a depth: retrieved).
+
+    Relevant documents that nobody has found do not count, so that recall is an over-estimate wherever judging is
+    incomplete. ``low`` and ``high`` say what the retrieved unjudged documents could change: relevant ones within the
+    depth raise it, relevant ones below the depth lower it. With ``open="collection"``, ``low`` also covers relevant
+    documents that nobody retrieved, up to ``most_relevant`` in all; without that limit it is 0.
+
+    Source: as in trec_eval (recall, set_recall).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Recall @ 3).value.item(), 4)
+    0.6667
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "Recall"
+    value_range = (0.0, 1.0)
+    aliases = ("R",)
+    examples = ("Recall", "Recall@3", "Recall(rel=2)@2")
+    sources = ("buckley2005retrieval",)
+    collection_exactness = "exact"
+    vanishes = True
+    trec_names = ("recall_{cutoff}", "set_recall")
+
+    def divisor(self, rankings: Rankings) -> Floats:
+        return rankings.num_relevant(self.rel)
+
+    def shrinkage(self, rankings: Rankings) -> Floats:
+        return share_of_known(rankings, self.rel)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        found, known, within, below = found_and_open(self, rankings)
+        return quotient(found, known + np.maximum(below, rankings.room(known))), quotient(
+            found + within, known + within
+        )
+
+
+def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Ints, Ints]:
+    """Relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
+    judged, depth = rankings.assume(0.0), measure.depth(rankings)
+    found = judged.relevant(measure.rel)[..., :depth].sum(axis=-1)
+    within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
+    return found, judged.num_relevant(measure.rel), within, rankings.num_holes - within
 
 
 def _read(cutoff: int | None, rankings: Rankings) -> Ints:
@@ -120,3 +213,37 @@ class Shaw(Measure):
         chances = chance_of_number(at_cut, number.size - 1)
         values: Floats = quotient(found, np.maximum(either, 0.0))
         return np.einsum("ln,ln->l", chances, values)
+
+
+class Success(Measure):
+    """1 if at least one of the first k documents is relevant, else 0. Its mean is the share of topics served at all.
+
+    Source: as in trec_eval (success).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Success @ 2).value.item(), 4)
+    1.0
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "Success"
+    value_range = (0.0, 1.0)
+    aliases = ("HitRate",)
+    examples = ("Success@1", "Success@3", "Success(rel=2)@2")
+    trec_names = ("success_{cutoff}",)
+    needs_cutoff = True
+    monotone = True
+    multilinear = True
+    list_only = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
+        return 1 - (1 - relevant).prod(axis=-1)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return 1 - expected_products(rankings, 1 - rankings.relevant(self.rel))[..., self.depth(rankings) - 1]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.measures.average_precision import Turns
 from rankbounds.measures.measure import Bounds, Measure, quotient, share_of_known
-from rankbounds.measures.sum_of_precisions import Turns
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, share_above
 

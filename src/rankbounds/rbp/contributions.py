@@ -11,9 +11,7 @@ from rankbounds.collection.inputs import judgments_from, run_from
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure, Normalised, RankWeighted, parse_measures
-from rankbounds.measures.average_precision import AP
-from rankbounds.measures.average_precision_of_retrieved import APRetrieved
-from rankbounds.measures.sum_of_precisions import SP
+from rankbounds.measures.average_precision import AP, SP, APRetrieved
 from rankbounds.rankings.join import join
 from rankbounds.rankings.order import ranked
 from rankbounds.rankings.rankings import Rankings

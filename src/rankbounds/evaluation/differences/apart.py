@@ -21,18 +21,16 @@ from rankbounds.evaluation.differences.completions import EnumeratedFacts, compl
 from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Documents
 from rankbounds.measures import Measure
-from rankbounds.measures.average_precision import AP
+from rankbounds.measures.average_precision import AP, sum_of_precisions
 from rankbounds.measures.binary_preference import LimitedPenalty
 from rankbounds.measures.compatibility import Compatibility
-from rankbounds.measures.expected_search_length import ESL
 from rankbounds.measures.interpolated_precision import IPrec, IPrecMean
+from rankbounds.measures.logarithms import YAAP
 from rankbounds.measures.precision_and_recall import Shaw
 from rankbounds.measures.q_measure import Q
-from rankbounds.measures.r_precision import RPrec
 from rankbounds.measures.relative_preference import Preference
-from rankbounds.measures.retrieved_set import SetAP
-from rankbounds.measures.samples.smoothed import YAAP
-from rankbounds.measures.sum_of_precisions import sum_of_precisions
+from rankbounds.measures.retrieved_set import RPrec, SetAP
+from rankbounds.measures.search_effort import ESL
 from rankbounds.rankings.rankings import Rankings
 
 LOWERED_FROM_OUTSIDE = (AP, IPrec, IPrecMean, Shaw, Q, SetAP)

@@ -29,11 +29,10 @@ from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
 from rankbounds.evaluation.differences.linear_terms import LinearTerms
 from rankbounds.evaluation.differences.shared_lists import Documents
 from rankbounds.measures import Measure
-from rankbounds.measures.average_precision import AP
+from rankbounds.measures.average_precision import AP, SP
 from rankbounds.measures.measure import quotient
 from rankbounds.measures.q_measure import Q
 from rankbounds.measures.relative_preference import Bpref_relative, Bpref_relative2
-from rankbounds.measures.sum_of_precisions import SP
 from rankbounds.rankings.rankings import Rankings
 
 FEW = 10

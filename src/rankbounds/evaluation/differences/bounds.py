@@ -37,24 +37,19 @@ from rankbounds.evaluation.differences.weighted_sums import (
 )
 from rankbounds.evaluation.score_differences import TOLERANCE, zeroed
 from rankbounds.measures import Measure, RankWeighted
-from rankbounds.measures.average_precision import AP
-from rankbounds.measures.averaged_discounted_gain import IdealDCG
+from rankbounds.measures.average_precision import AP, SP
 from rankbounds.measures.binary_preference import LimitedPenalty
 from rankbounds.measures.condensed import Condensed
-from rankbounds.measures.counts import NumRel, NumRelRet
+from rankbounds.measures.counts import NumRel, NumRelRet, Utility
+from rankbounds.measures.discounted_gain import nDCG
+from rankbounds.measures.experimental_gain import IdealDCG
 from rankbounds.measures.measure import Normalised
-from rankbounds.measures.normalised_discounted_gain import nDCG
-from rankbounds.measures.precision_and_recall import F
+from rankbounds.measures.precision_and_recall import F, Recall, Success
 from rankbounds.measures.q_measure import Q
-from rankbounds.measures.r_precision import RPrec
-from rankbounds.measures.recall import Recall
 from rankbounds.measures.reciprocal_rank import RR
 from rankbounds.measures.relative_preference import Bpref_relative, Bpref_relative2
-from rankbounds.measures.retrieved_set import RelP, SetP
+from rankbounds.measures.retrieved_set import RelP, RPrec, SetP
 from rankbounds.measures.samples.inferred_average_precision import infAP
-from rankbounds.measures.success import Success
-from rankbounds.measures.sum_of_precisions import SP
-from rankbounds.measures.utility import Utility
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.threads import in_threads, processors

@@ -15,7 +15,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.gains import GainRule
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
-from rankbounds.measures.cwl.continuation import ContinuingByRelevance
+from rankbounds.measures.cwl.continuing import ContinuingByRelevance
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 

@@ -16,8 +16,8 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.differences.greatest import Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents
+from rankbounds.measures.precision_and_recall import Success
 from rankbounds.measures.reciprocal_rank import RR
-from rankbounds.measures.success import Success
 from rankbounds.rankings.rankings import Rankings
 
 

@@ -28,9 +28,8 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents
 from rankbounds.evaluation.differences.tied_weights import TiedWeights, lines_with_open_order
-from rankbounds.measures.discounted_gain import transformed
+from rankbounds.measures.discounted_gain import nDCG, transformed
 from rankbounds.measures.measure import quotient
-from rankbounds.measures.normalised_discounted_gain import nDCG
 from rankbounds.rankings.rankings import Rankings
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.evaluation.differences.greatest import Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Documents
-from rankbounds.measures.r_precision import RPrec
+from rankbounds.measures.retrieved_set import RPrec
 from rankbounds.rankings.rankings import Rankings
 
 

@@ -20,8 +20,7 @@ from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Documents
 from rankbounds.evaluation.differences.tied_weights import TiedWeights, lines_with_open_order, orders_are_open
 from rankbounds.measures.measure import count_to_depth, quotient
-from rankbounds.measures.precision_and_recall import F
-from rankbounds.measures.recall import Recall
+from rankbounds.measures.precision_and_recall import F, Recall
 from rankbounds.measures.retrieved_set import RelP
 from rankbounds.rankings.rankings import Rankings
 

@@ -22,8 +22,8 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.greatest import Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents
 from rankbounds.evaluation.differences.tied_weights import TiedWeights, lines_with_open_order
+from rankbounds.measures.counts import Utility
 from rankbounds.measures.measure import RankWeighted
-from rankbounds.measures.utility import Utility
 from rankbounds.rankings.rankings import Rankings
 
 WEIGHTLESS = 1e-17

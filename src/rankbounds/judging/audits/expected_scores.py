@@ -26,8 +26,8 @@ from rankbounds.errors import UsageError
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.average_precision import AP
-from rankbounds.measures.normalised_discounted_gain import nDCG
-from rankbounds.measures.recall import Recall
+from rankbounds.measures.discounted_gain import nDCG
+from rankbounds.measures.precision_and_recall import Recall
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import sqrt
 from typing import Any, TypeAlias
 
@@ -13,7 +13,43 @@ from rankbounds.measures.measure import Measure
 from rankbounds.measures.naming.elsewhere import ABSENT, AT_SIGN, FAMILIES, NICKNAMES, WITH_PARAMETER
 from rankbounds.measures.naming.parameters import converted, depth_of, given_in, parameters_of, types_of
 from rankbounds.measures.naming.registry import REGISTRY, class_named, folded, is_name, label_elsewhere
-from rankbounds.measures.naming.trec import from_trec_name
+
+
+@cache
+def _template_pattern(template: str) -> re.Pattern[str]:
+    pieces = re.split(r"\{(\w+)(?::[^}]*)?\}", template)
+    return re.compile(
+        "".join(f"(?P<{piece}>[0-9.]+)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces)),
+        re.IGNORECASE,
+    )
+
+
+def from_trec_name(name: str) -> Measure | None:
+    """The measure that trec_eval calls so. Case counts only where the name is one of ours too (``rbp``, ``RBP``)."""
+    for measure in REGISTRY.values():
+        for template in measure.trec_names:
+            if not name.lower().startswith(template.partition("{")[0].lower()):
+                continue
+            match = _template_pattern(template).fullmatch(name)
+            if match and (not is_name(name) or name in measure.trec_names):
+                given = match.groupdict()
+                cutoff = {"cutoff": depth_of(measure, given.pop("cutoff"))} if "cutoff" in given else {}
+                return measure(**parameters_of(measure, {**measure.trec_defaults, **given}), **cutoff)
+    return None
+
+
+def trec_name(measure: Measure) -> str:
+    """trec_eval's name of the measure, or our label where trec_eval has none."""
+    for template in type(measure).trec_names:
+        varied = re.findall(r"\{(\w+)", template)
+        values = {name: measure.parameters[name] for name in varied}
+        if None in values.values():
+            continue
+        name = template.format(**values)
+        if from_trec_name(name) == measure:
+            return name
+    return str(measure)
+
 
 _PRIMES = "'\u2019\u2032"
 _GRAMMAR = re.compile(

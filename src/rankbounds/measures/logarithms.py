@@ -1,11 +1,11 @@
-"""Measures whose mean over topics is a geometric one, so that the topics that fail count."""
+"""Logarithms of average precision and bpref, so that topics that fail count."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.average_precision import AP
+from rankbounds.measures.average_precision import AP, sum_of_precisions
 from rankbounds.measures.binary_preference import Bpref
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
@@ -94,3 +94,34 @@ class GMBpref(Logarithm):
 
     def inner(self) -> Measure:
         return Bpref(rel=self.rel)
+
+
+class YAAP(Measure):
+    """The logarithm of (1 + SP) / (1 + R - SP), where SP is the sum of precisions and R counts relevant documents.
+
+    It orders a topic's lists as AP does, but spreads out those near 0 and near 1, so that its mean over topics is not
+    settled by the topics in between. It may be negative.
+
+    Source: Robertson, On Smoothing Average Precision, ECIR 2012; as in trec_eval (yaap).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.YAAP).value.item(), 4)
+    0.1335
+    """
+
+    rel: float = 1.0
+
+    name = "YAAP"
+    examples = ("YAAP", "YAAP(rel=2)")
+    sources = ("robertson2012smoothing",)
+    collection_exactness = "exact"
+    trec_names = ("yaap",)
+
+    def value(self, rankings: Rankings) -> Floats:
+        total = sum_of_precisions(rankings, self.rel, rankings.width)
+        with np.errstate(divide="ignore"):  # of nothing, where any number of relevant documents may exist
+            logarithm: Floats = np.log((1 + total) / (1 + rankings.num_relevant(self.rel) - total))
+        return logarithm
