@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from rankbounds.files import json_text
 from rankbounds.files.opening import read_text
 from rankbounds.files.writing import writing
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.reported import Reported, ReportedEffort
 from rankbounds.tables import json_of
 
@@ -119,7 +118,7 @@ def _saved_measure(measure: Measure) -> dict[str, Any]:
     """The label, and in full the numbers that labels round; of a name in somebody's table, which way is better."""
     if isinstance(measure, Reported):
         return {"label": str(measure), "exactly": {}, "lower_is_better": measure.lower_is_better}
-    saved = {"label": str(measure), "exactly": {name: getattr(_plain(measure), name) for name in _rounded(measure)}}
+    saved = {"label": str(measure), "exactly": {name: getattr(measure.plain, name) for name in _rounded(measure)}}
     try:
         if _loaded_measure(saved, "") == measure:
             return saved
@@ -137,15 +136,10 @@ def _loaded_measure(saved: Mapping[str, Any], file: str) -> Measure:
         measure = parse_measure(label)
     except UsageError as error:
         raise DataError(f"{file}: {error} Import the module that declares it, if it is one of yours.") from None
-    plain = replace(_plain(measure), **exactly)
-    return Condensed(plain) if isinstance(measure, Condensed) else plain
-
-
-def _plain(measure: Measure) -> Measure:
-    return measure.measure if isinstance(measure, Condensed) else measure
+    return measure.changed(**exactly)
 
 
 def _rounded(measure: Measure) -> Sequence[str]:
     """The parameters that are numbers with a fraction, which labels show with twelve digits."""
-    plain = _plain(measure)
+    plain = measure.plain
     return [parameter.name for parameter in fields(plain) if isinstance(getattr(plain, parameter.name), float)]

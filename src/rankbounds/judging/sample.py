@@ -15,9 +15,10 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores, is_weighted_sum
+from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.notebook import shown
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.tables import Table, number

@@ -2,19 +2,66 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.sums import running_sums
-from rankbounds.measures.measure import Bounds, Measure, quotient, share_of_known
+from rankbounds.measures.arguments import DifferenceArguments
+from rankbounds.measures.measure import A, Bounds, Measure, quotient, share_of_known
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import chance_drawn, expected_with_earlier, group_means, reordered
 
 
-class AP(Measure):
+@dataclass(frozen=True, eq=False)
+class PrecisionTerms:
+    """The terms of a topic's lists: at a relevant rank, a factor times the credit of the relevant documents down to it.
+
+    ``most`` and ``least`` are the factors by rank; ``credit`` is that of judged documents; an unjudged one has between
+    ``low_credit`` and ``high_credit`` when it is relevant. ``known`` documents are relevant. ``itself`` says how much
+    of a document's own credit counts, ``averaged`` whether the sum is divided by the number of relevant documents.
+    """
+
+    most: Floats
+    least: Floats
+    credit: Floats
+    low_credit: float
+    high_credit: float
+    known: int
+    itself: float = 1.0
+    averaged: bool = True
+
+    @property
+    def settled(self) -> bool:
+        """Do numbers of relevant documents alone decide?"""
+        return self.low_credit == self.high_credit and self.most is self.least
+
+
+class AveragedPrecisions(Measure):
+    """A sum of terms, one for each relevant document: a factor of its rank times the relevant documents down to it.
+
+    A subclass that is no plain sum of precisions over R has ``precision_terms``.
+    """
+
+    def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms | None:  # noqa: ARG002
+        """Of a topic's lists, where so many documents are unjudged; None where every document counts as relevant."""
+        rank = np.arange(1, rankings.width + 1)
+        return self._binary_terms(rankings, np.where(rank <= self.depth(rankings), 1.0 / rank, 0.0))
+
+    def _binary_terms(
+        self, rankings: Rankings, factor: Floats, itself: float = 1.0, *, averaged: bool = True
+    ) -> PrecisionTerms:
+        relevant = rankings.assume(0.0).relevant(self.rel)
+        known = int(rankings.facts.relevant(self.rel)[rankings.topic[0]])
+        return PrecisionTerms(factor, factor, relevant, 1.0, 1.0, known, itself, averaged)
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.averaged_precisions(self)
+
+
+class AP(AveragedPrecisions):
     """The precisions at the ranks of the relevant documents, averaged over all R relevant documents known.
 
     A relevant document that is not retrieved (within the depth) contributes 0. The mean over topics is known as MAP.
@@ -45,6 +92,9 @@ class AP(Measure):
     collection_exactness = "exact"
     vanishes = True
     trec_names = ("map", "map_cut_{cutoff}")
+    sums_precisions = True
+    averaged = "precisions"
+    outside = "lowers"
 
     def value(self, rankings: Rankings) -> Floats:
         total = sum_of_precisions(rankings, self.rel, self.depth(rankings))
@@ -64,7 +114,7 @@ class AP(Measure):
         return joint_average_bounds(rankings, self.rel, self.depth(rankings))
 
 
-class SP(Measure):
+class SP(AveragedPrecisions):
     """The precisions at the ranks of relevant documents, summed: average precision before it is divided by R.
 
     It needs no knowledge of documents that were not retrieved, and never falls when another document turns out
@@ -84,12 +134,17 @@ class SP(Measure):
     cutoff: int | None = None
 
     name = "SP"
+    sums_precisions = True
     examples = ("SP", "SP@3")
     sources = ("moffat2008rank",)
     monotone = True
     multilinear = True
     list_only = True
     value_range = (0.0, np.inf)
+
+    def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms | None:
+        averaged = super().precision_terms(rankings, unjudged)
+        return averaged and replace(averaged, averaged=False)
 
     def value(self, rankings: Rankings) -> Floats:
         return sum_of_precisions(rankings, self.rel, self.depth(rankings))
@@ -251,6 +306,7 @@ class APRetrieved(Measure):
     cutoff: int | None = None
 
     name = "AP*"
+    sums_precisions = True
     aliases = ("APRetrieved",)
     value_range = (0.0, 1.0)
     examples = ("AP*", "AP*@3")

@@ -8,7 +8,8 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.arguments import DifferenceArguments
+from rankbounds.measures.measure import A, Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within
 
@@ -27,6 +28,9 @@ class LimitedPenalty(Measure):
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:
         """How many non-relevant documents count, and what their number is divided by, for each list."""
         raise NotImplementedError
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.limited_penalties(self)
 
     def value(self, rankings: Rankings) -> Floats:
         condensed = rankings.condensed()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from rankbounds.arrays import Floats
+from rankbounds.measures.arguments import DifferenceArguments
 from rankbounds.measures.facts import Facts
-from rankbounds.measures.measure import Bounds, Measure, label
+from rankbounds.measures.measure import A, Bounds, Measure, label
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -46,6 +47,10 @@ class Condensed(Measure):
             object.__setattr__(self, name, getattr(self.measure, name))
 
     @property
+    def plain(self) -> Measure:
+        return self.measure
+
+    @property
     def parameters(self) -> dict[str, Any]:
         return self.measure.parameters
 
@@ -54,6 +59,9 @@ class Condensed(Measure):
 
     def cited(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.measure.cited(), "sakai2007alternatives"]))
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return self.measure.difference_argument(arguments)
 
     def value(self, rankings: Rankings) -> Floats:
         return self.measure.value(rankings.condensed())

@@ -6,7 +6,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.measures.measure import Bounds, Measure, RankWeighted, count_to_depth, quotient
+from rankbounds.measures.arguments import DifferenceArguments
+from rankbounds.measures.measure import A, Bounds, Measure, RankWeighted, count_to_depth, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count
 
@@ -61,6 +62,7 @@ class NumRel(Count):
     examples = ("NumRel", "NumRel(rel=2)")
     collection_exactness = "exact"
     trec_names = ("num_rel",)
+    topic_only = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
@@ -90,6 +92,9 @@ class NumRelRet(Count):
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.relevant(self.rel).sum(axis=-1)
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.weighted_sum(Hits(rel=self.rel))
 
 
 class NumNonRelRet(Count):
@@ -309,6 +314,11 @@ class Utility(Measure):
         """An unjudged document that turns relevant changes the value by ``hit - noise``, whatever the others are."""
         ends = [self.value(rankings.assume(chance)) for chance in (0.0, 1.0)]
         return np.minimum(*ends), np.maximum(*ends)
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        """Relevant documents that a list misses cost both lists the same: those that it holds count, and its length."""
+        for_each = self.hit - self.noise - self.miss + self.rest
+        return arguments.linear_count(Hits(rel=self.rel), for_each, self.noise - self.rest)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         return self.value(rankings)

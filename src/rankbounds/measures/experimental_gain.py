@@ -100,6 +100,7 @@ class IdealDCG(Measure):
     name = "IdealDCG"
     examples = ("IdealDCG",)
     trec_names = ("ideal_dcg",)
+    topic_only = True
     graded = True
     monotone = True
     value_range = (0.0, np.inf)
@@ -145,6 +146,7 @@ class BinG(Measure):
     rel: float = 1.0
 
     name = "BinG"
+    value_range = (0.0, 1.0)
     examples = ("BinG", "BinG(rel=2)")
     trec_names = ("binG",)
 
@@ -172,6 +174,7 @@ class G(Measure):
     """
 
     name = "G"
+    value_range = (0.0, 1.0)
     examples = ("G",)
     trec_names = ("G",)
     graded = True

@@ -47,6 +47,7 @@ class IPrec(Measure):
     examples = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
     sources = ("buckley2005retrieval",)
     collection_exactness = "exact"
+    outside = "lowers"
     always_shown = ("recall",)
     trec_names = ("iprec_at_recall_{recall:.2f}",)
 
@@ -94,6 +95,7 @@ class IPrecMean(Measure):
     examples = ("IPrecMean(points=11)", "IPrecMean(points=3)")
     sources = ("buckley2005retrieval",)
     collection_exactness = "exact"
+    outside = "lowers"
     always_shown = ("points",)
     trec_names = ("11pt_avg",)
 

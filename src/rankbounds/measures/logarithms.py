@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Floats, Ints
 from rankbounds.measures.average_precision import AP, sum_of_precisions
 from rankbounds.measures.binary_preference import Bpref
 from rankbounds.measures.measure import Bounds, Measure
@@ -117,6 +117,7 @@ class YAAP(Measure):
     name = "YAAP"
     examples = ("YAAP", "YAAP(rel=2)")
     sources = ("robertson2012smoothing",)
+    outside = "lowers"
     collection_exactness = "exact"
     trec_names = ("yaap",)
 
@@ -125,3 +126,8 @@ class YAAP(Measure):
         with np.errstate(divide="ignore"):  # of nothing, where any number of relevant documents may exist
             logarithm: Floats = np.log((1 + total) / (1 + rankings.num_relevant(self.rel) - total))
         return logarithm
+
+    def least_among(self, rankings: Rankings, lines: Ints, relevant: Floats) -> Floats:
+        """It rises with the sum of precisions, least if nothing unjudged in the list is relevant, and falls with R."""
+        total = sum_of_precisions(rankings.assume(0.0), self.rel, rankings.width)[lines]
+        return np.log((1 + total) / (1 + relevant - total))

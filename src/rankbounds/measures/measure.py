@@ -11,16 +11,17 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.sums import weighted_sums
 from rankbounds.errors import UsageError
+from rankbounds.measures.arguments import DifferenceArguments
 from rankbounds.measures.documentation import documented
 from rankbounds.measures.facts import Facts
 from rankbounds.measures.frozen import Frozen, FrozenClass, declare
 from rankbounds.measures.naming.registry import register
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import expected_count, group_means, reordered, reordered_worth
+from rankbounds.rankings.ties import expected_count, expected_products, group_means, reordered, reordered_worth
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
-    from typing_extensions import dataclass_transform
+    from typing_extensions import TypeIs, dataclass_transform
 else:
 
     def dataclass_transform(**_: bool) -> Any:
@@ -30,6 +31,7 @@ else:
 
 Bounds = tuple[Floats, Floats]
 M = TypeVar("M", bound="Measure")
+A = TypeVar("A")
 
 
 class MeasureClass(FrozenClass):
@@ -136,6 +138,21 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         """How many ranks of the arrays the measure reads."""
         return rankings.width if self.cutoff is None else min(self.cutoff, rankings.width)
 
+    @property
+    def plain(self) -> Measure:
+        """The measure itself; where lists are condensed first, the one that reads what is left."""
+        return self
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        """What argument says how far one list can be ahead of another by this measure."""
+        if self.as_retrieved or self.topic_only:
+            return arguments.settled(self)
+        return arguments.unknown(self) if self.estimates or self.reads_judgments else arguments.any_measure(self)
+
+    def least_among(self, rankings: Rankings, lines: Ints, relevant: Floats) -> Floats | None:  # noqa: ARG002
+        """The least values of these lists where so many documents are relevant at most, each; None: not known."""
+        return None
+
     def bounds(self, rankings: Rankings) -> Bounds | None:
         """The least and the greatest value over all judgments that the unjudged documents may get; None: not known.
 
@@ -239,7 +256,7 @@ class RankWeighted(Measure):
     """A sum over ranks of a fixed weight times the document's worth, whatever the other documents are.
 
     A subclass has ``weights``, and ``tail`` if it leaves open what lies beyond the end of the list. Whatever holds for
-    weighted sums alone (exact distributions, differences of runs, what a judgment settles) asks for this class.
+    weighted sums alone (exact distributions, what a judgment settles) asks ``is_weighted_sum``.
 
     Examples
     --------
@@ -285,6 +302,41 @@ class RankWeighted(Measure):
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         return weighted_sum(self.weights(self.depth(rankings)), group_means(rankings, self.worth(rankings)))
 
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.weighted_sum(self)
+
+
+def is_weighted_sum(measure: Measure) -> TypeIs[RankWeighted]:
+    """Is the value a sum over ranks of fixed weights times worth?"""
+    return isinstance(measure, RankWeighted)
+
+
+class BestRelevant(Measure):
+    """The largest weight of any relevant document down to the depth, 0 where there is none.
+
+    A subclass has ``weights``, which do not rise with rank.
+    """
+
+    monotone = True
+    multilinear = True
+    list_only = True
+
+    def weights(self, n: int) -> Floats:
+        """What the best relevant document counts at ranks 1 to n."""
+        raise NotImplementedError
+
+    def value(self, rankings: Rankings) -> Floats:
+        relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
+        found = 1 - np.cumprod(1 - relevant, axis=-1)
+        return weighted_sum(self.weights(relevant.shape[-1]), np.diff(found, prepend=0.0, axis=-1))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        found = 1 - expected_products(rankings, 1 - rankings.relevant(self.rel))[..., : self.depth(rankings)]
+        return weighted_sum(self.weights(found.shape[-1]), np.diff(found, prepend=0.0, axis=-1))
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.best_relevant(self)
+
 
 class Normalised(Measure):
     """A weighted sum over ranks divided by something of the topic, such as the sum that an ideal ranking has.
@@ -326,6 +378,21 @@ class Share(Normalised):
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         count = expected_count(rankings, self.worth(rankings), self.depth(rankings))
         return quotient(count, self.divisor(rankings))
+
+
+class ShareOfRelevant(Share):
+    """Relevant documents down to a depth, over something that grows with the number R of the topic's relevant ones."""
+
+    def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
+        """What the divisor grows by for each relevant document; and by list what it is without any, and at most."""
+        raise NotImplementedError
+
+    def divisor(self, rankings: Rankings) -> Floats:
+        slope, offset, most = self.growth(rankings)
+        return np.minimum(slope * rankings.num_relevant(self.rel) + offset, most)
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.share(self)
 
 
 def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:

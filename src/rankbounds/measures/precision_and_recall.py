@@ -6,7 +6,16 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.measure import Bounds, Measure, RankWeighted, Share, count_to_depth, quotient, share_of_known
+from rankbounds.measures.measure import (
+    BestRelevant,
+    Bounds,
+    Measure,
+    RankWeighted,
+    ShareOfRelevant,
+    count_to_depth,
+    quotient,
+    share_of_known,
+)
 from rankbounds.measures.tied_draws import chance_of_number, groups_at_cut
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count, expected_products
@@ -54,7 +63,7 @@ class P(RankWeighted):
         return expected_count(rankings, self.worth(rankings), self.depth(rankings)) / self.cutoff
 
 
-class Recall(Share):
+class Recall(ShareOfRelevant):
     """The share of the topic's known relevant documents that are among the first k (without a depth: retrieved).
 
     Relevant documents that nobody has found do not count, so that recall is an over-estimate wherever judging is
@@ -81,8 +90,12 @@ class Recall(Share):
     examples = ("Recall", "Recall@3", "Recall(rel=2)@2")
     sources = ("buckley2005retrieval",)
     collection_exactness = "exact"
+    averaged = "documents"
     vanishes = True
     trec_names = ("recall_{cutoff}", "set_recall")
+
+    def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
+        return 1.0, np.zeros(rankings.length.size), np.full(rankings.length.size, np.inf)
 
     def divisor(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
@@ -110,7 +123,7 @@ def _read(cutoff: int | None, rankings: Rankings) -> Ints:
     return rankings.length if cutoff is None else np.full(rankings.length.size, cutoff)
 
 
-class F(Share):
+class F(ShareOfRelevant):
     """The weighted harmonic mean of precision and recall among the first k documents (without a depth: of the list).
 
     ``beta`` is how many times as much recall matters as precision. As with recall, relevant documents that nobody has
@@ -147,6 +160,10 @@ class F(Share):
     def check(self) -> None:
         if not 0 <= self.beta < np.inf:
             raise UsageError(f"F: beta must not be negative, and finite, not {self.beta}.")
+
+    def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
+        read, weight = _read(self.cutoff, rankings), 1 + self.beta**2
+        return self.beta**2 / weight, read / weight, np.full(read.size, np.inf)
 
     def divisor(self, rankings: Rankings) -> Floats:
         return self._over(rankings.num_relevant(self.rel), rankings)
@@ -189,6 +206,7 @@ class Shaw(Measure):
     examples = ("Shaw@3", "Shaw@10", "Shaw")
     sources = ("shaw1986foundation",)
     collection_exactness = "exact"
+    outside = "lowers"
     vanishes = True
 
     def value(self, rankings: Rankings) -> Floats:
@@ -215,7 +233,7 @@ class Shaw(Measure):
         return np.einsum("ln,ln->l", chances, values)
 
 
-class Success(Measure):
+class Success(BestRelevant):
     """1 if at least one of the first k documents is relevant, else 0. Its mean is the share of topics served at all.
 
     Source: as in trec_eval (success).
@@ -237,9 +255,9 @@ class Success(Measure):
     examples = ("Success@1", "Success@3", "Success(rel=2)@2")
     trec_names = ("success_{cutoff}",)
     needs_cutoff = True
-    monotone = True
-    multilinear = True
-    list_only = True
+
+    def weights(self, n: int) -> Floats:
+        return np.ones(n)
 
     def value(self, rankings: Rankings) -> Floats:
         relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]

@@ -6,13 +6,13 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError
-from rankbounds.measures.measure import Measure
+from rankbounds.measures.measure import BestRelevant, Measure
 from rankbounds.measures.tied_draws import chance_of_place, groups_reaching
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_products
 
 
-class RR(Measure):
+class RR(BestRelevant):
     """One over the rank of the first relevant document, 0 if none is retrieved (within the depth).
 
     For users who want one answer. The mean over topics is known as MRR.
@@ -36,9 +36,9 @@ class RR(Measure):
     examples = ("RR", "RR@2", "RR(rel=2)")
     sources = ("voorhees1999trec8",)
     trec_names = ("recip_rank",)
-    monotone = True
-    multilinear = True
-    list_only = True
+
+    def weights(self, n: int) -> Floats:
+        return 1 / np.arange(1, n + 1)
 
     def value(self, rankings: Rankings) -> Floats:
         depth = self.depth(rankings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.average_precision import Turns
+from rankbounds.measures.average_precision import AveragedPrecisions, PrecisionTerms, Turns
 from rankbounds.measures.measure import Bounds, Measure, quotient, share_of_known
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, share_above
@@ -89,7 +89,7 @@ def _by_ranks_above(condensed: Rankings) -> tuple[Floats, Floats]:
     return (above > 0).astype(np.float64), quotient(np.ones(1), above)
 
 
-class Bpref_relative(Binary):  # noqa: N801 (the paper's name)
+class Bpref_relative(AveragedPrecisions, Binary):  # noqa: N801 (the paper's name)
     """Bpref that divides the non-relevant documents above by the number of judged documents above.
 
     Flawed, and given for comparison: a relevant document at the first rank counts for nothing, so that a perfect
@@ -113,12 +113,15 @@ class Bpref_relative(Binary):  # noqa: N801 (the paper's name)
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         return _by_ranks_above(condensed)
 
+    def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms:  # noqa: ARG002
+        return self._binary_terms(rankings, _by_ranks_above(rankings)[1], itself=0.0)
+
     def bounds(self, rankings: Rankings) -> Bounds:
         inverse = _by_ranks_above(rankings)[1]
         return Turns.of(rankings, self.rel, rankings.width, weights=inverse, itself=0.0).bounds()
 
 
-class Bpref_relative2(Binary):  # noqa: N801 (the paper's name)
+class Bpref_relative2(AveragedPrecisions, Binary):  # noqa: N801 (the paper's name)
     """Bpref divided by the rank among judged documents, which is average precision on the condensed list: AP'.
 
     Source: Sakai 2007, equation 20 (also called induced AP; Yilmaz and Aslam, CIKM 2006).

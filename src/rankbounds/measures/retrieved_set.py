@@ -6,8 +6,9 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.measures.measure import Bounds, Measure, Share, count_to_depth, quotient
-from rankbounds.measures.precision_and_recall import found_and_open
+from rankbounds.measures.arguments import DifferenceArguments
+from rankbounds.measures.measure import A, Bounds, Measure, Share, ShareOfRelevant, count_to_depth, quotient
+from rankbounds.measures.precision_and_recall import F, found_and_open
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count
 
@@ -40,8 +41,11 @@ class SetP(Share):
     def divisor(self, rankings: Rankings) -> Floats:
         return rankings.length.astype(np.float64)
 
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.share(F(beta=0.0, rel=self.rel))  # which counts recall for nothing
 
-class RelP(Share):
+
+class RelP(ShareOfRelevant):
     """Precision among the first k documents divided by the highest that any list could have (without a depth: among
     those retrieved).
 
@@ -66,8 +70,8 @@ class RelP(Share):
     collection_exactness = "exact"
     trec_names = ("relative_P_{cutoff}", "set_relative_P")
 
-    def divisor(self, rankings: Rankings) -> Floats:
-        return np.minimum(rankings.num_relevant(self.rel), self._most(rankings))
+    def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
+        return 1.0, np.zeros(rankings.length.size), self._most(rankings)
 
     def _most(self, rankings: Rankings) -> Floats:
         return (rankings.length if self.cutoff is None else np.full(rankings.length.size, self.cutoff)).astype(float)
@@ -102,6 +106,7 @@ class SetAP(Measure):
     trec_names = ("set_map",)
     monotone = True
     collection_exactness = "exact"
+    outside = "lowers"
     vanishes = True
 
     def emptiest(self, rankings: Rankings) -> Rankings:
@@ -164,6 +169,9 @@ class RPrec(Measure):
     def value(self, rankings: Rankings) -> Floats:
         read = self.documents_read(rankings.num_relevant(self.rel))
         return quotient(_at(rankings.relevant_so_far(self.rel), read[:, None])[:, 0], read)
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.precision_at_r(self)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         """A group that R cuts through counts by the share of it that stands above the cut."""

@@ -48,6 +48,7 @@ class ESL(Measure):
     always_shown = ("n",)
     monotone = True
     collection_exactness = "exact"
+    outside = "raises"
     lower_is_better = True
     value_range = (0.0, np.inf)
 

@@ -28,7 +28,8 @@ from rankbounds.judging.next.question import Question
 from rankbounds.judging.next.simulation import SimulatedJudging
 from rankbounds.judging.next.weights import STRATEGIES, judge_next
 from rankbounds.judging.subsets import subset
-from rankbounds.measures import Measure, RankWeighted, parse_measure, parse_measures
+from rankbounds.measures import Measure, parse_measure, parse_measures
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.rankings.order import ranks
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies import Result
@@ -133,7 +134,7 @@ def _truth(asked: Question, judgments: Qrels) -> Floats:
 
 def _by_strategy(asked: Question, at_first: Qrels, strategy: str) -> Ints:
     collection = asked.collection
-    measure = asked.measure if isinstance(asked.measure, RankWeighted) else parse_measure(STAND_IN)
+    measure = asked.measure if is_weighted_sum(asked.measure) else parse_measure(STAND_IN)
     plan = judge_next(at_first, collection.runs, budget=len(collection), measure=measure, strategy=strategy)
     topics = [collection.facts.query_ids[topic] for topic in collection.topic.tolist()]
     names = collection.doc_ids(np.arange(len(collection)))

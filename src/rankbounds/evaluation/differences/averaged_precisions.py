@@ -18,8 +18,6 @@ take the ideal ranking of what is judged, terms in B one with all unjudged docum
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
@@ -28,79 +26,19 @@ from rankbounds.evaluation.differences.completions import holes_of
 from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
 from rankbounds.evaluation.differences.linear_terms import LinearTerms
 from rankbounds.evaluation.differences.shared_lists import Documents
-from rankbounds.measures import Measure
-from rankbounds.measures.average_precision import AP, SP
+from rankbounds.measures.average_precision import AveragedPrecisions
 from rankbounds.measures.measure import quotient
-from rankbounds.measures.q_measure import Q
-from rankbounds.measures.relative_preference import Bpref_relative, Bpref_relative2
 from rankbounds.rankings.rankings import Rankings
 
 FEW = 10
 """Of so many unjudged documents all judgments are tried."""
 
 
-@dataclass(frozen=True, eq=False)
-class Precisions:
-    """The terms of lists: at a relevant rank, a factor times the credit of the relevant documents down to it.
-
-    ``most`` and ``least`` are the factors by rank; ``credit`` is that of judged documents; an unjudged one has between
-    ``low_credit`` and ``high_credit`` when it is relevant. ``itself`` says how much of a document's own credit counts.
-    """
-
-    most: Floats
-    least: Floats
-    credit: Floats
-    low_credit: float
-    high_credit: float
-    known: int
-    itself: float = 1.0
-    averaged: bool = True
-
-    @property
-    def settled(self) -> bool:
-        """Do numbers of relevant documents alone decide?"""
-        return self.low_credit == self.high_credit and self.most is self.least
-
-
-def precisions_of(
-    measure: AP | SP | Bpref_relative | Bpref_relative2 | Q, rankings: Rankings, documents: Documents, elsewhere: int
-) -> Precisions | None:
-    """The terms of this measure; None where every document counts as relevant."""
-    rank = np.arange(1, rankings.width + 1)
-    judged = rankings.assume(0.0)
-    if isinstance(measure, Q):
-        facts, topic = rankings.facts, rankings.topic[:1]
-        if facts.nonrelevant_gain > 0:
-            return None
-        gain = judged.gain()
-        ideal = facts.ideal(topic, rankings.width)[0]
-        ahead = np.full(min(2 * int(documents.held.max(initial=0)) + elsewhere, rankings.width), facts.max_gain)
-        fullest = np.concatenate((ahead, ideal))[: rankings.width]
-        most, least = (1 / (measure.beta * np.cumsum(gains) + rank) for gains in (ideal, fullest))
-        if measure.beta == 0:
-            least = most
-        lowest = measure.beta * float(facts.levels[0]) + 1
-        return Precisions(
-            most,
-            least,
-            np.where(gain > 0, measure.beta * gain + 1, 0.0),
-            lowest,
-            measure.beta * facts.max_gain + 1,
-            int(facts.positive[topic[0]]),
-        )
-    inverse = np.where(rank <= measure.depth(rankings), 1.0 / rank, 0.0)
-    itself = 1.0
-    if isinstance(measure, Bpref_relative):
-        inverse, itself = quotient(np.ones(1), (rank - 1).astype(np.float64)), 0.0
-    relevant = judged.relevant(measure.rel)
-    known = int(rankings.facts.relevant(measure.rel)[rankings.topic[0]])
-    return Precisions(inverse, inverse, relevant, 1.0, 1.0, known, itself, averaged=not isinstance(measure, SP))
-
-
-def greatest_average(measure: Measure, rankings: Rankings, documents: Documents, elsewhere: int = 0) -> Greatest | None:
+def greatest_average(
+    measure: AveragedPrecisions, rankings: Rankings, documents: Documents, elsewhere: int = 0
+) -> Greatest | None:
     """How large the difference of any two of the lists can be, at most; None where this argument does not hold."""
-    assert isinstance(measure, AP | SP | Bpref_relative | Bpref_relative2 | Q)
-    terms = precisions_of(measure, rankings, documents, elsewhere)
+    terms = measure.precision_terms(rankings, 2 * int(documents.held.max(initial=0)) + elsewhere)
     if terms is None:
         return None
     relevant = terms.credit > 0

@@ -15,7 +15,6 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.gains import GainRule
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
-from rankbounds.measures.cwl.continuing import ContinuingByRelevance
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -101,19 +100,14 @@ def completed(rankings: Rankings, cells: Floats, lines: Ints, facts: TopicFacts,
     return Rankings(cells, rankings.length[lines], completion, facts, tied if tied is not None and tied.any() else None)
 
 
-def beyond_counts(measure: Measure) -> bool:
-    """Does what lies beyond the end of a list leave its value open?"""
-    return measure.has_residual or isinstance(measure, ContinuingByRelevance)
-
-
 def ends_are_attained(measure: Measure) -> bool:
     """Are the least and the greatest value of fully judged lists attained, whatever lies beyond them?"""
-    return not (beyond_counts(measure) and measure.exactness == "outer")
+    return not (measure.has_residual and measure.exactness == "outer")
 
 
 def value_ends(measure: Measure, lists: Rankings, assumptions: Assumptions) -> tuple[Floats, Floats]:
     """The least and the greatest value of fully judged lists: what lies beyond their ends, and orders if asked for."""
-    if assumptions.bounds == "both" or beyond_counts(measure):
+    if assumptions.bounds == "both" or measure.has_residual:
         ends = assumptions.low_high(measure, lists)
         if ends is not None:
             return ends

@@ -19,22 +19,19 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Documents
 from rankbounds.evaluation.differences.tied_weights import TiedWeights, lines_with_open_order, orders_are_open
-from rankbounds.measures.measure import count_to_depth, quotient
-from rankbounds.measures.precision_and_recall import F, Recall
-from rankbounds.measures.retrieved_set import RelP
+from rankbounds.measures.measure import ShareOfRelevant, count_to_depth, quotient
 from rankbounds.rankings.rankings import Rankings
 
 
 def greatest_share(
-    measure: Recall | F | RelP, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int = 0
+    measure: ShareOfRelevant, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int = 0
 ) -> Greatest:
     """How large the difference of any two of the lists can be."""
     judged, depth = rankings.assume(0.0), measure.depth(rankings)
     found = count_to_depth(measure, judged)
     known = float(judged.num_relevant(measure.rel)[0])
-    slope, offset = _divisor(measure, rankings)
-    capped = isinstance(measure, RelP)
-    most_read = rankings.length if measure.cutoff is None else np.full(rankings.length.size, measure.cutoff)
+    slope, offset, limit = measure.growth(rankings)
+    capped = bool(np.isfinite(limit).any())
     above = documents.rank < depth
     within = np.bincount(documents.line[above], minlength=found.size).astype(np.float64)
     both_within = _shared_within(documents, above)
@@ -68,7 +65,7 @@ def greatest_share(
         only_a, both, neither, only_b = (kind[:, None] for kind in (only_a, both, neither, only_b))
         divisors = [slope * (known + number) + offset[side][:, None] for side in (a, b)]
         if capped:
-            divisors = [np.minimum(over, most_read[side][:, None]) for over, side in zip(divisors, (a, b), strict=True)]
+            divisors = [np.minimum(over, limit[side][:, None]) for over, side in zip(divisors, (a, b), strict=True)]
         weight_a, weight_b = (quotient(np.ones(1), over) for over in divisors)
         turned_a = np.minimum(number, only_a)
         left = number - turned_a
@@ -87,7 +84,7 @@ def _orders_matter(assumptions: Assumptions) -> bool:
 
 
 def _greatest_over_ties(
-    measure: Recall | F | RelP, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int
+    measure: ShareOfRelevant, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int
 ) -> Greatest:
     """Where the depth may cut through tied documents, each counts by a share of its own: the largest net ones first."""
     weights = TiedWeights.of(measure, rankings, assumptions)
@@ -95,7 +92,7 @@ def _greatest_over_ties(
         np.concatenate((np.zeros((side.shape[0], 1)), side), axis=-1) for side in (weights.most, weights.least)
     )
     known = float(rankings.assume(0.0).num_relevant(measure.rel)[0])
-    slope, offset = _divisor(measure, rankings)
+    slope, offset, limit = measure.growth(rankings)
     open_order = lines_with_open_order(rankings, assumptions)
 
     def greatest(a: Ints, b: Ints) -> Found:
@@ -116,21 +113,11 @@ def _greatest_over_ties(
         # Documents that neither list holds only add to the divisor: all of them or none, as the sign of the sum is.
         best = np.full(a.size, -np.inf)
         for added in dict.fromkeys((0, elsewhere)):
-            over = slope * (known + number + added) + offset[a][:, None]
-            if isinstance(measure, RelP):
-                over = np.minimum(over, measure.cutoff or np.inf)
+            over = np.minimum(slope * (known + number + added) + offset[a][:, None], limit[a][:, None])
             best = np.maximum(best, quotient(sums, over).max(axis=-1))
         return best
 
     return greatest
-
-
-def _divisor(measure: Recall | F | RelP, rankings: Rankings) -> tuple[float, Floats]:
-    """What the divisor grows by for each relevant document, and what it is without any, by list."""
-    if isinstance(measure, Recall | RelP):
-        return 1.0, np.zeros(rankings.length.size)
-    read = rankings.length if measure.cutoff is None else np.full(rankings.length.size, measure.cutoff)
-    return measure.beta**2 / (1 + measure.beta**2), read / (1 + measure.beta**2)
 
 
 def _shared_within(documents: Documents, above: np.ndarray) -> Floats:

@@ -13,16 +13,13 @@ way. A run against itself (the same lists from the same place) differs by 0 for 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Flags, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.greatest import Found, Greatest
 from rankbounds.evaluation.differences.shared_lists import Choice, Documents
 from rankbounds.evaluation.differences.tied_weights import TiedWeights, lines_with_open_order
-from rankbounds.measures.counts import Utility
 from rankbounds.measures.measure import RankWeighted
 from rankbounds.rankings.rankings import Rankings
 
@@ -37,17 +34,6 @@ def documents_of_weight(measure: RankWeighted, assumptions: Assumptions) -> Choi
         return TiedWeights.of(measure, rankings, assumptions).most > WEIGHTLESS
 
     return choice
-
-
-@dataclass(frozen=True)
-class RelevantRetrieved(RankWeighted):
-    """How many relevant documents a list holds, as the weighted sum that it is."""
-
-    rel: float = 1.0
-
-    def weights(self, n: int) -> Floats:
-        """Every rank counts alike."""
-        return np.ones(n)
 
 
 def greatest_sum(measure: RankWeighted, rankings: Rankings, documents: Documents, assumptions: Assumptions) -> Greatest:
@@ -77,17 +63,11 @@ def greatest_sum(measure: RankWeighted, rankings: Rankings, documents: Documents
     return greatest
 
 
-def greatest_utility(measure: Utility, rankings: Rankings, counted: Greatest) -> Greatest:
-    """Of linear utility, from how many more relevant documents A can hold than B.
-
-    Whatever relevant documents are worth that a list misses, both lists lose it for the same documents: the difference
-    counts those that are held, and the lengths of the lists.
-    """
-    for_each = measure.hit - measure.noise - measure.miss + measure.rest
-    fixed = (measure.noise - measure.rest) * rankings.length
+def greatest_of_linear(counted: Greatest, rankings: Rankings, for_each: float, for_length: float) -> Greatest:
+    """So much for each document that A counts more than B, and for each that it retrieves more."""
 
     def greatest(a: Ints, b: Ints) -> Found:
         most, exact = counted(a, b) if for_each >= 0 else counted(b, a)
-        return fixed[a] - fixed[b] + abs(for_each) * most, exact
+        return for_length * rankings.length[a] - for_length * rankings.length[b] + abs(for_each) * most, exact
 
     return greatest

@@ -19,7 +19,7 @@ from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.judging.candidates import Candidates, collect
 from rankbounds.measures import Measure, RankWeighted, parse_measure
-from rankbounds.measures.measure import weights_by_rank, worth_of_one
+from rankbounds.measures.measure import is_weighted_sum, weights_by_rank, worth_of_one
 from rankbounds.notebook import shown
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -209,7 +209,7 @@ def two_of(systems: list[Run], compare: tuple[str, str]) -> list[Run]:
 
 
 def _of_fixed_weights(measure: Measure) -> RankWeighted:
-    if not isinstance(measure, RankWeighted):
+    if not is_weighted_sum(measure):
         raise UsageError(
             f"{measure} does not give every rank a fixed weight, so that documents cannot be ordered by what their "
             "judgment would settle. Use RBP, P or DCG."

@@ -80,7 +80,7 @@ class GainOfSubtopic(Measure):
 class NormalisedNovel(Measure):
     """A measure of novelty divided by what the greedy ideal ranking of the judged documents gains.
 
-    A subclass has ``plain``, the measure before the division. Retrieved documents that count as relevant belong to the
+    A subclass has ``undivided``, the measure before that. Retrieved documents that count as relevant belong to the
     ideal ranking, relevant to every subtopic. No bounds are given: judgments change the list and its ideal, and the
     greedy ranking need not be the best, so that more relevance may raise or lower it.
     """
@@ -91,19 +91,19 @@ class NormalisedNovel(Measure):
     exactness = "unknown"
     reads_judgments = True
 
-    def plain(self) -> Novel:
+    def undivided(self) -> Novel:
         """The measure before it is divided."""
         raise NotImplementedError
 
     def check(self) -> None:
         check_share(self, "alpha", self.alpha)
-        self.plain().greatest()
+        self.undivided().greatest()
 
     def value(self, rankings: Rankings) -> Floats:
-        return quotient(self.plain().value(rankings), self._ideal(rankings))
+        return quotient(self.undivided().value(rankings), self._ideal(rankings))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        expected = self.plain().expected_over_ties(rankings)
+        expected = self.undivided().expected_over_ties(rankings)
         return None if expected is None else quotient(expected, self._ideal(rankings))
 
     def bounds(self, rankings: Rankings) -> Bounds | None:  # noqa: ARG002
@@ -111,7 +111,7 @@ class NormalisedNovel(Measure):
 
     def _ideal(self, rankings: Rankings) -> Floats:
         """What the greedy ideal ranking has of the measure before division."""
-        plain, lists = self.plain(), rankings.by_subtopic()
+        plain, lists = self.undivided(), rankings.by_subtopic()
         counting = lists.total(lists.rankings.num_relevant(self.rel) > 0)
         facts = rankings.facts.subtopics
         most = int(rankings.facts.relevant(self.rel).max(initial=0))
@@ -185,7 +185,7 @@ class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     examples = ("nERR_IA@3", "nERR_IA(alpha=0.3)")
     sources = ("chapelle2009expected",)
 
-    def plain(self) -> Novel:
+    def undivided(self) -> Novel:
         return ERR_IA(alpha=self.alpha, rel=self.rel, cutoff=self.cutoff)
 
 
@@ -248,7 +248,7 @@ class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by
     examples = ("alpha_nDCG@3", "alpha_nDCG(alpha=0.3)")
     sources = ("clarke2008novelty",)
 
-    def plain(self) -> Novel:
+    def undivided(self) -> Novel:
         return alpha_DCG(alpha=self.alpha, rel=self.rel, cutoff=self.cutoff)
 
 
@@ -324,5 +324,5 @@ class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
     examples = ("nNRBP", "nNRBP(beta=0.8)")
     sources = ("clarke2009effectiveness",)
 
-    def plain(self) -> Novel:
+    def undivided(self) -> Novel:
         return NRBP(alpha=self.alpha, beta=self.beta, rel=self.rel)

@@ -40,6 +40,7 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
     sources = ("yilmaz2006estimating",)
     trec_names = ("infAP",)
     promotable = False
+    estimates = True
     exactness = "unknown"
 
     def value(self, rankings: Rankings) -> Floats:

@@ -27,6 +27,7 @@ class Sampled(Measure):
     promotable = False
     exactness = "unknown"
     reads_judgments = True
+    estimates = True
     value_range = (0.0, np.inf)
 
     def estimate(self, lists: StratifiedLists) -> Floats:
