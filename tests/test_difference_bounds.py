@@ -20,9 +20,8 @@ from rankbounds.evaluation.differences import (
     SharedLists,
     averaged_precisions,
     chosen_from_the_top,
+    completions,
     difference_bounds,
-    enumeration,
-    monotone,
 )
 from rankbounds.evaluation.differences.bounds import TopicBounds, topic_bounds
 from rankbounds.evaluation.differences.completions import ends_are_attained
@@ -136,8 +135,8 @@ def as_if_many(monkeypatch):
     """From the call on as if there were too many documents to try all judgments."""
 
     def switch(many_documents=chosen_from_the_top.MANY):
-        monkeypatch.setattr(enumeration, "WORK", 0)
-        monkeypatch.setattr(monotone, "WORK", 0)
+        monkeypatch.setattr(completions, "WORK", 0)
+        monkeypatch.setattr(completions, "WORK_OF_SHARED", 0)
         monkeypatch.setattr(averaged_precisions, "FEW", -1)
         monkeypatch.setattr(chosen_from_the_top, "MANY", many_documents)
 
@@ -189,7 +188,7 @@ def test_bounds_of_many_documents_are_closer_than_those_of_two_runs_apart(label,
 @pytest.mark.parametrize("label", ["nDCG@3", "nDCG", "Recall@2", "F@3", "AP", "RPrec", "Q", "RR", "DCG@3", "Bpref"])
 @pytest.mark.parametrize("work", [0, 1 << 17])
 def test_documents_that_neither_list_holds(label, work, monkeypatch):
-    monkeypatch.setattr(enumeration, "WORK", work)
+    monkeypatch.setattr(completions, "WORK", work)
     measure = parse_measure(label)
     several = cases(9, 15, grades_for(measure), holes=2)
     for case, bounds in zip(several, found_by_topic(several, measure, elsewhere=2), strict=True):
@@ -231,8 +230,8 @@ def tied_orders(ranking):
 )
 def test_orders_of_tied_documents(label, work, monkeypatch):
     """Over all orders too (``bounds="both"``), for the mean over orders, and for the best order."""
-    monkeypatch.setattr(enumeration, "WORK", work)
-    monkeypatch.setattr(monotone, "WORK", work)
+    monkeypatch.setattr(completions, "WORK", work)
+    monkeypatch.setattr(completions, "WORK_OF_SHARED", work)
     measure = parse_measure(label)
     several = cases(3, 12, grades_for(measure), holes=2)
     ways = {

@@ -33,9 +33,8 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.completions import EnumeratedFacts, completed, subtracted, value_ends
-from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
-from rankbounds.evaluation.differences.shared_lists import Choice, Documents
-from rankbounds.evaluation.differences.tied_weights import TiedWeights
+from rankbounds.evaluation.differences.shared_lists import CELLS, Choice, Documents, Found, Greatest
+from rankbounds.evaluation.differences.weighted_sums import TiedWeights
 from rankbounds.measures import Measure
 from rankbounds.measures.measure import Normalised, quotient
 from rankbounds.rankings.rankings import Rankings

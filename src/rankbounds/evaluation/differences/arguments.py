@@ -22,14 +22,10 @@ from rankbounds.evaluation.differences.apart import (
     greatest_of_sums,
     has_room,
 )
-from rankbounds.evaluation.differences.averaged_precisions import greatest_average
-from rankbounds.evaluation.differences.enumeration import greatest_of_all
-from rankbounds.evaluation.differences.greatest import Found, Greatest
-from rankbounds.evaluation.differences.monotone import greatest_when_monotone
-from rankbounds.evaluation.differences.penalties import greatest_preference
-from rankbounds.evaluation.differences.precision_at_r import greatest_at_r
-from rankbounds.evaluation.differences.shared_lists import Choice, Documents, SharedLists
-from rankbounds.evaluation.differences.shares import greatest_share
+from rankbounds.evaluation.differences.averaged_precisions import greatest_average, greatest_preference
+from rankbounds.evaluation.differences.completions import greatest_of_all, greatest_when_monotone
+from rankbounds.evaluation.differences.shared_lists import Choice, Documents, Found, Greatest, SharedLists
+from rankbounds.evaluation.differences.shares import greatest_at_r, greatest_share
 from rankbounds.evaluation.differences.weighted_sums import documents_of_weight, greatest_of_linear, greatest_sum
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.average_precision import AveragedPrecisions

@@ -23,8 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.evaluation.differences.greatest import CELLS, Found
-from rankbounds.evaluation.differences.shared_lists import Documents
+from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found
 from rankbounds.evaluation.score_differences import TOLERANCE
 
 MANY = 100

@@ -14,8 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.evaluation.differences.greatest import Found, Greatest
-from rankbounds.evaluation.differences.shared_lists import Choice, Documents
+from rankbounds.evaluation.differences.shared_lists import Choice, Documents, Found, Greatest
 from rankbounds.measures.measure import BestRelevant
 from rankbounds.rankings.rankings import Rankings
 

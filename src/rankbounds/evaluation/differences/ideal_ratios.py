@@ -25,9 +25,8 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
-from rankbounds.evaluation.differences.shared_lists import Choice, Documents
-from rankbounds.evaluation.differences.tied_weights import TiedWeights, lines_with_open_order
+from rankbounds.evaluation.differences.shared_lists import CELLS, Choice, Documents, Found, Greatest
+from rankbounds.evaluation.differences.weighted_sums import TiedWeights, lines_with_open_order
 from rankbounds.measures.ideal_ratio import IdealRatio
 from rankbounds.measures.measure import quotient
 from rankbounds.rankings.rankings import Rankings
