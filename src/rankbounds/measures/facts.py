@@ -69,12 +69,12 @@ class Facts:
     """The value needs more of a document's judgments than its grade: for which subtopics, from which stratum."""
 
     topic_only: ClassVar[bool] = False
-    """The value is the topic's, whatever the list: two lists never differ by it."""
+    """The value is the topic's, whatever the list: two judged lists never differ by it."""
     estimates: ClassVar[bool] = False
     """The value guesses what judgments would say: nothing bounds it."""
 
     outside: ClassVar[Outside] = "either"
-    """What relevant documents that the list lacks do to the value: never raise it, never lower it, or either."""
+    """Relevant documents that the list lacks never raise the value, never lower it, or may do either."""
     vanishes: ClassVar[bool] = False
     """It comes as close to 0 as one likes when ever more relevant documents exist that the list lacks."""
 

@@ -50,7 +50,8 @@ def greatest_apart(
     if measure.list_only or ends is None:
         low, high = within_range(measure, rankings, *(ends or (None, None)))
     else:
-        low, high = within_range(measure, rankings, None, ends[1] if measure.outside == "lowers" else None)
+        known = (ends[0], None) if measure.lower_is_better else (None, ends[1])
+        low, high = within_range(measure, rankings, *(known if measure.outside == "lowers" else (None, None)))
     if not measure.list_only and (np.isnan(low).any() or np.isnan(high).any()):
         # To either list, the other one's documents are like any that it lacks.
         number = 2 * int(documents.held.max(initial=0)) + elsewhere
@@ -58,10 +59,10 @@ def greatest_apart(
         outer = replace(assumptions, open="collection").low_high(measure, opened)
         if outer is not None:
             low, high = np.where(np.isnan(low), outer[0], low), np.where(np.isnan(high), outer[1], high)
-    known = rankings.assume(0.0).num_relevant(measure.rel)
+    relevant_known = rankings.assume(0.0).num_relevant(measure.rel)
 
     def greatest(a: Ints, b: Ints) -> Found:
-        relevant = known[b] + documents.held[a] + documents.held[b] - documents.overlap[a, b] + elsewhere
+        relevant = relevant_known[b] + documents.held[a] + documents.held[b] - documents.overlap[a, b] + elsewhere
         least = measure.least_among(rankings, b, relevant)
         return subtracted(high[a], low[b] if least is None else least), np.zeros(a.size, dtype=bool)
 
