@@ -167,8 +167,6 @@ class Bpref(LimitedPenalty):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref).value.item(), 4)
     0.3333
     """
@@ -195,8 +193,6 @@ class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref_R).value.item(), 4)
     0.5556
     """
@@ -217,8 +213,6 @@ class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref_N).value.item(), 4)
     0.3333
     """
@@ -239,8 +233,6 @@ class Bpref_old(LimitedPenalty):  # noqa: N801 (the paper's name)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref_old).value.item(), 4)
     0.3333
     """

@@ -29,8 +29,6 @@ class NumRet(Count):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.NumRet).value.item(), 4)
     3.0
     """
@@ -50,8 +48,6 @@ class NumRel(Count):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.NumRel).value.item(), 4)
     3.0
     """
@@ -77,8 +73,6 @@ class NumRelRet(Count):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.NumRelRet).value.item(), 4)
     2.0
     """
@@ -152,8 +146,6 @@ class Hits(RankWeighted):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Hits @ 2).value.item(), 4)
     1.0
     """
@@ -273,8 +265,6 @@ class Utility(Measure):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> rb.evaluate(qrels, run, rb.Utility(hit=3, noise=-2)).value.item()
     4.0
     """

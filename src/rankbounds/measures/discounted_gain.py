@@ -28,8 +28,6 @@ class DCG(RankWeighted):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.DCG @ 3).value.item(), 4)
     2.0
     """
@@ -109,8 +107,6 @@ class nDCG(IdealRatio):  # noqa: N801 (the name everybody knows it by)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.nDCG @ 3).value.item(), 4)
     0.7602
     """

@@ -33,8 +33,6 @@ class IPrec(Measure):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.IPrec(recall=0.5)).value.item(), 4)
     0.6667
     """
@@ -81,8 +79,6 @@ class IPrecMean(Measure):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.IPrecMean(points=3)).value.item(), 4)
     0.7778
     """

@@ -83,7 +83,9 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         declare(cls)
         if "name" in cls.__dict__:
             if cls.__dict__.get("__doc__"):  # Python has thrown docstrings away under -OO
-                cls.__doc__ = documented(cls.__doc__ or "", fields(cls), needs_cutoff=cls.needs_cutoff)
+                cls.__doc__ = documented(
+                    cls.__doc__ or "", fields(cls), needs_cutoff=cls.needs_cutoff, graded=cls.graded
+                )
             register(cls)
 
     def __post_init__(self) -> None:

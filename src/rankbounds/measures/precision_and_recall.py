@@ -32,8 +32,6 @@ class P(RankWeighted):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.P @ 2).value.item(), 4)
     0.5
     """
@@ -75,8 +73,6 @@ class Recall(ShareOfRelevant):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Recall @ 3).value.item(), 4)
     0.6667
     """
@@ -139,8 +135,6 @@ class F(ShareOfRelevant):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.F(beta=2, cutoff=3)).value.item(), 4)
     0.6667
     """
@@ -192,8 +186,6 @@ class Shaw(Measure):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Shaw @ 3).value.item(), 4)
     0.5
     """
@@ -240,8 +232,6 @@ class Success(BestRelevant):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Success @ 2).value.item(), 4)
     1.0
     """

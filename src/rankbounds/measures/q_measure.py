@@ -34,8 +34,6 @@ class Q(AveragedPrecisions):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Q(beta=1)).value.item(), 4)
     0.75
     """

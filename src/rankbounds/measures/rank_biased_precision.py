@@ -41,8 +41,6 @@ class RBP(RankWeighted):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.RBP(p=0.5)).value.item(), 4)
     0.625
     """

@@ -99,8 +99,6 @@ class Bpref_relative(AveragedPrecisions, Binary):  # noqa: N801 (the paper's nam
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref_relative).value.item(), 4)
     0.1667
     """
@@ -128,8 +126,6 @@ class Bpref_relative2(AveragedPrecisions, Binary):  # noqa: N801 (the paper's na
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref_relative2).value.item(), 4)
     0.5556
     """
@@ -156,8 +152,6 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Rpref_N).value.item(), 4)
     0.3333
     """
@@ -184,8 +178,6 @@ class Rpref_relative(Preference):  # noqa: N801 (the paper's name)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Rpref_relative).value.item(), 4)
     0.1667
     """
@@ -208,8 +200,6 @@ class Rpref_relative2(Preference):  # noqa: N801 (the paper's name)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Rpref_relative2).value.item(), 4)
     0.6667
     """

@@ -137,8 +137,6 @@ class INSQ(Continuing):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.INSQ(T=2)).value.item(), 4)
     0.3181
     """
@@ -188,8 +186,6 @@ class UMeasure(Continuing):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.UMeasure(L=4)).value.item(), 4)
     0.6
     """
@@ -233,8 +229,6 @@ class SDCG(Continuing):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.SDCG @ 3).value.item(), 4)
     0.7039
     """
@@ -278,8 +272,6 @@ class RBP2(ContinuingByRelevance):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.RBP2(p_relevant=0.5)).value.item(), 4)
     0.4828
     """
@@ -333,8 +325,6 @@ class INST(ContinuingByRelevance):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.INST(T=2)).value.item(), 4)
     0.4254
     """
@@ -397,8 +387,6 @@ class TBG(ContinuingByRelevance):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.TBG(halflife=10, seconds=10, seconds_relevant=10)).value.item(), 4)
     0.625
     """

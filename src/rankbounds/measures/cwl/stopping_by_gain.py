@@ -165,8 +165,6 @@ class BPM(StoppingByGain):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.BPM(T=2, K=10)).value.item(), 4)
     0.6667
     """
@@ -282,8 +280,6 @@ class IFT_C1(Goal, StoppingByGain):  # noqa: N801 (the name everybody knows it b
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.IFT_C1(T=2)).value.item(), 4)
     0.5638
     """
@@ -333,8 +329,6 @@ class IFT_C2(Rate, StoppingByGain):  # noqa: N801 (the name everybody knows it b
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.IFT_C2()).value.item(), 4)
     0.5124
     """
@@ -386,8 +380,6 @@ class IFT(Goal, Rate, StoppingByGain):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.IFT()).value.item(), 4)
     0.6709
     """

@@ -85,8 +85,6 @@ class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> judgments = {"query_id": ["q"] * 3, "subtopic": [1, 1, 2], "doc_id": ["a", "b", "b"], "relevance": [1, 1, 1]}
     >>> rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "P_IA@2").value.item()
     0.75
     """
@@ -112,8 +110,6 @@ class AP_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> judgments = {"query_id": ["q"] * 3, "subtopic": [1, 1, 2], "doc_id": ["a", "b", "b"], "relevance": [1, 1, 1]}
     >>> rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "AP_IA").value.item()
     0.75
     """
@@ -145,8 +141,6 @@ class StRec(IntentAware):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> judgments = {"query_id": ["q"] * 3, "subtopic": [1, 1, 2], "doc_id": ["a", "b", "b"], "relevance": [1, 1, 1]}
     >>> scores = rb.evaluate(judgments, {"q": ["a", "b", "c"]}, ["StRec@1", "StRec@2"])
     >>> scores.value.ravel().tolist()
     [0.5, 1.0]

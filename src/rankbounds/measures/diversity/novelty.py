@@ -139,8 +139,6 @@ class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> judgments = {"query_id": ["q"] * 3, "subtopic": [1, 1, 2], "doc_id": ["a", "b", "b"], "relevance": [1, 1, 1]}
     >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "ERR_IA@2").value.item(), 4)
     0.7
     """
@@ -170,8 +168,6 @@ class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> judgments = {"query_id": ["q"] * 3, "subtopic": [1, 1, 2], "doc_id": ["a", "b", "b"], "relevance": [1, 1, 1]}
     >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "nERR_IA@2").value.item(), 4)
     0.7778
     """
@@ -201,8 +197,6 @@ class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> judgments = {"query_id": ["q"] * 3, "subtopic": [1, 1, 2], "doc_id": ["a", "b", "b"], "relevance": [1, 1, 1]}
     >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "alpha_DCG@2").value.item(), 4)
     0.7398
     """
@@ -233,8 +227,6 @@ class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> judgments = {"query_id": ["q"] * 3, "subtopic": [1, 1, 2], "doc_id": ["a", "b", "b"], "relevance": [1, 1, 1]}
     >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "alpha_nDCG@2").value.item(), 4)
     0.8406
     """
@@ -270,8 +262,6 @@ class NRBP(Novel):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> judgments = {"query_id": ["q"] * 3, "subtopic": [1, 1, 2], "doc_id": ["a", "b", "b"], "relevance": [1, 1, 1]}
     >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "NRBP").value.item(), 4)
     0.6562
     """
@@ -309,8 +299,6 @@ class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> judgments = {"query_id": ["q"] * 3, "subtopic": [1, 1, 2], "doc_id": ["a", "b", "b"], "relevance": [1, 1, 1]}
     >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "nNRBP").value.item(), 4)
     0.7778
     """

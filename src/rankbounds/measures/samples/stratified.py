@@ -73,8 +73,6 @@ class infP(Sampled):  # noqa: N801 (of a family of such names)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> sample = {"query_id": ["q"] * 4, "stratum": [1, 2, 2, 2], "doc_id": list("abcd"), "relevance": [1, 1, -1, 0]}
     >>> round(rb.evaluate(sample, {"q": ["a", "c", "b", "d"]}, "infP@4").value.item(), 4)
     0.625
     """
@@ -98,8 +96,6 @@ class infNumRelRet(Sampled):  # noqa: N801 (of a family of such names)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> sample = {"query_id": ["q"] * 4, "stratum": [1, 2, 2, 2], "doc_id": list("abcd"), "relevance": [1, 1, -1, 0]}
     >>> round(rb.evaluate(sample, {"q": ["a", "c", "b", "d"]}, "infNumRelRet").value.item(), 4)
     2.5
     """
@@ -124,8 +120,6 @@ class infNumRel(Sampled):  # noqa: N801 (of a family of such names)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> sample = {"query_id": ["q"] * 4, "stratum": [1, 2, 2, 2], "doc_id": list("abcd"), "relevance": [1, 1, -1, 0]}
     >>> rb.evaluate(sample, {"q": ["a", "c", "b", "d"]}, "infNumRel").value.item()
     2.5
     """
@@ -165,8 +159,6 @@ class infNDCG(Sampled):  # noqa: N801 (the name everybody knows it by)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> sample = {"query_id": ["q"] * 4, "stratum": [1, 2, 2, 2], "doc_id": list("abcd"), "relevance": [1, 1, -1, 0]}
     >>> round(rb.evaluate(sample, {"q": ["a", "c", "b", "d"]}, "infNDCG").value.item(), 4)
     1.073
     """
@@ -224,8 +216,6 @@ class xinfAP(Sampled):  # noqa: N801 (the name everybody knows it by)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> sample = {"query_id": ["q"] * 4, "stratum": [1, 2, 2, 2], "doc_id": list("abcd"), "relevance": [1, 1, -1, 0]}
     >>> round(rb.evaluate(sample, {"q": ["a", "c", "b", "d"]}, "xinfAP").value.item(), 4)
     0.8667
     """
