@@ -7,6 +7,7 @@ holds and that may turn out relevant as well, how large the difference of two li
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -74,19 +75,16 @@ class RetrievedArguments:
 
     def any_measure(self, measure: Measure) -> Answer:
         """All judgments where these are few, else whatever the facts of the measure allow."""
-        if not (measure.monotone and measure.list_only):
-            return self._several(measure)
-        held = self._documents()
-        return lambda place, _: greatest_when_monotone(
-            measure, self.lists.by_topic[place], held[place], self.assumptions
-        )
+        return self._several(measure)
 
     def _several(self, measure: Measure, special: OfLists | None = None, *, enumerated: bool = True) -> Answer:
         """All judgments where these are few (unless ``special`` tries them itself), else the smallest of the others."""
-        held = self._documents()
+        held, alone = self._documents(), special is None and measure.monotone and measure.list_only
 
         def answer(place: int, more: int) -> Greatest:
             rankings, documents = self.lists.by_topic[place], held[place]
+            if alone:
+                return greatest_when_monotone(measure, rankings, documents, self.assumptions)
             arguments = [greatest_apart(measure, rankings, documents, self.assumptions, more)]
             if special is not None and (found := special(rankings, documents, more)) is not None:
                 arguments.insert(0, found)
@@ -94,7 +92,17 @@ class RetrievedArguments:
                 arguments.insert(0, greatest_of_all(measure, rankings, documents, self.assumptions, more))
             return _least_of(*arguments)
 
-        return answer
+        return self._with_others(measure, answer)
+
+    def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:  # noqa: ARG002
+        """From the answer about retrieved documents, the one about all that are to be covered."""
+        return retrieved
+
+    def _with_others_of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:  # noqa: ARG002
+        return retrieved
+
+    def _opened(self, place: int) -> Rankings:
+        return self.lists.by_topic[place]
 
     def weighted_sum(self, measure: RankWeighted) -> Answer:
         """Net weights."""
@@ -111,16 +119,20 @@ class RetrievedArguments:
     def ideal_ratio(self, measure: IdealRatio) -> Answer:
         """Net weights over what the ideal ranking has."""
         held = self._documents(ideal_ratios.documents_that_matter(measure, self.assumptions), measure)
-        return lambda place, more: ideal_ratios.greatest_ratio(
-            measure, self.lists.by_topic[place], held[place], self.assumptions, more
-        )
+
+        def answer(place: int, more: int) -> Greatest:
+            return ideal_ratios.greatest_ratio(measure, self.lists.by_topic[place], held[place], self.assumptions, more)
+
+        return self._with_others_of_sums(measure, answer)
 
     def share(self, measure: ShareOfRelevant) -> Answer:
         """Numbers of documents."""
         held = self._documents()
-        return lambda place, more: greatest_share(
-            measure, self.lists.by_topic[place], held[place], self.assumptions, more
-        )
+
+        def answer(place: int, more: int) -> Greatest:
+            return greatest_share(measure, self.lists.by_topic[place], held[place], self.assumptions, more)
+
+        return self._with_others_of_sums(measure, answer)
 
     def best_relevant(self, measure: BestRelevant) -> Answer:
         """One document."""
@@ -137,25 +149,14 @@ class RetrievedArguments:
         return lambda place, more: greatest_at_r(measure, self._opened(place), held[place], more)
 
     def averaged_precisions(self, measure: AveragedPrecisions) -> Answer:
-        """Quadratic forms."""
+        """Quadratic forms; grades, which these do not settle, are tried."""
         if not self._order_is_settled():
             return self.any_measure(measure)
-        return self._several(
-            measure,
-            lambda rankings, documents, more: greatest_average(measure, rankings, documents, more),
-            enumerated=measure.graded,
-        )
+        return self._several(measure, partial(greatest_average, measure), enumerated=measure.graded)
 
     def limited_penalties(self, measure: LimitedPenalty) -> Answer:
         """Terms of relevant documents."""
-        if not self._order_is_settled():
-            return self.any_measure(measure)
-        return self._several(
-            measure, lambda rankings, documents, more: greatest_preference(measure, rankings, documents, more)
-        )
-
-    def _opened(self, place: int) -> Rankings:
-        return self.lists.by_topic[place]
+        return self._several(measure, partial(greatest_preference, measure) if self._order_is_settled() else None)
 
 
 class CollectionArguments(RetrievedArguments):
@@ -168,22 +169,6 @@ class CollectionArguments(RetrievedArguments):
     def _opened(self, place: int) -> Rankings:
         return self.lists.by_topic[place].open_to(self.most_relevant)
 
-    def any_measure(self, measure: Measure) -> Answer:
-        """From the differences without such documents, where they divide both lists by the same."""
-        return self._with_others(measure, super().any_measure(measure))
-
-    def averaged_precisions(self, measure: AveragedPrecisions) -> Answer:
-        """From the differences without such documents."""
-        if not self._order_is_settled():
-            return self.any_measure(measure)
-        return self._with_others(measure, super().averaged_precisions(measure))
-
-    def limited_penalties(self, measure: LimitedPenalty) -> Answer:
-        """From the differences without such documents."""
-        if not self._order_is_settled():
-            return self.any_measure(measure)
-        return self._with_others(measure, super().limited_penalties(measure))
-
     def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:
         def answer(place: int, more: int) -> Greatest:
             opened = self._opened(place)
@@ -194,15 +179,7 @@ class CollectionArguments(RetrievedArguments):
 
         return answer
 
-    def ideal_ratio(self, measure: IdealRatio) -> Answer:
-        """The least numerator over the largest divisor, where A is behind."""
-        return self._of_sums(measure, super().ideal_ratio(measure))
-
-    def share(self, measure: ShareOfRelevant) -> Answer:
-        """The least numerator over the largest divisor, where A is behind."""
-        return self._of_sums(measure, super().share(measure))
-
-    def _of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:
+    def _with_others_of_sums(self, measure: Normalised, retrieved: Answer) -> Answer:
         gaining = self._documents(documents_that_gain(measure, self.assumptions), measure, "gain")
 
         def answer(place: int, more: int) -> Greatest:
