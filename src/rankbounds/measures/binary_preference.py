@@ -147,7 +147,7 @@ def _look_up(up_to: Ints, limit: Ints) -> Ints:
 class Bpref(LimitedPenalty):
     """How rarely judged non-relevant documents stand above relevant ones; unjudged documents are not seen at all.
 
-    Each relevant document retrieved counts for 1, less the share of the first R judged non-relevant documents that
+    Each relevant document retrieved counts for 1, minus the share of the first R judged non-relevant documents that
     stand above it; one that is not retrieved counts for 0. So it stays level while judgments grow fewer, where AP
     falls; but a system whose documents nobody judged is scored on the few that somebody did. ``low`` and ``high`` are
     exact extremes over all judgments that the retrieved unjudged documents could get, widened where needed to hold

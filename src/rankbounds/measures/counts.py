@@ -243,10 +243,11 @@ class Unjudged(Measure):
 
 
 class Utility(Measure):
-    """What a list is worth to somebody who reads all of it: so much for each relevant document, less for each other.
+    """What a list is worth to somebody who reads all of it: so much for each relevant document, minus what each other
+    one costs.
 
     Utility = hit * (relevant, retrieved) + noise * (others retrieved) + miss * (relevant, not retrieved)
-    + rest * (others of the collection). By default the relevant documents retrieved less the others.
+    + rest * (others of the collection). By default the relevant documents retrieved minus the others.
 
     Source: as in trec_eval (utility); the filtering tracks of TREC.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.discounted_gain import discounts
-from rankbounds.measures.measure import Bounds, Measure, quotient, weighted_sum
+from rankbounds.measures.measure import Measure, quotient, weighted_sum
 from rankbounds.rankings.rankings import Rankings
 
 
@@ -16,9 +16,6 @@ class AveragedDCG(Measure):
     promotable = False
     exactness = "unknown"
     graded = True
-
-    def bounds(self, rankings: Rankings) -> Bounds | None:  # noqa: ARG002
-        return None
 
 
 class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
@@ -30,8 +27,6 @@ class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.nDCG_rel).value.item(), 4)
     0.6301
     """
@@ -62,8 +57,6 @@ class RnDCG(AveragedDCG):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.RnDCG).value.item(), 4)
     0.44
     """
@@ -182,6 +175,3 @@ class G(Measure):
         cost = np.cumsum(np.maximum(ideal[..., : rankings.width], 1.0), axis=-1)
         in_vain = cost - np.cumsum(gain, axis=-1)
         return quotient((gain / np.log2(2 + in_vain)).sum(axis=-1), ideal.sum(axis=-1))
-
-    def bounds(self, rankings: Rankings) -> Bounds | None:  # noqa: ARG002
-        return None

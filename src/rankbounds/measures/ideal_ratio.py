@@ -108,7 +108,7 @@ class IdealRatio(Normalised):
 
         At one level all that counts is how many unjudged documents reach it, and that they are the highest (best) or
         the lowest (worst) ones. The least value has every unjudged document at 0 or at the top level, because a linear
-        sum over a convex one has its minimum at a corner. The greatest value t is the one where the best sum less t
+        sum over a convex one has its minimum at a corner. The greatest value t is the one where the best sum minus t
         times the ideal sum is 0, and that difference splits into one small maximisation for each level.
 
         Relevant documents that nobody retrieved stand in the ideal ranking alone: there are none in the best case, and

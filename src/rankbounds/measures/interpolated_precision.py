@@ -180,7 +180,7 @@ def _expected_highest(
             before=int(before[group]),
             needed=needed,
         )
-    # The mean is the highest level less the area under the probability of staying at or below a level, which is a
+    # The mean is the highest level minus the area under the probability of staying at or below a level, which is a
     # stair with a step at each level. Where steps were left out, it is taken to rise evenly over them.
     steps = np.diff(picked)
     below = stays[:-1] + np.diff(stays) * (steps - 1) / (2 * steps)

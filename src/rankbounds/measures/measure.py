@@ -160,6 +160,8 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
 
         Where ``rankings.most_relevant`` allows for them, also over the relevant documents that the list lacks.
         """
+        if self.exactness == "unknown":
+            return None
         if self.monotone:
             return self._least_first(self.value(self.emptiest(rankings)), self.value(self.fullest(rankings)))
         if self.promotable and not self.graded:

@@ -193,7 +193,7 @@ def _all_gain(measure: Measure, rankings: Rankings) -> bool:
 
 
 def greatest_apart_in_collection(measure: Measure, rankings: Rankings, assumptions: Assumptions) -> Greatest:
-    """The most that A can have in any collection less the least that B can have."""
+    """The most that A can have in any collection minus the least that B can have."""
     everything = replace(assumptions, open="collection", most_relevant=None)
     low, high = within_range(measure, rankings, *(everything.low_high(measure, rankings) or (None, None)))
 

@@ -139,7 +139,7 @@ def greatest_preference(
     """Preferences that count non-relevant documents up to a limit (bpref and its variants).
 
     What it means: how far A can be ahead of B once all documents of both lists are judged. Each relevant document
-    retrieved counts for 1, less the non-relevant ones above it over a divisor; limit and divisor follow from how many
+    retrieved counts for 1, minus the non-relevant ones above it over a divisor; limit and divisor follow from how many
     documents are relevant and how many are not, both of which judging changes.
 
     Why it is right: in A a relevant document has at least the judged non-relevant ones above it, under the lowest limit

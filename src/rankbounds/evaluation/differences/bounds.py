@@ -21,7 +21,7 @@ PAIRS_FOR_THREADS = 1000
 
 @dataclass(frozen=True, eq=False)
 class DifferenceBounds:
-    """The least and the greatest mean difference of each pair, A less B; NaN where nothing is known.
+    """The least and the greatest mean difference of each pair, A minus B; NaN where nothing is known.
 
     ``exact`` says for which pairs some judgments attain both: every topic's bounds are exact then.
     """

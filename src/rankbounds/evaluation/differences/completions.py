@@ -119,7 +119,7 @@ def value_ends(measure: Measure, lists: Rankings, assumptions: Assumptions) -> t
 
 
 def subtracted(one: Floats, other: Floats) -> Floats:
-    """One less other; two searches that never end differ by nothing."""
+    """One minus other; two searches that never end differ by nothing."""
     with np.errstate(invalid="ignore"):
         return np.where(one == other, 0.0, one - other)
 

@@ -1,7 +1,7 @@
 """A weighted sum over that of the ideal ranking (nDCG): judgments move what both lists gain, and what both could.
 
 What it means: how far A can be ahead of B when unjudged documents get any grades. A document that turns out good gains
-its net weight (its weight in A less that in B), and makes the ideal ranking better, which both lists are divided by.
+its net weight (its weight in A minus that in B), and makes the ideal ranking better, which both lists are divided by.
 Documents that stand below the depth, or that neither list holds (``elsewhere``), gain nothing and do the latter.
 
 Why it is right: write gains as sums of steps, a document counting once for each level that its gain reaches. With m

@@ -30,7 +30,7 @@ def greatest_sum(measure: RankWeighted, rankings: Rankings, documents: Documents
     """Weighted sums over ranks (RBP, P, DCG, SDCG, counts): every document counts once, with its net weight.
 
     What it means: how far A can be ahead of B, if every unjudged document turns out as it suits A. A document's net
-    weight is its weight at its rank in A less that at its rank in B (0 where a list does not hold it). The difference
+    weight is its weight at its rank in A minus that at its rank in B (0 where a list does not hold it). The difference
     is a sum of net weights times worth, and each document's worth is free: those of positive net weight take the
     largest, the others the least. So the bounds are attained.
 

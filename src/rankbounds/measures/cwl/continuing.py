@@ -309,7 +309,7 @@ class INST(ContinuingByRelevance):
     """The rate at which a user meets relevant documents who hopes for T of them, reads on while they are missing,
     and grows less likely to stop the more has been invested.
 
-    The probability of looking past rank i is ((i - 1 + T + T_i) / (i + T + T_i))^2, where T_i is T less the relevant
+    The probability of looking past rank i is ((i - 1 + T + T_i) / (i + T + T_i))^2, where T_i is T minus the relevant
     documents found down to rank i. Before any is found, about 2T + 0.5 documents are examined. Weights fall only as
     1/i^2: what lies beyond the list stays open for long. The value and ``low`` take it as non-relevant for ever,
     ``high`` takes it and the unjudged documents as relevant. ``T`` must be at least 1; then turning a document

@@ -14,7 +14,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures.diversity.intent_aware import IntentAware, check_share
-from rankbounds.measures.measure import Bounds, Measure, quotient, weighted_sum
+from rankbounds.measures.measure import Measure, quotient, weighted_sum
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_products, group_means
 
@@ -105,9 +105,6 @@ class NormalisedNovel(Measure):
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         expected = self.undivided().expected_over_ties(rankings)
         return None if expected is None else quotient(expected, self._ideal(rankings))
-
-    def bounds(self, rankings: Rankings) -> Bounds | None:  # noqa: ARG002
-        return None
 
     def _ideal(self, rankings: Rankings) -> Floats:
         """What the greedy ideal ranking has of the measure before division."""

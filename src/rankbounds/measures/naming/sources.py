@@ -6,7 +6,6 @@ out; a measure without an entry here comes from a program, or is a plain count.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -64,9 +63,3 @@ def bibtex(measures: str | Measure | Iterable[str | Measure] | None = None, also
     used = [] if measures is None else parse_measures(measures)
     keys = [*known] if measures is None else [key for measure in used for key in measure.cited()]
     return "\n".join(f"{known[key]}\n" for key in dict.fromkeys([*keys, *also]))
-
-
-def cited_in(text: str) -> list[str]:
-    r"""The keys that ``\cite`` names in a text, each once."""
-    named = (key.strip() for keys in re.findall(r"\\cite\{([^}]*)\}", text) for key in keys.split(","))
-    return list(dict.fromkeys(named))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats
-from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.measure import Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, chance_drawn, group_place
 
@@ -50,9 +50,6 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
         precision = (relevant_above + SMOOTHING) / (judged_above + 2 * SMOOTHING)
         terms = (1 + pooled_above * precision) / np.arange(1, rankings.width + 1)
         return quotient(np.where(relevant, terms, 0.0).sum(axis=-1), rankings.num_relevant(self.rel))
-
-    def bounds(self, rankings: Rankings) -> Bounds | None:  # noqa: ARG002
-        return None
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         if rankings.tied is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.measure import Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.strata import StratifiedLists
 
@@ -36,9 +36,6 @@ class Sampled(Measure):
 
     def value(self, rankings: Rankings) -> Floats:
         return self.estimate(StratifiedLists.of(rankings, self.rel))
-
-    def bounds(self, rankings: Rankings) -> Bounds | None:  # noqa: ARG002
-        return None
 
     @property
     def longest(self) -> int:
