@@ -14,6 +14,12 @@ SHARED = {
     "graded": "Whether gains count, or only relevance.",
     "base": "Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).",
     "gain": "``linear``: gains as they are; ``exp``: 2^g - 1.",
+    "T": "How many relevant documents the user wants.",
+    "b1": "The odds of going on when T are found.",
+    "R1": "How rational the user is about the goal.",
+    "A": "The rate of relevant documents that the user expects.",
+    "b2": "The odds of stopping at that rate.",
+    "R2": "How rational the user is about the rate.",
     "alpha": "How little is worth what has been met before: 0, a repetition is as good as new; 1, it is worth nothing.",
 }
 """By name, what a parameter means in every measure whose own docstring does not explain it."""

@@ -44,14 +44,16 @@ def greatest_apart(
     measure: Measure, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int = 0
 ) -> Greatest:
     """How large the difference of any two of the lists can be, at most."""
-    if measure.outside == "raises" and measure.monotone and not measure.list_only:
+    # Of documents outside the list, those judged not to be relevant can count for measures of judged documents.
+    outside = "either" if measure.judged_only else measure.outside
+    if outside == "raises" and measure.monotone and not (measure.list_only or measure.graded):
         return _greatest_of_ends(measure, rankings, documents, assumptions, elsewhere)
     ends = assumptions.low_high(measure, rankings)
     if measure.list_only or ends is None:
         low, high = within_range(measure, rankings, *(ends or (None, None)))
     else:
         known = (ends[0], None) if measure.lower_is_better else (None, ends[1])
-        low, high = within_range(measure, rankings, *(known if measure.outside == "lowers" else (None, None)))
+        low, high = within_range(measure, rankings, *(known if outside == "lowers" else (None, None)))
     if not measure.list_only and (np.isnan(low).any() or np.isnan(high).any()):
         # To either list, the other one's documents are like any that it lacks.
         number = 2 * int(documents.held.max(initial=0)) + elsewhere

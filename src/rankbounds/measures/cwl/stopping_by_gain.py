@@ -152,8 +152,6 @@ class BPM(StoppingByGain):
 
     Parameters
     ----------
-    T : float, default 1
-        How many relevant documents the user wants.
     K : float, default 10
         How many documents the user is willing to read.
     hb : float, default 0
@@ -269,15 +267,6 @@ class IFT_C1(Goal, StoppingByGain):  # noqa: N801 (the name everybody knows it b
 
     Source: Azzopardi, Thomas and Craswell, Measuring the Utility of Search Engine Result Pages, SIGIR 2018.
 
-    Parameters
-    ----------
-    T : float, default 2
-        How many relevant documents the user wants.
-    b1 : float, default 0.9
-        The odds of going on when T are found.
-    R1 : float, default 1
-        How rational the user is about the goal.
-
     Examples
     --------
     >>> round(rb.evaluate(qrels, run, rb.IFT_C1(T=2)).value.item(), 4)
@@ -318,15 +307,6 @@ class IFT_C2(Rate, StoppingByGain):  # noqa: N801 (the name everybody knows it b
 
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
 
-    Parameters
-    ----------
-    A : float, default 0.2
-        The rate of relevant documents that the user expects.
-    b2 : float, default 0.9
-        The odds of stopping at that rate.
-    R2 : float, default 1
-        How rational the user is about the rate.
-
     Examples
     --------
     >>> round(rb.evaluate(qrels, run, rb.IFT_C2()).value.item(), 4)
@@ -362,21 +342,6 @@ class IFT(Goal, Rate, StoppingByGain):
     The probability of going on is the product of those of IFT_C1 and IFT_C2: the user goes on who would by both.
 
     Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
-
-    Parameters
-    ----------
-    T : float, default 2
-        How many relevant documents the user wants.
-    b1 : float, default 0.9
-        The odds of going on when T are found.
-    R1 : float, default 1
-        How rational the user is about the goal.
-    A : float, default 0.2
-        The rate of relevant documents that the user expects.
-    b2 : float, default 0.9
-        The odds of stopping at that rate.
-    R2 : float, default 1
-        How rational the user is about the rate.
 
     Examples
     --------
