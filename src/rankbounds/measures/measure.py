@@ -387,13 +387,25 @@ class Share(Normalised):
 class ShareOfRelevant(Share):
     """Relevant documents down to a depth, over something that grows with the number R of the topic's relevant ones."""
 
+    collection_exactness = "exact"
+
     def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
-        """What the divisor grows by for each relevant document; and by list what it is without any, and at most."""
+        """What the divisor grows by for each relevant document; by list, what it is without any (from 0 on) and at most."""
         raise NotImplementedError
 
-    def divisor(self, rankings: Rankings) -> Floats:
+    def divisor_for(self, relevant: Floats, rankings: Rankings) -> Floats:
+        """What each list's count is divided by, if so many documents of its topic are relevant."""
         slope, offset, most = self.growth(rankings)
-        return np.minimum(slope * rankings.num_relevant(self.rel) + offset, most)
+        return np.minimum(slope * relevant + offset, most)
+
+    def divisor(self, rankings: Rankings) -> Floats:
+        return self.divisor_for(rankings.num_relevant(self.rel), rankings)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        """Unjudged documents above the depth raise it when they are relevant, those below and elsewhere lower it."""
+        found, known, within, below = found_and_open(self, rankings)
+        most = self.divisor_for(known + np.maximum(below, rankings.room(known)), rankings)
+        return quotient(found, most), quotient(found + within, self.divisor_for(known + within, rankings))
 
     def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
         return arguments.share(self)
@@ -422,6 +434,14 @@ def weighted_sum(weights: Floats, worth: Floats) -> Floats:
 def count_to_depth(measure: Measure, rankings: Rankings) -> Floats:
     """How many documents down to the measure's depth are worth something, or their worth together."""
     return measure.worth(rankings)[..., : measure.depth(rankings)].sum(axis=-1)
+
+
+def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Ints, Ints]:
+    """Relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
+    judged, depth = rankings.assume(0.0), measure.depth(rankings)
+    found = judged.relevant(measure.rel)[..., :depth].sum(axis=-1)
+    within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
+    return found, judged.num_relevant(measure.rel), within, rankings.num_holes - within
 
 
 def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:

@@ -13,6 +13,7 @@ from rankbounds.measures.measure import (
     RankWeighted,
     ShareOfRelevant,
     count_to_depth,
+    found_and_open,
     quotient,
     share_of_known,
 )
@@ -85,7 +86,6 @@ class Recall(ShareOfRelevant):
     aliases = ("R",)
     examples = ("Recall", "Recall@3", "Recall(rel=2)@2")
     sources = ("buckley2005retrieval",)
-    collection_exactness = "exact"
     averaged = "documents"
     vanishes = True
     trec_names = ("recall_{cutoff}", "set_recall")
@@ -93,25 +93,8 @@ class Recall(ShareOfRelevant):
     def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
         return 1.0, np.zeros(rankings.length.size), np.full(rankings.length.size, np.inf)
 
-    def divisor(self, rankings: Rankings) -> Floats:
-        return rankings.num_relevant(self.rel)
-
     def shrinkage(self, rankings: Rankings) -> Floats:
         return share_of_known(rankings, self.rel)
-
-    def bounds(self, rankings: Rankings) -> Bounds:
-        found, known, within, below = found_and_open(self, rankings)
-        return quotient(found, known + np.maximum(below, rankings.room(known))), quotient(
-            found + within, known + within
-        )
-
-
-def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Ints, Ints]:
-    """Relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
-    judged, depth = rankings.assume(0.0), measure.depth(rankings)
-    found = judged.relevant(measure.rel)[..., :depth].sum(axis=-1)
-    within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
-    return found, judged.num_relevant(measure.rel), within, rankings.num_holes - within
 
 
 def _read(cutoff: int | None, rankings: Rankings) -> Ints:
@@ -148,7 +131,6 @@ class F(ShareOfRelevant):
     examples = ("F@3", "F(beta=2)@2", "F", "F@10")
     sources = ("vanrijsbergen1979information",)
     trec_names = ("set_F",)
-    collection_exactness = "exact"
     vanishes = True
 
     def check(self) -> None:
@@ -159,10 +141,7 @@ class F(ShareOfRelevant):
         read, weight = _read(self.cutoff, rankings), 1 + self.beta**2
         return self.beta**2 / weight, read / weight, np.full(read.size, np.inf)
 
-    def divisor(self, rankings: Rankings) -> Floats:
-        return self._over(rankings.num_relevant(self.rel), rankings)
-
-    def _over(self, relevant: Floats, rankings: Rankings) -> Floats:
+    def divisor_for(self, relevant: Floats, rankings: Rankings) -> Floats:
         counted = self.beta**2 * relevant if self.beta else np.zeros(relevant.shape)  # there may be infinitely many
         return (counted + _read(self.cutoff, rankings)) / (1 + self.beta**2)
 
@@ -170,12 +149,7 @@ class F(ShareOfRelevant):
         if self.cutoff is None:  # lists of different lengths have different divisors
             return None
         known = rankings.facts.relevant(self.rel)[rankings.topic].astype(np.float64)
-        return quotient(self._over(known, rankings), self._over(known + rankings.room(known), rankings))
-
-    def bounds(self, rankings: Rankings) -> Bounds:
-        found, known, within, below = found_and_open(self, rankings)
-        low = quotient(found, self._over(known + np.maximum(below, rankings.room(known)), rankings))
-        return low, quotient(found + within, self._over(known + within, rankings))
+        return quotient(self.divisor_for(known, rankings), self.divisor_for(known + rankings.room(known), rankings))
 
 
 class Shaw(Measure):

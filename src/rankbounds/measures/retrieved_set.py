@@ -8,7 +8,7 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures.arguments import DifferenceArguments
 from rankbounds.measures.measure import A, Bounds, Measure, Share, ShareOfRelevant, count_to_depth, quotient
-from rankbounds.measures.precision_and_recall import F, found_and_open
+from rankbounds.measures.precision_and_recall import F
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_count
 
@@ -63,20 +63,11 @@ class RelP(ShareOfRelevant):
     name = "RelP"
     value_range = (0.0, 1.0)
     examples = ("RelP", "RelP@2", "RelP@10", "RelP(rel=2)@3")
-    collection_exactness = "exact"
     trec_names = ("relative_P_{cutoff}", "set_relative_P")
 
     def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
-        return 1.0, np.zeros(rankings.length.size), self._most(rankings)
-
-    def _most(self, rankings: Rankings) -> Floats:
-        return (rankings.length if self.cutoff is None else np.full(rankings.length.size, self.cutoff)).astype(float)
-
-    def bounds(self, rankings: Rankings) -> Bounds:
-        found, known, within, below = found_and_open(self, rankings)
-        most = self._most(rankings)
-        low = quotient(found, np.minimum(known + np.maximum(below, rankings.room(known)), most))
-        return low, quotient(found + within, np.minimum(known + within, most))
+        most = rankings.length if self.cutoff is None else np.full(rankings.length.size, self.cutoff)
+        return 1.0, np.zeros(most.size), most.astype(np.float64)
 
 
 class SetAP(Measure):
