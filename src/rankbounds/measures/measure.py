@@ -390,7 +390,7 @@ class ShareOfRelevant(Share):
     collection_exactness = "exact"
 
     def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
-        """What the divisor grows by for each relevant document; by list, what it is without any (from 0 on) and at most."""
+        """What the divisor grows by for each relevant document; by list, what it is without any, and at most."""
         raise NotImplementedError
 
     def divisor_for(self, relevant: Floats, rankings: Rankings) -> Floats:
