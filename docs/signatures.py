@@ -13,7 +13,7 @@ from rankbounds.measures import Measure
 
 
 class Signatures(griffe.Extension):
-    """Gives measures, which declare parameters without a decorator, their signature, and parameters their defaults."""
+    """Gives measures, which declare parameters without a decorator, the signature and docstring that Python has."""
 
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
         """Called for each class of the package."""
@@ -33,6 +33,8 @@ class Signatures(griffe.Extension):
                     for name, parameter in inspect.signature(kind).parameters.items()
                 ),
             )
+            if kind.__doc__:  # with the parameters that are explained once for all measures
+                cls.docstring = griffe.Docstring(inspect.cleandoc(kind.__doc__), parent=cls)
             cls.set_member("__init__", griffe.Function("__init__", parameters=known, returns="None"))
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:

@@ -94,5 +94,14 @@ def test_a_formula_that_differs_from_the_definition_is_found(added, monkeypatch)
 def test_the_page_names_every_fact_and_every_class():
     for fact in Facts.__annotations__:
         assert f"`{fact}`" in PAGE, fact
-    for kind in ("RankWeighted", "Continuing", "Normalised", "Share", "Measure"):
+    for kind in (
+        "RankWeighted",
+        "Continuing",
+        "IdealRatio",
+        "Normalised",
+        "ShareOfRelevant",
+        "Share",
+        "BestRelevant",
+        "Measure",
+    ):
         assert f"| `{kind}` |" in PAGE

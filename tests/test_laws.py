@@ -497,6 +497,21 @@ def test_measures_of_the_list_alone_do_not_read_what_else_is_relevant(example, g
         assert all(map(close, before[measure], after[measure])), measure
 
 
+@LAW
+@given(varied(), st.sampled_from([1, 2, 3]))
+def test_relevant_documents_outside_the_list_do_what_a_measure_states(example, grade):
+    more = replace(example, unretrieved=(*example.unretrieved, grade))
+    for measure in PLAIN:
+        if measure.outside != "either" and more.largest == example.largest:
+            before, after = (value(one.topic(), measure) for one in (example, more))
+            sign = (1 if measure.outside == "raises" else -1) * (-1 if measure.lower_is_better else 1)
+            assert sign * after >= sign * before - 1e-12 or before == after, measure
+        if measure.topic_only:
+            judged = replace(example, ranking=tuple(grade or 0 for grade in example.ranking))
+            empty = replace(example, ranking=(), scores=(), unretrieved=tuple(judged.grades))
+            assert math.isclose(value(empty.topic(), measure), value(judged.topic(), measure)), measure
+
+
 @settings(LAW, max_examples=10)
 @given(
     st.sampled_from(SCALES).flatmap(lambda scale: st.lists(examples(scales=(scale,)), min_size=1, max_size=3)),

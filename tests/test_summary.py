@@ -15,7 +15,7 @@ import rankbounds as rb
 from rankbounds.comparison.summary import ranges
 from rankbounds.comparison.wording import SOURCES
 from rankbounds.measures import REGISTRY
-from rankbounds.measures.naming.sources import entries, sources_of
+from rankbounds.measures.naming.sources import entries
 from rankbounds.tables import in_latex
 
 HOSTILE = [r"a_b&c", "50% $x$ #1", r"\input{x}", "{~^}", "<b>bold</b>", "| pipe *star* |", "--dash--", "[0]"]
@@ -336,8 +336,8 @@ def test_measures_cite_what_their_docstrings_name():
 
 
 def test_bibtex_of_measures():
-    assert sources_of(rb.parse_measure("nDCG(gain=exp)@10")) == ("jarvelin2002cumulated", "burges2005learning")
-    assert sources_of(rb.parse_measure("RBP'(p=0.8)")) == ("moffat2008rank", "sakai2007alternatives")
+    assert rb.parse_measure("nDCG(gain=exp)@10").cited() == ("jarvelin2002cumulated", "burges2005learning")
+    assert rb.parse_measure("RBP'(p=0.8)").cited() == ("moffat2008rank", "sakai2007alternatives")
     assert rb.bibtex(["RBP(p=0.5)", "RBP(p=0.8)"]).count("@") == 1
     assert rb.bibtex("NumRet") == ""
     assert rb.bibtex().count("\n@") == len(entries()) - 1

@@ -19,6 +19,7 @@ from rankbounds.collection.run import Run
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.measures.reciprocal_rank import RR
 from rankbounds.rankings.order import ranked_rows
 from rankbounds.rankings.ties import ORDERS
@@ -227,7 +228,7 @@ def worst_difference(measure: str | Measure, rho: Rho) -> float:
     measure = parse_measure(measure)
     if isinstance(measure, RR):
         return _worst_reciprocal_rank(measure, rho)
-    if not isinstance(measure, RankWeighted):
+    if not is_weighted_sum(measure):
         raise UsageError(
             f"{measure} has no known worst difference: it is no sum over ranks of fixed weights. Use RR, RBP, P@k or "
             "DCG@k."

@@ -43,7 +43,7 @@ from rankbounds.evaluation.baselines import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.measures.judged import Judged
+from rankbounds.measures.counts import Judged
 from rankbounds.measures.naming.sources import bibtex
 from rankbounds.tables import Table, json_of, number, plain, signed
 

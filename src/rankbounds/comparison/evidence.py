@@ -27,7 +27,8 @@ from rankbounds.evaluation.evaluate import fractions_lost, gathered
 from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.evaluation.score_sheet import RunResult, ScoreSheet
 from rankbounds.evaluation.scores import Scores
-from rankbounds.measures import Measure, RankWeighted, parse_measures
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, drawn_chances
@@ -310,7 +311,7 @@ class Evidence:
         self, measures: tuple[Measure, ...], numbers: tuple[int, ...]
     ) -> dict[Measure, list[UnjudgedDocuments]]:
         """By measure that is a weighted sum over ranks, the unjudged documents of these runs."""
-        weighted = [measure for measure in measures if isinstance(measure, RankWeighted) and self._follows_unjudged]
+        weighted = [measure for measure in measures if is_weighted_sum(measure) and self._follows_unjudged]
 
         def find(number: int) -> list[UnjudgedDocuments]:
             batches = list(self._rankings(number).batches)

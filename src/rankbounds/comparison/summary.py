@@ -20,7 +20,6 @@ from rankbounds.comparison.result import Comparison
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.score_table import numbers_and_bounds, open_words
-from rankbounds.measures.naming.sources import sources_of
 from rankbounds.notebook import Bar, Markup, html_table, note
 from rankbounds.stats.equivalence import TOST
 from rankbounds.tables import Table, in_latex, in_markdown, number
@@ -316,7 +315,7 @@ def _cited(comparison: Comparison) -> str:
     cited = [
         in_latex(str(measure)) + rf"~\cite{{{','.join(keys)}}}"
         for measure in comparison.measures
-        if (keys := sources_of(measure))
+        if (keys := measure.cited())
     ]
     return f"Sources: {', '.join(cited)}." if cited else ""
 

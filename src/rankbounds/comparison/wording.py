@@ -92,6 +92,11 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         " With probabilities of relevance estimated from the judgments at hand, {a} is the better one on these topics "
         "with probability {probability:.2f}.",
     ),
+    "unbounded": (
+        "it is an estimate itself",
+        "it tells subtopics apart",
+        "its values have no known limits, and too much is unjudged or tied to try everything",
+    ),
     "holes": (
         "Could {which} overturn it? Scores alone cannot tell for this measure: the documents of one run "
         "matter to the other. Compare the runs together with their judgments.",
@@ -102,8 +107,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         f"What could {{which}} make of it? W{_SPAN}.{{probability}}",
         f"Could {{which}} overturn it? Perhaps: w{_SPAN}; nothing lies outside, but these bounds may be wider "
         "than what can happen.{probability}",
-        "Could {which} overturn it? Not known: no bounds of differences are known for this measure (it is an estimate "
-        "itself, or tells subtopics apart, or too much is unjudged).",
+        "Could {which} overturn it? Not known: no bounds of differences are known for this measure ({unbounded}).",
         "Could {which} overturn it? None that was retrieved: all of those that count are judged.",
         "Could {which} or ties overturn it? A table of scores does not tell: compare the runs with their judgments.",
         "Could {which} make one? None that is seen: whatever they turn out to be, it stays below 0.0001 either way.",
@@ -252,7 +256,7 @@ SOURCES = {
     "holm": "holm1979simple",
     "bh": "benjamini1995controlling",
 }
-"""What to cite for tests and corrections, by the keys of ``measures/naming/sources.py``."""
+"""What to cite for tests and corrections, by the keys of ``measures/naming/sources.bib``."""
 
 
 def sources_of_tests(settings: Mapping[str, Any]) -> list[str]:
@@ -283,6 +287,7 @@ def choose(
     equivalence: float | None,
     must_differ: int | None,
     depends_on_others: Flags,
+    unbounded: Ints,
     unpooled: tuple[Flags, Flags],
     endless: Flags,
     finite: Flags,
@@ -291,10 +296,10 @@ def choose(
 ) -> dict[str, Ints]:
     """For every measure and pair (the axes of ``numbers``), which template of each kind holds.
 
-    ``depends_on_others`` is by measure: scores alone bound no difference. ``unpooled`` is by pair, of its
-    first and its second run: probabilities cannot be estimated. ``equivalence``: the margin, where that is what was
-    tested. ``must_differ``: on so many topics a pair must differ for
-    the test to succeed; None: not known. ``endless``: both means are infinite; ``finite``: no topic's difference is.
+    ``depends_on_others`` is by measure: scores alone bound no difference; ``unbounded`` too: why nothing may bound one.
+    ``unpooled`` is by pair, of its first and its second run: probabilities cannot be estimated. ``equivalence``: the
+    margin, where that is what was tested. ``must_differ``: on so many topics a pair must differ for the test to
+    succeed; None: not known. ``endless``: both means are infinite; ``finite``: no topic's difference is.
     ``lists_at_hand``: what unjudged and tied documents do was looked up in the lists, where more than scores was given.
     ``scores_alone``: they come from a table, of which nobody knows what was judged.
     """
@@ -335,6 +340,7 @@ def choose(
         "unpooled_and": one_unpooled & other_unpooled,
         "unpooled_b": other_unpooled,
         "probability": np.select([~around_zero, not_estimated, np.isnan(numbers["probability"])], [0, 1, 0], 2),
+        "unbounded": np.broadcast_to(unbounded[:, None], shape),
         "holes": np.select(
             [
                 unknown & lists_at_hand,

@@ -20,6 +20,7 @@ from rankbounds.stats.power import minimum_detectable_effect, topics_for_effects
 
 if TYPE_CHECKING:
     from rankbounds.comparison.result import Comparison
+    from rankbounds.measures import Measure
 
 
 def sentences(comparison: Comparison, at: int, place: int, *, is_turned: bool) -> list[str]:
@@ -134,12 +135,18 @@ def word_choices(comparison: Comparison) -> dict[str, Ints]:
         equivalence=comparison.settings["margin"] if comparison.settings["test"] == TOST else None,
         must_differ=_must_differ(comparison),
         depends_on_others=np.array([not measure.list_only for measure in comparison.measures]),
+        unbounded=np.array([_why_unbounded(measure) for measure in comparison.measures], dtype=np.int64),
         unpooled=(unpooled[:, comparison.first], unpooled[:, comparison.second]),
         endless=np.isinf(comparison.means()[:, comparison.first]),
         finite=~np.isnan(comparison.columns["deviation"]),
         lists_at_hand=comparison.evidence is not None,
         scores_alone=not has_bounds(comparison),
     )
+
+
+def _why_unbounded(measure: Measure) -> int:
+    """Where no bounds of differences are known, which of the reasons in words it is."""
+    return 0 if measure.estimates else 1 if measure.reads_judgments else 2
 
 
 def word_constants(comparison: Comparison) -> dict[str, Any]:

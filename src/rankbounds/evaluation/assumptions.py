@@ -17,7 +17,6 @@ from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
-from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds
 from rankbounds.rankings.order import Order, Precision
@@ -236,7 +235,7 @@ class Assumptions:
     def _low_high(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
         if self.bounds == "ties":
             return measure.tie_bounds(self.assumed(measure, rankings))
-        plain = measure.measure if isinstance(measure, Condensed) else measure
+        plain = measure.plain
         if self.open == "collection":
             if self._exactness(plain) == "unknown":
                 return None

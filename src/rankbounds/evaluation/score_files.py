@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from functools import lru_cache
 from math import exp, isinf
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -27,7 +27,6 @@ from rankbounds.files.opening import expand, read_text
 from rankbounds.files.score_tables import ScoreTable, read_score_frame, read_score_table
 from rankbounds.files.writing import writing
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.reported import Reported, ReportedEffort
 from rankbounds.tables import json_of
 
@@ -138,7 +137,7 @@ def _saved_measure(measure: Measure) -> dict[str, Any]:
     """The label, and in full the numbers that labels round; of a name in somebody's table, which way is better."""
     if isinstance(measure, Reported):
         return {"label": str(measure), "exactly": {}, "lower_is_better": measure.lower_is_better}
-    plain = _plain(measure)
+    plain = measure.plain
     parameters = {parameter.name: getattr(plain, parameter.name) for parameter in fields(plain)}
     saved = {
         "label": str(measure),
@@ -161,12 +160,7 @@ def _loaded_measure(saved: Mapping[str, Any], file: str) -> Measure:
         measure = parse_measure(label)
     except UsageError as error:
         raise DataError(f"{file}: {error} Import the module that declares it, if it is one of yours.") from None
-    plain = replace(_plain(measure), **exactly)
-    return Condensed(plain) if isinstance(measure, Condensed) else plain
-
-
-def _plain(measure: Measure) -> Measure:
-    return measure.measure if isinstance(measure, Condensed) else measure
+    return measure.changed(**exactly)
 
 
 def read_scores(

@@ -18,7 +18,7 @@ from rankbounds.evaluation.assumptions import Assumptions, Cells
 from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
-from rankbounds.measures.judged import Judged
+from rankbounds.measures.counts import Judged
 from rankbounds.rankings.join import Joined, empty_rankings, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -9,8 +9,8 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import ALL, Scores
-from rankbounds.measures.naming.trec import trec_name
-from rankbounds.measures.topics_scored import NumQ
+from rankbounds.measures.counts import NumQ
+from rankbounds.measures.naming.parser import trec_name
 from rankbounds.notebook import SHOWN_ROWS, Bar
 from rankbounds.tables import Table, number, render_columns, render_rows
 

@@ -20,8 +20,8 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.score_sheet import score_run
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.expected_reciprocal_rank import ERR
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.measures.reciprocal_rank import ERR
 from rankbounds.rankings.topic_facts import TopicFacts
 
 try:

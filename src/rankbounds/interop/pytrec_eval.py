@@ -15,7 +15,7 @@ from rankbounds.interop.trec_eval import at_level
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.naming.elsewhere import FAMILIES, NICKNAMES
-from rankbounds.measures.naming.trec import trec_name
+from rankbounds.measures.naming.parser import trec_name
 from rankbounds.rankings.topic_facts import TopicFacts
 
 T = TypeVar("T")

@@ -21,13 +21,13 @@ from rankbounds.errors import DataError, UsageError, coded, did_you_mean, warn
 from rankbounds.evaluation.run_notes import some
 from rankbounds.files.pair_files import shown, unheld_by_trec
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.averaged_discounted_gain import RnDCG
+from rankbounds.measures.counts import Utility
+from rankbounds.measures.experimental_gain import RnDCG
 from rankbounds.measures.facts import Total
 from rankbounds.measures.interpolated_precision import interpolated
 from rankbounds.measures.measure import quotient
 from rankbounds.measures.naming.elsewhere import ABSENT, FAMILIES, NICKNAMES
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.measures.utility import Utility
 from rankbounds.rankings.join import join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -13,10 +13,11 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores, is_weighted_sum
+from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.candidates import DocumentsToJudge
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.results import Column
 from rankbounds.tables import Table

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.facts import Exactness
-from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.arguments import DifferenceArguments
+from rankbounds.measures.measure import A, Bounds, Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within
 
@@ -22,13 +21,16 @@ class LimitedPenalty(Measure):
 
     rel: float = 1.0
 
-    judged_only: ClassVar[bool] = True
-    collection_exactness: ClassVar[Exactness] = "outer"
-    vanishes: ClassVar[bool] = True
+    judged_only = True
+    collection_exactness = "outer"
+    vanishes = True
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:
         """How many non-relevant documents count, and what their number is divided by, for each list."""
         raise NotImplementedError
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.limited_penalties(self)
 
     def value(self, rankings: Rankings) -> Floats:
         condensed = rankings.condensed()
@@ -145,7 +147,7 @@ def _look_up(up_to: Ints, limit: Ints) -> Ints:
 class Bpref(LimitedPenalty):
     """How rarely judged non-relevant documents stand above relevant ones; unjudged documents are not seen at all.
 
-    Each relevant document retrieved counts for 1, less the share of the first R judged non-relevant documents that
+    Each relevant document retrieved counts for 1, minus the share of the first R judged non-relevant documents that
     stand above it; one that is not retrieved counts for 0. So it stays level while judgments grow fewer, where AP
     falls; but a system whose documents nobody judged is scored on the few that somebody did. ``low`` and ``high`` are
     exact extremes over all judgments that the retrieved unjudged documents could get, widened where needed to hold
@@ -160,26 +162,22 @@ class Bpref(LimitedPenalty):
 
     Parameters
     ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
     k : int, default 0
         How many non-relevant documents beyond R count too.
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref).value.item(), 4)
     0.3333
     """
 
     k: int = 0
 
-    name: ClassVar[str] = "Bpref"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Bpref", "Bpref(k=10)", "Bpref(k=1)", "Bpref(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
-    trec_names: ClassVar[tuple[str, ...]] = ("bpref",)
+    name = "Bpref"
+    value_range = (0.0, 1.0)
+    examples = ("Bpref", "Bpref(k=10)", "Bpref(k=1)", "Bpref(rel=2)")
+    sources = ("buckley2004retrieval", "sakai2007alternatives")
+    trec_names = ("bpref",)
 
     def check(self) -> None:
         if self.k < 0:
@@ -193,23 +191,16 @@ class Bpref(LimitedPenalty):
 class Bpref_R(LimitedPenalty):  # noqa: N801 (the paper's name)
     """Bpref divided by R even where fewer than R documents are judged non-relevant (Sakai 2007, equation 10).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref_R).value.item(), 4)
     0.5556
     """
 
-    name: ClassVar[str] = "Bpref_R"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Bpref_R",)
-    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
+    name = "Bpref_R"
+    value_range = (0.0, 1.0)
+    examples = ("Bpref_R",)
+    sources = ("buckley2004retrieval", "sakai2007alternatives")
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         return relevant, relevant
@@ -220,23 +211,16 @@ class Bpref_N(LimitedPenalty):  # noqa: N801 (the paper's name)
 
     Where many documents are judged non-relevant, what stands near the top hardly counts.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref_N).value.item(), 4)
     0.3333
     """
 
-    name: ClassVar[str] = "Bpref_N"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Bpref_N",)
-    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
+    name = "Bpref_N"
+    value_range = (0.0, 1.0)
+    examples = ("Bpref_N",)
+    sources = ("buckley2004retrieval", "sakai2007alternatives")
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         return nonrelevant, nonrelevant
@@ -247,23 +231,16 @@ class Bpref_old(LimitedPenalty):  # noqa: N801 (the paper's name)
 
     It can rise when a system retrieves one more non-relevant document far down, which is why it was replaced.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref_old).value.item(), 4)
     0.3333
     """
 
-    name: ClassVar[str] = "Bpref_old"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Bpref_old",)
-    sources: ClassVar[tuple[str, ...]] = ("buckley2004retrieval", "sakai2007alternatives")
+    name = "Bpref_old"
+    value_range = (0.0, 1.0)
+    examples = ("Bpref_old",)
+    sources = ("buckley2004retrieval", "sakai2007alternatives")
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, nonrelevant_retrieved: Ints) -> LimitAndDivisor:  # noqa: ARG002
         return relevant, np.minimum(relevant, nonrelevant_retrieved)

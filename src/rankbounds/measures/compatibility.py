@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Bounds, Measure, quotient
 from rankbounds.rankings.ideal_rankings import (
     ideal_places,
@@ -60,12 +57,12 @@ class Compatibility(Measure):
 
     p: float = 0.95
 
-    name: ClassVar[str] = "Compatibility"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Compatibility(p=0.95)", "Compatibility(p=0.6)")
-    sources: ClassVar[tuple[str, ...]] = ("clarke2021assessing",)
-    always_shown: ClassVar[tuple[str, ...]] = ("p",)
-    exactness: ClassVar[Exactness] = "outer"
+    name = "Compatibility"
+    value_range = (0.0, 1.0)
+    examples = ("Compatibility(p=0.95)", "Compatibility(p=0.6)")
+    sources = ("clarke2021assessing",)
+    always_shown = ("p",)
+    exactness = "outer"
     graded = True
 
     def check(self) -> None:

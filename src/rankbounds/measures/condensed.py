@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from rankbounds.arrays import Floats
+from rankbounds.measures.arguments import DifferenceArguments
 from rankbounds.measures.facts import Facts
-from rankbounds.measures.measure import Bounds, Measure, label
+from rankbounds.measures.measure import A, Bounds, Measure, label
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -35,10 +36,10 @@ class Condensed(Measure):
 
     measure: Measure
 
-    judged_only: ClassVar[bool] = True
-    has_residual: ClassVar[bool] = False
-    trec_names: ClassVar[tuple[str, ...]] = ()
-    examples: ClassVar[tuple[str, ...]] = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'", "Q'")
+    judged_only = True
+    has_residual = False
+    trec_names = ()
+    examples = ("AP'", "RBP'(p=0.8)", "nDCG'@3", "P'@2", "RR'", "Q'")
 
     def __post_init__(self) -> None:
         """Every fact that is not stated above, and every parameter, is that of the plain measure."""
@@ -46,11 +47,21 @@ class Condensed(Measure):
             object.__setattr__(self, name, getattr(self.measure, name))
 
     @property
+    def plain(self) -> Measure:
+        return self.measure
+
+    @property
     def parameters(self) -> dict[str, Any]:
         return self.measure.parameters
 
     def changed(self, **parameters: Any) -> Condensed:
         return Condensed(self.measure.changed(**parameters))
+
+    def cited(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.measure.cited(), "sakai2007alternatives"]))
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return self.measure.difference_argument(arguments)
 
     def value(self, rankings: Rankings) -> Floats:
         return self.measure.value(rankings.condensed())

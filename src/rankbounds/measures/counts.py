@@ -1,24 +1,24 @@
-"""Counts: how many documents were retrieved, are relevant, or both."""
+"""Counts of documents: retrieved, relevant, judged; and utility, which is linear in such counts."""
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.facts import Exactness, Total
-from rankbounds.measures.measure import Bounds, Measure
+from rankbounds.errors import UsageError
+from rankbounds.measures.arguments import DifferenceArguments
+from rankbounds.measures.measure import A, Bounds, Measure, RankWeighted, count_to_depth, quotient
 from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import expected_count
 
 
 class Count(Measure):
     """A number of documents, whatever their order."""
 
-    total: ClassVar[Total] = "sum"
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    total = "sum"
+    monotone = True
+    multilinear = True
+    value_range = (0.0, np.inf)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         return self.value(rankings)
@@ -29,17 +29,15 @@ class NumRet(Count):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.NumRet).value.item(), 4)
     3.0
     """
 
-    name: ClassVar[str] = "NumRet"
-    examples: ClassVar[tuple[str, ...]] = ("NumRet",)
-    trec_names: ClassVar[tuple[str, ...]] = ("num_ret",)
-    list_only: ClassVar[bool] = True
-    as_retrieved: ClassVar[bool] = True
+    name = "NumRet"
+    examples = ("NumRet",)
+    trec_names = ("num_ret",)
+    list_only = True
+    as_retrieved = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.length.astype(np.float64)
@@ -48,25 +46,19 @@ class NumRet(Count):
 class NumRel(Count):
     """How many relevant documents are known for the topic; over all topics, the sum.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.NumRel).value.item(), 4)
     3.0
     """
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "NumRel"
-    examples: ClassVar[tuple[str, ...]] = ("NumRel", "NumRel(rel=2)")
-    collection_exactness: ClassVar[Exactness] = "exact"
-    trec_names: ClassVar[tuple[str, ...]] = ("num_rel",)
+    name = "NumRel"
+    examples = ("NumRel", "NumRel(rel=2)")
+    collection_exactness = "exact"
+    trec_names = ("num_rel",)
+    topic_only = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.num_relevant(self.rel)
@@ -79,37 +71,28 @@ class NumRel(Count):
 class NumRelRet(Count):
     """How many relevant documents were retrieved; over all topics, the sum.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.NumRelRet).value.item(), 4)
     2.0
     """
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "NumRelRet"
-    examples: ClassVar[tuple[str, ...]] = ("NumRelRet", "NumRelRet(rel=2)")
-    trec_names: ClassVar[tuple[str, ...]] = ("num_rel_ret",)
-    list_only: ClassVar[bool] = True
+    name = "NumRelRet"
+    examples = ("NumRelRet", "NumRelRet(rel=2)")
+    trec_names = ("num_rel_ret",)
+    list_only = True
 
     def value(self, rankings: Rankings) -> Floats:
         return rankings.relevant(self.rel).sum(axis=-1)
 
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.weighted_sum(Hits(rel=self.rel))
+
 
 class NumNonRelRet(Count):
     """How many documents that were judged and are not relevant were retrieved; over all topics, the sum.
-
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -121,15 +104,212 @@ class NumNonRelRet(Count):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "NumNonRelRet"
-    examples: ClassVar[tuple[str, ...]] = ("NumNonRelRet", "NumNonRelRet(rel=2)")
-    trec_names: ClassVar[tuple[str, ...]] = ("num_nonrel_judged_ret",)
-    monotone: ClassVar[bool] = False
-    multilinear: ClassVar[bool] = False
-    list_only: ClassVar[bool] = True
+    name = "NumNonRelRet"
+    examples = ("NumNonRelRet", "NumNonRelRet(rel=2)")
+    trec_names = ("num_nonrel_judged_ret",)
+    monotone = False
+    multilinear = False
+    list_only = True
 
     def value(self, rankings: Rankings) -> Floats:
         return (rankings.present & (rankings.grade < self.rel)).sum(axis=-1).astype(np.float64)
 
     def bounds(self, rankings: Rankings) -> Bounds:
         return (value := self.value(rankings)), value + rankings.num_holes
+
+
+class NumQ(Count):
+    """How many topics were scored: 1 for each of them.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 3}, "r": {"c": 2}}
+    >>> rb.evaluate(qrels, {"bm25": run}, rb.NumQ).mean().to_dict()
+    {'bm25': {'NumQ': {'all': 2.0}}}
+    """
+
+    name = "NumQ"
+    examples = ("NumQ",)
+    trec_names = ("num_q",)
+    list_only = True
+    as_retrieved = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        return np.ones(rankings.length.size)
+
+
+class Hits(RankWeighted):
+    """How many of the first k documents (without a depth: of those retrieved) are relevant; over topics, the mean.
+
+    Source: as in ranx (hits).
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.Hits @ 2).value.item(), 4)
+    1.0
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "Hits"
+    examples = ("Hits", "Hits@2", "Hits(rel=2)")
+    value_range = (0.0, np.inf)
+
+    def weights(self, n: int) -> Floats:
+        return np.ones(n)
+
+    def value(self, rankings: Rankings) -> Floats:
+        return count_to_depth(self, rankings)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return expected_count(rankings, self.worth(rankings), self.depth(rankings))
+
+
+class Judged(Measure):
+    """The share of the first k documents retrieved that somebody judged. Read it beside every other number.
+
+    Where it is low, a score says more about what was judged than about the system. A list shorter than k is measured
+    on the documents it has; an empty one counts as 0.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Judged @ 2).value.item(), 4)
+    0.5
+    """
+
+    cutoff: int | None = None
+
+    name = "Judged"
+    value_range = (0.0, 1.0)
+    examples = ("Judged@3", "Judged@10")
+    needs_cutoff = True
+    as_retrieved = True
+    list_only = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        depth = self.depth(rankings)
+        shown = np.minimum(rankings.length, depth)
+        return quotient(shown - np.isnan(rankings.grade[..., :depth]).sum(axis=-1), shown)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        shown = np.minimum(rankings.length, self.depth(rankings))
+        return quotient(expected_count(rankings, self.worth(rankings), shown), shown.astype(np.float64))
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return (~rankings.holes).astype(np.float64)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return (value := self.value(rankings)), value
+
+
+class Unjudged(Measure):
+    """How many of the first k documents nobody judged, divided by k (trec_eval's unj).
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels, run = {"q": {"a": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> round(rb.evaluate(qrels, run, rb.Unjudged @ 2).value.item(), 4)
+    0.5
+    """
+
+    cutoff: int | None = None
+
+    name = "Unjudged"
+    value_range = (0.0, 1.0)
+    examples = ("Unjudged@3", "Unjudged@10")
+    trec_names = ("unj_{cutoff}",)
+    needs_cutoff = True
+    as_retrieved = True
+    list_only = True
+
+    def value(self, rankings: Rankings) -> Floats:
+        assert self.cutoff is not None
+        return np.count_nonzero(rankings.holes[..., : self.depth(rankings)], axis=-1) / self.cutoff
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        assert self.cutoff is not None
+        return expected_count(rankings, self.worth(rankings), self.depth(rankings)) / self.cutoff
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return rankings.holes.astype(np.float64)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return (value := self.value(rankings)), value
+
+
+class Utility(Measure):
+    """What a list is worth to somebody who reads all of it: so much for each relevant document, minus what each other
+    one costs.
+
+    Utility = hit * (relevant, retrieved) + noise * (others retrieved) + miss * (relevant, not retrieved)
+    + rest * (others of the collection). By default the relevant documents retrieved minus the others.
+
+    Source: as in trec_eval (utility); the filtering tracks of TREC.
+
+    Parameters
+    ----------
+    hit : float, default 1
+        What a relevant document in the list adds.
+    noise : float, default -1
+        What any other document in the list adds.
+    miss : float, default 0
+        What a relevant document that is not in the list adds.
+    rest : float, default 0
+        What any other document of the collection adds.
+    documents : int, default 0
+        How many documents the collection has; needed with ``rest``.
+
+    Examples
+    --------
+    >>> rb.evaluate(qrels, run, rb.Utility(hit=3, noise=-2)).value.item()
+    4.0
+    """
+
+    hit: float = 1.0
+    noise: float = -1.0
+    miss: float = 0.0
+    rest: float = 0.0
+    documents: int = 0
+    rel: float = 1.0
+
+    name = "Utility"
+    examples = (
+        "Utility",
+        "Utility(hit=3,noise=-2)",
+        "Utility(hit=1,noise=2,miss=-1)",
+        "Utility(rest=0.5,documents=100)",
+    )
+    trec_names = ("utility",)
+
+    @property
+    def list_only(self) -> bool:  # type: ignore[override]
+        """Unless documents that were not retrieved are worth something too."""
+        return self.miss == 0 and self.rest == 0
+
+    def check(self) -> None:
+        if self.rest and not self.documents:
+            raise UsageError("Utility: rest goes with documents, the number of documents in the collection.")
+
+    def value(self, rankings: Rankings) -> Floats:
+        number, found = rankings.num_relevant(self.rel), count_to_depth(self, rankings)
+        others = rankings.length - found
+        total: Floats = self.hit * found + self.noise * others + self.miss * (number - found)
+        return total + self.rest * (self.documents - number - others) if self.rest else total
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        """An unjudged document that turns relevant changes the value by ``hit - noise``, whatever the others are."""
+        ends = [self.value(rankings.assume(chance)) for chance in (0.0, 1.0)]
+        return np.minimum(*ends), np.maximum(*ends)
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        """Relevant documents that a list misses cost both lists the same: those that it holds count, and its length."""
+        for_each = self.hit - self.noise - self.miss + self.rest
+        return arguments.linear_count(Hits(rel=self.rel), for_each, self.noise - self.rest)
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return self.value(rankings)

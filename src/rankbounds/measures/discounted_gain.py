@@ -1,14 +1,14 @@
-"""Discounted cumulated gain."""
+"""Discounted cumulated gain, as it is and as a share of what an ideal ranking has."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats, read_only
 from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.measures.ideal_ratio import IdealRatio
 from rankbounds.measures.measure import Measure, RankWeighted
 from rankbounds.rankings.rankings import Rankings
 
@@ -26,19 +26,8 @@ class DCG(RankWeighted):
     in full and others are divided by log_b(i) (Jarvelin and Kekalainen, TOIS 20(4), 2002). ``gain=exp`` takes
     2^g - 1 for g.
 
-    Parameters
-    ----------
-    base : float | None, default None
-        Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).
-    gain : str, default 'linear'
-        ``linear``: gains as they are; ``exp``: 2^g - 1.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.DCG @ 3).value.item(), 4)
     2.0
     """
@@ -47,14 +36,17 @@ class DCG(RankWeighted):
     gain: str = "linear"
     cutoff: int | None = None
 
-    name: ClassVar[str] = "DCG"
-    examples: ClassVar[tuple[str, ...]] = ("DCG", "DCG@3", "DCG(base=2)", "DCG(base=3,gain=exp)@4")
-    sources: ClassVar[tuple[str, ...]] = ("jarvelin2002cumulated",)
+    name = "DCG"
+    examples = ("DCG", "DCG@3", "DCG(base=2)", "DCG(base=3,gain=exp)@4")
+    sources = ("jarvelin2002cumulated",)
     graded = True
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    value_range = (0.0, np.inf)
 
     def check(self) -> None:
         check_discount(self, self.base, self.gain)
+
+    def cited(self) -> tuple[str, ...]:
+        return (*self.sources, "burges2005learning") if self.gain == "exp" else self.sources
 
     def weights(self, n: int) -> Floats:
         return discounts(self.base, n)
@@ -98,3 +90,49 @@ def gains(rankings: Rankings, kind: str) -> Floats:
         return rankings.gain()
     least, most = (transformed(gain, kind) for gain in (rankings.facts.nonrelevant_gain, rankings.facts.max_gain))
     return np.where(rankings.holes, least + rankings.chance * (most - least), transformed(rankings.gain(), kind))
+
+
+class nDCG(IdealRatio):  # noqa: N801 (the name everybody knows it by)
+    """Discounted gain divided by that of the ideal ranking: 1 when the best documents known come first, best first.
+
+    The ideal ranking holds all judged documents of the topic, retrieved or not. Without parameters this is
+    trec_eval's ndcg: gains are the grades, the discount is log2(rank + 1). ``low`` and ``high`` are exact over the
+    retrieved unjudged documents, each of which may have any gain up to the largest, and then also belongs to the
+    ideal ranking; so judging more can lower the value. With ``open="collection"``, ``low`` also covers relevant
+    documents that nobody retrieved, which can stand in the ideal ranking alone: to the depth, all of the largest gain;
+    without a depth, as many as ``most_relevant`` says. Over ties and unjudged documents together, ``high`` is exact for
+    binary gains; for graded ones it holds, but may be more than can be reached.
+
+    Sources: Jarvelin and Kekalainen, TOIS 20(4), 2002 (``base=b``); ``gain=exp`` takes 2^g - 1 (Burges et al. 2005).
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.nDCG @ 3).value.item(), 4)
+    0.7602
+    """
+
+    base: float | None = None
+    gain: str = "linear"
+    cutoff: int | None = None
+
+    name = "nDCG"
+    value_range = (0.0, 1.0)
+    examples = ("nDCG", "nDCG@3", "nDCG(base=2)@4", "nDCG(gain=exp)")
+    sources = ("jarvelin2002cumulated",)
+    trec_names = ("ndcg", "ndcg_cut_{cutoff}")
+    graded = True
+
+    def check(self) -> None:
+        check_discount(self, self.base, self.gain)
+
+    def cited(self) -> tuple[str, ...]:
+        return (*self.sources, "burges2005learning") if self.gain == "exp" else self.sources
+
+    def weights(self, n: int) -> Floats:
+        return discounts(self.base, n)
+
+    def worth(self, rankings: Rankings) -> Floats:
+        return gains(rankings, self.gain)
+
+    def worth_of_gain(self, gain: Floats) -> Floats:
+        return transformed(gain, self.gain)

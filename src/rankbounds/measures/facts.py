@@ -2,8 +2,8 @@
 
 Facts are class attributes. What follows from them (bounds, best and worst orders of ties, how a label is written, which
 questions can be asked of a measure) is derived elsewhere, once for all measures, and the law tests hold every fact
-against full enumeration. Two more facts are told by the class that a measure derives from: a ``RankWeighted`` is a sum
-over ranks of fixed weights times worth, a ``Normalised`` is such a sum divided by something of the topic.
+against full enumeration. More follows from the class that a measure derives from: a ``RankWeighted`` is a sum over
+ranks of fixed weights times worth, an ``IdealRatio`` is such a sum over that of the ideal ranking.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 Exactness: TypeAlias = Literal["exact", "outer", "unknown"]
 Total: TypeAlias = Literal["mean", "sum", "geometric"]
+Outside: TypeAlias = Literal["lowers", "raises", "either"]
+Averaged: TypeAlias = Literal["documents", "precisions"]
 
 
 class Facts:
@@ -31,7 +33,7 @@ class Facts:
     trec_defaults: ClassVar[dict[str, str]] = {}
     """What a trec_eval name without these parameters stands for, where that differs from our defaults."""
     sources: ClassVar[tuple[str, ...]] = ()
-    """What to cite for it: keys of ``naming/sources.py``; none where it comes from a program, or is a count."""
+    """What to cite for it: keys of ``naming/sources.bib``; none where it comes from a program, or is a count."""
     needs_cutoff: ClassVar[bool] = False
     """Without a depth it has no meaning. Asked where a measure is used: ``P(rel=2) @ 10`` can be written."""
     always_shown: ClassVar[tuple[str, ...]] = ()
@@ -49,7 +51,11 @@ class Facts:
     """The value counts effort."""
 
     value_range: ClassVar[tuple[float, float]] = (-inf, inf)
-    """Between which numbers every value lies: no interval reaches beyond them."""
+    """Between which numbers every value lies: no interval and no bound reaches beyond them."""
+    sums_precisions: ClassVar[bool] = False
+    """It is in proportion to the sum of the precisions at relevant documents, down to its depth."""
+    averaged: ClassVar[Averaged | None] = None
+    """What is averaged over all relevant documents of the topic: whether each is found, or its precision."""
 
     # What the value depends on.
 
@@ -62,6 +68,13 @@ class Facts:
     reads_judgments: ClassVar[bool] = False
     """The value needs more of a document's judgments than its grade: for which subtopics, from which stratum."""
 
+    topic_only: ClassVar[bool] = False
+    """The value is the topic's, whatever the list: two judged lists never differ by it."""
+    estimates: ClassVar[bool] = False
+    """The value guesses what judgments would say: nothing bounds it."""
+
+    outside: ClassVar[Outside] = "either"
+    """Relevant documents that the list lacks never raise the value, never lower it, or may do either."""
     vanishes: ClassVar[bool] = False
     """It comes as close to 0 as one likes when ever more relevant documents exist that the list lacks."""
 

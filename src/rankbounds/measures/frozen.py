@@ -1,8 +1,9 @@
 """Classes of parameters that never change: what a frozen dataclass is, without code made for each class.
 
-``@dataclass`` writes and compiles six functions for a class. For a hundred measures that took longer than scoring a run
-does, so here one set of functions serves all of them. ``dataclasses.fields`` and ``replace`` work as for any dataclass,
-and who writes ``@dataclass(frozen=True)`` over a class all the same gets what that makes.
+``@dataclass(frozen=True)`` writes and compiles six functions for a class. For the hundred classes of measures that
+takes 40 ms, and this module 3 ms, of the 360 ms that a small ``rankbounds evaluate`` takes in all: here one set of
+functions serves every class. ``dataclasses.fields`` and ``replace`` work as for any dataclass, and who writes
+``@dataclass(frozen=True)`` over a class all the same gets what that makes.
 """
 
 from __future__ import annotations

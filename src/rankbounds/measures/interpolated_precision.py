@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
-from rankbounds.measures.facts import Exactness
 from rankbounds.measures.measure import Measure
 from rankbounds.rankings.rankings import Rankings, TiedGroups
 
@@ -32,13 +29,9 @@ class IPrec(Measure):
     ----------
     recall : float, default 0
         The share of the relevant documents that must have been found, rounded to a whole number of them.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.IPrec(recall=0.5)).value.item(), 4)
     0.6667
     """
@@ -46,13 +39,14 @@ class IPrec(Measure):
     recall: float = 0.0
     rel: float = 1.0
 
-    name: ClassVar[str] = "IPrec"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
-    sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
-    collection_exactness: ClassVar[Exactness] = "exact"
-    always_shown: ClassVar[tuple[str, ...]] = ("recall",)
-    trec_names: ClassVar[tuple[str, ...]] = ("iprec_at_recall_{recall:.2f}",)
+    name = "IPrec"
+    value_range = (0.0, 1.0)
+    examples = ("IPrec(recall=0)", "IPrec(recall=0.5)", "IPrec(recall=1)")
+    sources = ("buckley2005retrieval",)
+    collection_exactness = "exact"
+    outside = "lowers"
+    always_shown = ("recall",)
+    trec_names = ("iprec_at_recall_{recall:.2f}",)
 
     @property
     def vanishes(self) -> bool:  # type: ignore[override]
@@ -81,13 +75,9 @@ class IPrecMean(Measure):
     ----------
     points : int, default 11
         How many points of recall: 11 or 3.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.IPrecMean(points=3)).value.item(), 4)
     0.7778
     """
@@ -95,13 +85,14 @@ class IPrecMean(Measure):
     points: int = 11
     rel: float = 1.0
 
-    name: ClassVar[str] = "IPrecMean"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("IPrecMean(points=11)", "IPrecMean(points=3)")
-    sources: ClassVar[tuple[str, ...]] = ("buckley2005retrieval",)
-    collection_exactness: ClassVar[Exactness] = "exact"
-    always_shown: ClassVar[tuple[str, ...]] = ("points",)
-    trec_names: ClassVar[tuple[str, ...]] = ("11pt_avg",)
+    name = "IPrecMean"
+    value_range = (0.0, 1.0)
+    examples = ("IPrecMean(points=11)", "IPrecMean(points=3)")
+    sources = ("buckley2005retrieval",)
+    collection_exactness = "exact"
+    outside = "lowers"
+    always_shown = ("points",)
+    trec_names = ("11pt_avg",)
 
     def check(self) -> None:
         if self.points not in POINTS:
@@ -188,7 +179,7 @@ def _expected_highest(
             before=int(before[group]),
             needed=needed,
         )
-    # The mean is the highest level less the area under the probability of staying at or below a level, which is a
+    # The mean is the highest level minus the area under the probability of staying at or below a level, which is a
     # stair with a step at each level. Where steps were left out, it is taken to rise evenly over them.
     steps = np.diff(picked)
     below = stays[:-1] + np.diff(stays) * (steps - 1) / (2 * steps)

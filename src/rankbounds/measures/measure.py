@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.sums import weighted_sums
 from rankbounds.errors import UsageError
+from rankbounds.measures.arguments import DifferenceArguments
+from rankbounds.measures.documentation import documented
 from rankbounds.measures.facts import Facts
 from rankbounds.measures.frozen import Frozen, FrozenClass, declare
 from rankbounds.measures.naming.registry import register
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import expected_count, group_means, reordered, reordered_worth
+from rankbounds.rankings.ties import expected_count, expected_products, group_means, reordered, reordered_worth
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
-    from typing_extensions import dataclass_transform
+    from typing_extensions import TypeIs, dataclass_transform
 else:
 
     def dataclass_transform(**_: bool) -> Any:
@@ -29,6 +31,7 @@ else:
 
 Bounds = tuple[Floats, Floats]
 M = TypeVar("M", bound="Measure")
+A = TypeVar("A")
 
 
 class MeasureClass(FrozenClass):
@@ -79,6 +82,10 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         super().__init_subclass__(**options)
         declare(cls)
         if "name" in cls.__dict__:
+            if cls.__dict__.get("__doc__"):  # Python has thrown docstrings away under -OO
+                cls.__doc__ = documented(
+                    cls.__doc__ or "", fields(cls), needs_cutoff=cls.needs_cutoff, graded=cls.graded
+                )
             register(cls)
 
     def __post_init__(self) -> None:
@@ -117,6 +124,10 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
     def check(self) -> None:
         """Raise ``UsageError`` for parameters that make no sense."""
 
+    def cited(self) -> tuple[str, ...]:
+        """The keys of what to cite for the measure with these parameters; empty where it comes from no paper."""
+        return self.sources
+
     def value(self, rankings: Rankings) -> Floats:
         """One number for each list."""
         raise NotImplementedError
@@ -129,11 +140,28 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         """How many ranks of the arrays the measure reads."""
         return rankings.width if self.cutoff is None else min(self.cutoff, rankings.width)
 
+    @property
+    def plain(self) -> Measure:
+        """The measure itself; where lists are condensed first, the one that reads what is left."""
+        return self
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        """What argument says how far one list can be ahead of another by this measure."""
+        if self.as_retrieved or self.topic_only:
+            return arguments.settled(self)
+        return arguments.unknown(self) if self.estimates or self.reads_judgments else arguments.any_measure(self)
+
+    def least_among(self, rankings: Rankings, lines: Ints, relevant: Floats) -> Floats | None:  # noqa: ARG002
+        """The least values of these lists where so many documents are relevant at most, each; None: not known."""
+        return None
+
     def bounds(self, rankings: Rankings) -> Bounds | None:
         """The least and the greatest value over all judgments that the unjudged documents may get; None: not known.
 
         Where ``rankings.most_relevant`` allows for them, also over the relevant documents that the list lacks.
         """
+        if self.exactness == "unknown":
+            return None
         if self.monotone:
             return self._least_first(self.value(self.emptiest(rankings)), self.value(self.fullest(rankings)))
         if self.promotable and not self.graded:
@@ -232,7 +260,7 @@ class RankWeighted(Measure):
     """A sum over ranks of a fixed weight times the document's worth, whatever the other documents are.
 
     A subclass has ``weights``, and ``tail`` if it leaves open what lies beyond the end of the list. Whatever holds for
-    weighted sums alone (exact distributions, differences of runs, what a judgment settles) asks for this class.
+    weighted sums alone (exact distributions, what a judgment settles) asks ``is_weighted_sum``.
 
     Examples
     --------
@@ -243,9 +271,9 @@ class RankWeighted(Measure):
     [True, True, False, False]
     """
 
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    monotone = True
+    multilinear = True
+    list_only = True
 
     def weights(self, n: int) -> Floats:
         """The weights of ranks 1 to n."""
@@ -277,6 +305,41 @@ class RankWeighted(Measure):
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         return weighted_sum(self.weights(self.depth(rankings)), group_means(rankings, self.worth(rankings)))
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.weighted_sum(self)
+
+
+def is_weighted_sum(measure: Measure) -> TypeIs[RankWeighted]:
+    """Is the value a sum over ranks of fixed weights times worth?"""
+    return isinstance(measure, RankWeighted)
+
+
+class BestRelevant(Measure):
+    """The largest weight of any relevant document down to the depth, 0 where there is none.
+
+    A subclass has ``weights``, which do not rise with rank.
+    """
+
+    monotone = True
+    multilinear = True
+    list_only = True
+
+    def weights(self, n: int) -> Floats:
+        """What the best relevant document counts at ranks 1 to n."""
+        raise NotImplementedError
+
+    def value(self, rankings: Rankings) -> Floats:
+        relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
+        found = 1 - np.cumprod(1 - relevant, axis=-1)
+        return weighted_sum(self.weights(relevant.shape[-1]), np.diff(found, prepend=0.0, axis=-1))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        found = 1 - expected_products(rankings, 1 - rankings.relevant(self.rel))[..., : self.depth(rankings)]
+        return weighted_sum(self.weights(found.shape[-1]), np.diff(found, prepend=0.0, axis=-1))
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.best_relevant(self)
 
 
 class Normalised(Measure):
@@ -321,6 +384,33 @@ class Share(Normalised):
         return quotient(count, self.divisor(rankings))
 
 
+class ShareOfRelevant(Share):
+    """Relevant documents down to a depth, over something that grows with the number R of the topic's relevant ones."""
+
+    collection_exactness = "exact"
+
+    def growth(self, rankings: Rankings) -> tuple[float, Floats, Floats]:
+        """What the divisor grows by for each relevant document; by list, what it is without any, and at most."""
+        raise NotImplementedError
+
+    def divisor_for(self, relevant: Floats, rankings: Rankings) -> Floats:
+        """What each list's count is divided by, if so many documents of its topic are relevant."""
+        slope, offset, most = self.growth(rankings)
+        return np.minimum(slope * relevant + offset, most)
+
+    def divisor(self, rankings: Rankings) -> Floats:
+        return self.divisor_for(rankings.num_relevant(self.rel), rankings)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        """Unjudged documents above the depth raise it when they are relevant, those below and elsewhere lower it."""
+        found, known, within, below = found_and_open(self, rankings)
+        most = self.divisor_for(known + np.maximum(below, rankings.room(known)), rankings)
+        return quotient(found, most), quotient(found + within, self.divisor_for(known + within, rankings))
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.share(self)
+
+
 def weights_by_rank(measure: RankWeighted, rank: Ints) -> Floats:
     """The weight of each of these ranks; 0 beyond the measure's depth, and at rank 0."""
     deepest = int(rank.max(initial=1))
@@ -344,6 +434,14 @@ def weighted_sum(weights: Floats, worth: Floats) -> Floats:
 def count_to_depth(measure: Measure, rankings: Rankings) -> Floats:
     """How many documents down to the measure's depth are worth something, or their worth together."""
     return measure.worth(rankings)[..., : measure.depth(rankings)].sum(axis=-1)
+
+
+def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Ints, Ints]:
+    """Relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
+    judged, depth = rankings.assume(0.0), measure.depth(rankings)
+    found = judged.relevant(measure.rel)[..., :depth].sum(axis=-1)
+    within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
+    return found, judged.num_relevant(measure.rel), within, rankings.num_holes - within
 
 
 def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:

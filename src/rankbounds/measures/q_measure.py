@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
-from rankbounds.measures.facts import Exactness
-from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.average_precision import AveragedPrecisions, PrecisionTerms
+from rankbounds.measures.measure import Bounds, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, reordered, share_above
 from rankbounds.rankings.topic_facts import TopicFacts
 
 
-class Q(Measure):
+class Q(AveragedPrecisions):
     """Average precision for grades: at each relevant document, what was gained so far against an ideal ranking.
 
     Documents with a positive gain are relevant. ``beta`` is how much gains count beside ranks: with 0 it is AP; with
@@ -36,23 +34,22 @@ class Q(Measure):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Q(beta=1)).value.item(), 4)
     0.75
     """
 
     beta: float = 1.0
 
-    name: ClassVar[str] = "Q"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("QMeasure",)
-    examples: ClassVar[tuple[str, ...]] = ("Q", "Q(beta=10)", "Q(beta=0)")
-    sources: ClassVar[tuple[str, ...]] = ("sakai2007alternatives",)
+    name = "Q"
+    value_range = (0.0, 1.0)
+    aliases = ("QMeasure",)
+    examples = ("Q", "Q(beta=10)", "Q(beta=0)")
+    sources = ("sakai2007alternatives",)
     graded = True
-    exactness: ClassVar[Exactness] = "outer"
-    collection_exactness: ClassVar[Exactness] = "outer"
-    vanishes: ClassVar[bool] = True
+    exactness = "outer"
+    collection_exactness = "outer"
+    outside = "lowers"
+    vanishes = True
 
     def check(self) -> None:
         if not self.beta >= 0:
@@ -75,6 +72,20 @@ class Q(Measure):
         of_tied = group_means(rankings, inverse * share_above(rankings))
         terms = (before + credit) * of_surely + (within - credit) * of_tied
         return quotient(np.where(credit > 0, terms, 0.0).sum(axis=-1), self._num_relevant(rankings))
+
+    def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms | None:
+        """Terms of the one list take the ideal ranking of what is judged, of the other one with all unjudged on top."""
+        facts, topic = rankings.facts, rankings.topic[:1]
+        if facts.nonrelevant_gain > 0:
+            return None
+        ideal = facts.ideal(topic, rankings.width)[0]
+        ahead = np.full(min(unjudged, rankings.width), facts.max_gain)
+        fullest = np.concatenate((ahead, ideal))[: rankings.width]
+        rank = np.arange(1, rankings.width + 1)
+        most, least = (1 / (self.beta * np.cumsum(gains) + rank) for gains in (ideal, fullest))
+        low, high = (self.beta * gain + 1 for gain in (float(facts.levels[0]), facts.max_gain))
+        credit, known = self._credit(rankings.assume(0.0)), int(facts.positive[topic[0]])
+        return PrecisionTerms(most, least if self.beta else most, credit, low, high, known)
 
     def bounds(self, rankings: Rankings) -> Bounds:
         """Outer bounds, for every number k of unjudged documents that may turn out relevant.

@@ -34,21 +34,13 @@ class RBP(RankWeighted):
     ----------
     p : float, default 0.8
         The persistence: the probability of going on to the next document.
-    graded : bool, default False
-        Whether gains count, or only relevance.
     max_grade : float | None, default None
         What gains are divided by; None: the collection's largest.
     by_topic : bool, default False
         Whether gains are divided by the largest of the topic.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.RBP(p=0.5)).value.item(), 4)
     0.625
     """
@@ -60,20 +52,20 @@ class RBP(RankWeighted):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "RBP"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = (
+    name = "RBP"
+    value_range = (0.0, 1.0)
+    examples = (
         "RBP(p=0.8)",
         "RBP(p=0.5)@3",
         "RBP(p=0.95,graded=true)",
         "RBP(p=0.9,graded=true,by_topic=true)",
         "RBP(p=0)",
     )
-    sources: ClassVar[tuple[str, ...]] = ("moffat2008rank",)
-    always_shown: ClassVar[tuple[str, ...]] = ("p",)
-    trec_names: ClassVar[tuple[str, ...]] = ("rbp", "rbp_{p:.2f}")
+    sources = ("moffat2008rank",)
+    always_shown = ("p",)
+    trec_names = ("rbp", "rbp_{p:.2f}")
     trec_defaults: ClassVar[dict[str, str]] = {"p": "0.9", "graded": "true", "by_topic": "true"}
-    has_residual: ClassVar[bool] = True
+    has_residual = True
 
     def check(self) -> None:
         if not 0 <= self.p < 1:

@@ -1,35 +1,26 @@
-"""Reciprocal rank."""
+"""Reciprocal rank: of the first relevant document, of a later one, and expected for grades."""
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.measure import Measure
+from rankbounds.errors import DataError, UsageError
+from rankbounds.measures.measure import BestRelevant, Measure
+from rankbounds.measures.tied_draws import chance_of_place, groups_reaching
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_products
 
 
-class RR(Measure):
+class RR(BestRelevant):
     """One over the rank of the first relevant document, 0 if none is retrieved (within the depth).
 
     For users who want one answer. The mean over topics is known as MRR.
 
     Source: Voorhees, The TREC-8 Question Answering Track Report, 1999.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.RR).value.item(), 4)
     1.0
     """
@@ -37,15 +28,15 @@ class RR(Measure):
     rel: float = 1.0
     cutoff: int | None = None
 
-    name: ClassVar[str] = "RR"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    aliases: ClassVar[tuple[str, ...]] = ("MRR",)
-    examples: ClassVar[tuple[str, ...]] = ("RR", "RR@2", "RR(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("voorhees1999trec8",)
-    trec_names: ClassVar[tuple[str, ...]] = ("recip_rank",)
-    monotone: ClassVar[bool] = True
-    multilinear: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
+    name = "RR"
+    value_range = (0.0, 1.0)
+    aliases = ("MRR",)
+    examples = ("RR", "RR@2", "RR(rel=2)")
+    sources = ("voorhees1999trec8",)
+    trec_names = ("recip_rank",)
+
+    def weights(self, n: int) -> Floats:
+        return 1 / np.arange(1, n + 1)
 
     def value(self, rankings: Rankings) -> Floats:
         depth = self.depth(rankings)
@@ -73,3 +64,126 @@ def expected_stop_over_ties(rankings: Rankings, stops: Floats, depth: int) -> Fl
     stopped = -np.diff(got_past, prepend=1.0, axis=-1)
     mean: Floats = stopped @ (1 / np.arange(1, depth + 1))
     return mean
+
+
+class RRn(Measure):
+    """One over the rank of the n-th relevant document, 0 if fewer are retrieved (within the depth).
+
+    ``n=2`` is the sceptical user, who wants a second relevant document to confirm the first. With ``damping=k`` it is
+    one over that rank plus k: the cautious user, who looks at k documents more before stopping. ``n=1,damping=0`` is
+    RR; other than RR, the best value is 1/(n + k).
+
+    Source: Moffat and Zobel 2008, section 4.3.
+
+    Parameters
+    ----------
+    n : int, default 2
+        Which relevant document the user stops at.
+    damping : float, default 0
+        What is added to its rank.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.RRn(n=2)).value.item(), 4)
+    0.3333
+    """
+
+    n: int = 2
+    damping: float = 0.0
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "RRn"
+    value_range = (0.0, 1.0)
+    examples = ("RRn(n=2)", "RRn(n=1,damping=2)", "RRn(n=3,damping=0.5)@4", "RRn(n=2)@3")
+    sources = ("moffat2008rank",)
+    always_shown = ("n",)
+    monotone = True
+    multilinear = True
+    list_only = True
+
+    def check(self) -> None:
+        if self.n < 1 or self.damping < 0:
+            raise UsageError("RRn: n must be a whole number from 1 on, and damping must not be negative.")
+
+    def value(self, rankings: Rankings) -> Floats:
+        relevant = rankings.relevant(self.rel)[..., : self.depth(rankings)]
+        worth = 1 / (self.damping + np.arange(1, relevant.shape[-1] + 1))
+        if rankings.certain:
+            so_far = rankings.relevant_so_far(self.rel)[..., : self.depth(rankings)]
+            return ((so_far == self.n) & (relevant > 0)) @ worth
+        found = np.zeros((relevant.shape[0], self.n))  # the chance of having found 0, 1, ..., n - 1 so far
+        found[:, 0] = 1.0
+        total = np.zeros(relevant.shape[0])
+        for rank in range(relevant.shape[-1]):
+            chance = relevant[:, rank, None]
+            total += chance[:, 0] * found[:, -1] * worth[rank]
+            found = found * (1 - chance) + chance * np.roll(found, 1, axis=-1) * (np.arange(self.n) > 0)
+        return total
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats | None:
+        if rankings.tied is None:
+            return self.value(rankings)
+        if not rankings.certain:
+            return None
+        last = groups_reaching(rankings, rankings.relevant(self.rel), self.n)
+        place = last.first[:, None] + np.arange(1, int(last.size.max(initial=1)) + 1)
+        within = place <= (rankings.width if self.cutoff is None else self.cutoff)
+        chances = chance_of_place(last, place.shape[-1])
+        expected: Floats = (chances * np.where(within, 1 / (self.damping + place), 0.0)).sum(axis=-1)
+        return np.where(last.reached, expected, 0.0)
+
+
+class ERR(Measure):
+    """One over the rank at which a user is expected to stop, who is satisfied by a document according to its grade.
+
+    A document of grade g satisfies with probability (2^g - 1) / 2^G, where G is the collection's largest grade (or
+    ``max_grade``). What stands below a good document counts little, because few users get there.
+
+    Source: Chapelle, Metzler, Zhang and Grinspan, Expected Reciprocal Rank for Graded Relevance, CIKM 2009.
+
+    Parameters
+    ----------
+    max_grade : float | None, default None
+        The grade that satisfies the most; None: the collection's largest.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.ERR @ 3).value.item(), 4)
+    0.4375
+    """
+
+    max_grade: float | None = None
+    cutoff: int | None = None
+
+    name = "ERR"
+    value_range = (0.0, 1.0)
+    examples = ("ERR", "ERR@3", "ERR(max_grade=4)@3")
+    sources = ("chapelle2009expected",)
+    graded = True
+    monotone = True
+    multilinear = True
+    list_only = True
+
+    def check(self) -> None:
+        if self.max_grade is not None and not self.max_grade > 0:
+            raise UsageError(f"ERR: max_grade must be positive, not {self.max_grade}.")
+
+    def worth(self, rankings: Rankings) -> Floats:
+        largest = rankings.facts.max_gain if self.max_grade is None else self.max_grade
+        if largest < (seen := rankings.assume(0.0).gain().max(initial=0.0)):
+            raise DataError(f"{self}: a document has gain {seen:g}, more than max_grade.")
+        least, most = (satisfies(gain, largest) for gain in (rankings.facts.nonrelevant_gain, largest))
+        return np.where(rankings.holes, least + rankings.chance * (most - least), satisfies(rankings.gain(), largest))
+
+    def value(self, rankings: Rankings) -> Floats:
+        return expected_stop(self.worth(rankings)[..., : self.depth(rankings)])
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        return expected_stop_over_ties(rankings, self.worth(rankings), self.depth(rankings))
+
+
+def satisfies(gain: Floats | float, largest: float) -> Floats:
+    """(2^g - 1) / 2^G, whatever size the grades have: neither power is computed alone."""
+    chance: Floats = np.exp2(gain - largest) - np.exp2(-largest)
+    return chance

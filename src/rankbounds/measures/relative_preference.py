@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.facts import Exactness
+from rankbounds.measures.average_precision import AveragedPrecisions, PrecisionTerms, Turns
 from rankbounds.measures.measure import Bounds, Measure, quotient, share_of_known
-from rankbounds.measures.sum_of_precisions import Turns
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, share_above
 
@@ -21,7 +18,7 @@ class Preference(Measure):
     (g - g_i) / g. What is called shortfall here is g times the penalty.
     """
 
-    judged_only: ClassVar[bool] = True
+    judged_only = True
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         """For every rank whether a document there counts, and 1 / divisor."""
@@ -70,8 +67,8 @@ class Binary(Preference):
 
     rel: float = 1.0
 
-    collection_exactness: ClassVar[Exactness] = "exact"
-    vanishes: ClassVar[bool] = True
+    collection_exactness = "exact"
+    vanishes = True
 
     def shrinkage(self, rankings: Rankings) -> Floats:
         return share_of_known(rankings, self.rel)
@@ -92,7 +89,7 @@ def _by_ranks_above(condensed: Rankings) -> tuple[Floats, Floats]:
     return (above > 0).astype(np.float64), quotient(np.ones(1), above)
 
 
-class Bpref_relative(Binary):  # noqa: N801 (the paper's name)
+class Bpref_relative(AveragedPrecisions, Binary):  # noqa: N801 (the paper's name)
     """Bpref that divides the non-relevant documents above by the number of judged documents above.
 
     Flawed, and given for comparison: a relevant document at the first rank counts for nothing, so that a perfect
@@ -100,54 +97,43 @@ class Bpref_relative(Binary):  # noqa: N801 (the paper's name)
 
     Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 18.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref_relative).value.item(), 4)
     0.1667
     """
 
-    name: ClassVar[str] = "Bpref_relative"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Bpref_relative", "Bpref_relative(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
+    name = "Bpref_relative"
+    value_range = (0.0, 1.0)
+    examples = ("Bpref_relative", "Bpref_relative(rel=2)")
+    sources = ("debeer2006rpref", "sakai2007alternatives")
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         return _by_ranks_above(condensed)
+
+    def precision_terms(self, rankings: Rankings, unjudged: int) -> PrecisionTerms:  # noqa: ARG002
+        return self._binary_terms(rankings, _by_ranks_above(rankings)[1], itself=0.0)
 
     def bounds(self, rankings: Rankings) -> Bounds:
         inverse = _by_ranks_above(rankings)[1]
         return Turns.of(rankings, self.rel, rankings.width, weights=inverse, itself=0.0).bounds()
 
 
-class Bpref_relative2(Binary):  # noqa: N801 (the paper's name)
+class Bpref_relative2(AveragedPrecisions, Binary):  # noqa: N801 (the paper's name)
     """Bpref divided by the rank among judged documents, which is average precision on the condensed list: AP'.
 
     Source: Sakai 2007, equation 20 (also called induced AP; Yilmaz and Aslam, CIKM 2006).
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Bpref_relative2).value.item(), 4)
     0.5556
     """
 
-    name: ClassVar[str] = "Bpref_relative2"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Bpref_relative2",)
-    sources: ClassVar[tuple[str, ...]] = ("sakai2007alternatives", "yilmaz2006estimating")
+    name = "Bpref_relative2"
+    value_range = (0.0, 1.0)
+    examples = ("Bpref_relative2",)
+    sources = ("sakai2007alternatives", "yilmaz2006estimating")
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         return _by_rank(condensed)
@@ -166,18 +152,16 @@ class Rpref_N(Preference):  # noqa: N801 (the paper's name)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Rpref_N).value.item(), 4)
     0.3333
     """
 
-    name: ClassVar[str] = "Rpref_N"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Rpref_N",)
-    sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
+    name = "Rpref_N"
+    value_range = (0.0, 1.0)
+    examples = ("Rpref_N",)
+    sources = ("debeer2006rpref", "sakai2007alternatives")
     graded = True
-    exactness: ClassVar[Exactness] = "unknown"
+    exactness = "unknown"
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         facts, topic = condensed.facts, condensed.topic
@@ -194,18 +178,16 @@ class Rpref_relative(Preference):  # noqa: N801 (the paper's name)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Rpref_relative).value.item(), 4)
     0.1667
     """
 
-    name: ClassVar[str] = "Rpref_relative"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Rpref_relative",)
-    sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
+    name = "Rpref_relative"
+    value_range = (0.0, 1.0)
+    examples = ("Rpref_relative",)
+    sources = ("debeer2006rpref", "sakai2007alternatives")
     graded = True
-    exactness: ClassVar[Exactness] = "unknown"
+    exactness = "unknown"
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         return _by_ranks_above(condensed)
@@ -218,18 +200,16 @@ class Rpref_relative2(Preference):  # noqa: N801 (the paper's name)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.Rpref_relative2).value.item(), 4)
     0.6667
     """
 
-    name: ClassVar[str] = "Rpref_relative2"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("Rpref_relative2",)
-    sources: ClassVar[tuple[str, ...]] = ("sakai2007alternatives",)
+    name = "Rpref_relative2"
+    value_range = (0.0, 1.0)
+    examples = ("Rpref_relative2",)
+    sources = ("sakai2007alternatives",)
     graded = True
-    exactness: ClassVar[Exactness] = "unknown"
+    exactness = "unknown"
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
         return _by_rank(condensed)

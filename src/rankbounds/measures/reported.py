@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures.measure import Measure
@@ -18,7 +16,7 @@ class Reported(Measure):
 
     called: str = ""
 
-    promotable: ClassVar[bool] = False
+    promotable = False
 
     def value(self, rankings: Rankings) -> Floats:  # noqa: ARG002
         raise UsageError(f"{self} is a name in a table of scores: it cannot be computed from rankings.")
@@ -30,4 +28,4 @@ class Reported(Measure):
 class ReportedEffort(Reported):
     """As ``Reported``, but less is better."""
 
-    lower_is_better: ClassVar[bool] = True
+    lower_is_better = True

@@ -23,7 +23,6 @@ from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
-from rankbounds.measures.condensed import Condensed
 from rankbounds.probability.unjudged_documents import UnjudgedDocuments
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
@@ -250,7 +249,7 @@ class OpenCollection:
             facts,
             tied,
         )
-        plain = measure.measure if isinstance(measure, Condensed) else measure
+        plain = measure.plain
         value = self.assumptions.value(plain, rankings).reshape(topics.size, completions)
         return np.where((lists.length[topics] >= 0)[:, None], value, np.nan)
 

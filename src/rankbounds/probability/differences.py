@@ -30,6 +30,7 @@ from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, dif
 from rankbounds.evaluation.differences.shared_lists import same_lists
 from rankbounds.evaluation.score_differences import zeroed
 from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.notebook import Bar, shown
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import EVEN, Distribution, distribution_of_sum
@@ -279,7 +280,7 @@ def differences(
     drawn: dict[str, int] = {}
     pairs: list[Difference] = []
     for measure in chosen:
-        if isinstance(measure, RankWeighted):
+        if is_weighted_sum(measure):
 
             def unjudged_of(at: int, measure: RankWeighted = measure) -> UnjudgedDocuments:
                 return find_unjudged(read[at], facts, measure, assumptions, rankings_of_run=batches[at])

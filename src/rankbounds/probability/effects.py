@@ -17,9 +17,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.measures import Measure, RankWeighted
-from rankbounds.measures.average_precision import AP
-from rankbounds.measures.measure import quotient, weights_by_rank, worth_of_one
+from rankbounds.measures import Measure
+from rankbounds.measures.measure import is_weighted_sum, quotient, weights_by_rank, worth_of_one
 from rankbounds.probability.completions import NO_DOCUMENT, Completions, OpenCollection
 from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.rankings.ties import ORDERS
@@ -37,7 +36,7 @@ def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]])
     """
     collection, measure = drawn.collection, drawn.measure
     by_rank = is_plain_sum(measure)
-    in_closed_form = isinstance(measure, AP) and collection.assumptions.ties in ORDERS
+    in_closed_form = measure.averaged == "precisions" and collection.assumptions.ties in ORDERS
     scenarios = 1 if by_rank or in_closed_form else FIRST + FURTHER + 3
     for topics in collection.parts(measure, drawn.samples * scenarios):
         documents = collection.flat_documents_of(topics)
@@ -53,7 +52,7 @@ def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]])
                 mine = None if completed is None else _held_by(completed, collection, group)
                 for row, run in enumerate(group):
                     if mine is None:
-                        assert isinstance(measure, RankWeighted)
+                        assert is_weighted_sum(measure)
                         weight = weights_by_rank(measure, collection.rank[run, some])
                         effect[row, counts] = weight * worth_of_one(measure, collection.facts)
                     elif in_closed_form:
@@ -65,7 +64,7 @@ def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]])
 
 def is_plain_sum(measure: Measure) -> bool:
     """Does a rank have the same weight in every topic?"""
-    return isinstance(measure, RankWeighted) and not getattr(measure, "by_topic", False)
+    return is_weighted_sum(measure) and not getattr(measure, "by_topic", False)
 
 
 def _held_by(completed: Completions, collection: OpenCollection, group: Sequence[int]) -> Completions:

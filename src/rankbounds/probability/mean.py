@@ -15,7 +15,8 @@ from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.score_differences import levelled, merit
 from rankbounds.evaluation.scores import ALL
-from rankbounds.measures import RankWeighted, parse_measure
+from rankbounds.measures import parse_measure
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.notebook import shown
 from rankbounds.probability.models.choice import ChosenModels
 from rankbounds.probability.uncertain_score import UncertainScore, drawn_score, exact_score
@@ -236,7 +237,7 @@ def uncertainty(
     scores = []
     for number_of_run, run in enumerate(systems, 1):
         for measure in chosen:
-            if isinstance(measure, RankWeighted):
+            if is_weighted_sum(measure):
                 unjudged = find_unjudged(run, facts, measure, assumptions, tail=tail)
                 scores.append(exact_score(unjudged, measure, models.of(measure)))
             elif tail:

@@ -31,7 +31,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import MeasureLike, parse_measures
-from rankbounds.measures.samples.sampled import Sampled
+from rankbounds.measures.samples.stratified import Sampled
 from rankbounds.notebook import shown
 from rankbounds.rankings.join import join
 from rankbounds.rankings.strata import StratifiedLists

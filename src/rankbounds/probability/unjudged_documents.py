@@ -16,7 +16,7 @@ from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import RunNotes, topic_warnings
 from rankbounds.measures import Measure, RankWeighted, parse_measures
-from rankbounds.measures.condensed import Condensed
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.rankings.join import Joined, join
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means
@@ -107,7 +107,7 @@ def joined_run(run: Run, facts: TopicFacts, assumptions: Assumptions) -> Joined:
 
 def follows_grades(measure: Measure) -> bool:
     """Is the mean over topics settled by the grades that unjudged documents turn out to have?"""
-    known = measure.as_retrieved or measure.reads_judgments or isinstance(measure, Condensed)
+    known = measure.as_retrieved or measure.reads_judgments or measure.plain is not measure
     return not known and measure.total == "mean"
 
 
@@ -119,13 +119,13 @@ def open_measures(measures: Any, assumptions: Assumptions) -> list[Measure]:
             raise UsageError(
                 f"{measure} reads more of the judgments than grades: a probability of relevance is not enough."
             )
-        if measure.as_retrieved or isinstance(measure, Condensed):
+        if measure.as_retrieved or measure.plain is not measure:
             raise UsageError(f"{measure} does not depend on what unjudged documents turn out to be.")
         if measure.total == "sum":
             raise UsageError(f"{measure} is a count, not a mean over topics.")
         if measure.total == "geometric":
             raise UsageError(f"{measure} has a geometric mean over topics, of which no distribution is known.")
-        if assumptions.ties not in ORDERS and not isinstance(measure, RankWeighted):
+        if assumptions.ties not in ORDERS and not is_weighted_sum(measure):
             raise UsageError(f'{measure} is drawn in one order of tied documents. Use ties="trec".')
     return chosen
 

@@ -10,10 +10,8 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.inputs import judgments_from, run_from
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.measures import Measure, Normalised, RankWeighted, parse_measures
-from rankbounds.measures.average_precision import AP
-from rankbounds.measures.average_precision_of_retrieved import APRetrieved
-from rankbounds.measures.sum_of_precisions import SP
+from rankbounds.measures import Measure, Normalised, parse_measures
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.rankings.join import join
 from rankbounds.rankings.order import ranked
 from rankbounds.rankings.rankings import Rankings
@@ -101,14 +99,14 @@ def _of(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Floats | 
     """What each document of the only list adds, as a number and as a share, and what it could add."""
     judged = rankings.assume(0.0)
     could = None
-    if isinstance(measure, RankWeighted | Normalised):
+    if is_weighted_sum(measure) or isinstance(measure, Normalised):
         weight = np.zeros(rankings.width)
         depth = measure.depth(rankings)
         weight[:depth] = measure.weights(depth)
         adds = weight * measure.worth(judged)[0]
-        if isinstance(measure, RankWeighted):
+        if is_weighted_sum(measure):
             could = weight * measure.worth(rankings.assume(1.0))[0]
-    elif isinstance(measure, AP | APRetrieved | SP):
+    elif measure.sums_precisions:
         relevant = judged.relevant(measure.rel)[0]
         rank = np.arange(1, rankings.width + 1)
         counted = np.where(rank <= measure.depth(rankings), relevant / rank, 0.0)

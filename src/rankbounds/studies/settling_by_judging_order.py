@@ -28,7 +28,8 @@ from rankbounds.judging.next.question import Question
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
 from rankbounds.judging.next.simulation import SimulatedJudging
 from rankbounds.judging.pools import subset
-from rankbounds.measures import Measure, RankWeighted, parse_measures
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.order import ranks
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -134,7 +135,7 @@ def _truth(asked: Question, judgments: Qrels) -> Floats:
 
 def _by_strategy(asked: Question, at_first: Qrels, strategy: str) -> Ints:
     collection = asked.collection
-    measure = asked.measure if isinstance(asked.measure, RankWeighted) else STAND_IN
+    measure = asked.measure if is_weighted_sum(asked.measure) else STAND_IN
     plan = plan_by_residual(
         at_first, collection.runs, measure, len(collection), strategy, assumptions=collection.assumptions
     )

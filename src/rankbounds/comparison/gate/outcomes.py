@@ -22,7 +22,7 @@ from rankbounds.comparison.wording import POWER, compared_words, measure_words
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
-from rankbounds.measures.judged import Judged
+from rankbounds.measures.counts import Judged
 from rankbounds.stats.equivalence import TOST, equivalent, not_inferior
 from rankbounds.stats.power import topics_for_effects
 from rankbounds.stats.significance import ORDER_TESTS, Resampling, deviation_of, p_values

@@ -1,87 +1,90 @@
-"""Where nothing better is known: the most that A can have less the least that B can have.
+"""Where nothing better is known: the most that A can have minus the least that B can have.
 
 What it means: a bound that no judgments leave, though none may attain it, because one document may be taken to be
-relevant for A and not for B. Three cases:
+relevant for A and not for B. What is known of a list's value comes from the measure's facts:
 
 * A measure of the list alone has bounds over its own unjudged documents, and other documents change nothing.
-* A search among all documents of a collection (ESL) is shortest with all documents of either list relevant, and longest
-  with none.
-* Most others lie between 0 and 1; where relevant documents outside the list never raise them, what A can have by its
-  own documents is less than that. YAAP has no such range, but it rises with the sum of precisions, which is least when
-  nothing unjudged is relevant, and falls with R, which is largest when everything is.
+* Where relevant documents outside the list never lower the value (a search among all documents of a collection), it is
+  best with all documents of either list relevant, and worst with none.
+* Where they never raise it, what A can have by its own documents is the most; ``least_among`` may know the least.
+* Every other value lies in the measure's range, if it has one.
+
+Relevant documents that neither list holds (``open="collection"``), as many as there is room for beside the known ones
+and the unjudged ones that turn out relevant (``Rankings.room``), are the same question:
+
+* Both lists divided by the same number (nDCG, recall, AP, F to a depth): such documents gain nothing and make the
+  divisor larger. Where A can be ahead they are no help to it, and the greatest difference is what it is without them.
+  Where A is behind whatever the judgments, they bring it nearer: with as many as there may be, the divisor is settled
+  unless more unjudged documents than that turn out relevant, which is a case without them. So the least lead of B is
+  its numerator at the least over that divisor, for a weighted sum: the documents of the largest net weights for A, no
+  more of them than there is room for. For others (AP) B's lead without them, shrunk as far as any divisor can be, is
+  an outer bound, exact where nothing that the lists hold is unjudged.
+* Precision at R reads deeper with every relevant document: ``precision_at_r`` tries every R.
+* Lists that alone decide their values are not concerned. Of all others, each list has its own bounds over the whole
+  collection, and the difference lies between them.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences.completions import EnumeratedFacts, completed, subtracted, value_ends
-from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
-from rankbounds.evaluation.differences.shared_lists import Documents
+from rankbounds.evaluation.differences.shared_lists import CELLS, Choice, Documents, Found, Greatest
+from rankbounds.evaluation.differences.weighted_sums import TiedWeights
 from rankbounds.measures import Measure
-from rankbounds.measures.average_precision import AP
-from rankbounds.measures.binary_preference import LimitedPenalty
-from rankbounds.measures.compatibility import Compatibility
-from rankbounds.measures.expected_search_length import ESL
-from rankbounds.measures.interpolated_precision import IPrec, IPrecMean
-from rankbounds.measures.precision_and_recall import Shaw
-from rankbounds.measures.q_measure import Q
-from rankbounds.measures.r_precision import RPrec
-from rankbounds.measures.relative_preference import Preference
-from rankbounds.measures.retrieved_set import SetAP
-from rankbounds.measures.samples.smoothed import YAAP
-from rankbounds.measures.sum_of_precisions import sum_of_precisions
+from rankbounds.measures.measure import Normalised, quotient
 from rankbounds.rankings.rankings import Rankings
-
-LOWERED_FROM_OUTSIDE = (AP, IPrec, IPrecMean, Shaw, Q, SetAP)
-"""Relevant documents outside the list never raise these: they enter what the list is divided by."""
-FROM_0_TO_1 = (*LOWERED_FROM_OUTSIDE, LimitedPenalty, Preference, RPrec, Compatibility)
 
 
 def greatest_apart(
     measure: Measure, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int = 0
 ) -> Greatest:
     """How large the difference of any two of the lists can be, at most."""
-    ends = assumptions.low_high(measure, rankings)
-    never = np.zeros(rankings.length.size)
-    if measure.list_only and ends is not None:
-        low, high = ends
-    elif isinstance(measure, ESL):
+    # Of documents outside the list, those judged not to be relevant can count for measures of judged documents.
+    outside = "either" if measure.judged_only else measure.outside
+    if outside == "raises" and measure.monotone and not (measure.list_only or measure.graded):
         return _greatest_of_ends(measure, rankings, documents, assumptions, elsewhere)
-    elif isinstance(measure, YAAP) and ends is not None:
-        return _greatest_of_yaap(measure, rankings, documents, elsewhere, ends[1])
-    elif isinstance(measure, FROM_0_TO_1):
-        high = np.ones(never.size)
-        if isinstance(measure, LOWERED_FROM_OUTSIDE) and ends is not None:
-            high = np.minimum(1.0, np.where(np.isnan(ends[1]), 1.0, ends[1]))
-        low = never
+    ends = assumptions.low_high(measure, rankings)
+    if measure.list_only or ends is None:
+        low, high = within_range(measure, rankings, *(ends or (None, None)))
     else:
-        low = high = np.full(never.size, np.nan)
+        known = (ends[0], None) if measure.lower_is_better else (None, ends[1])
+        low, high = within_range(measure, rankings, *(known if outside == "lowers" else (None, None)))
+    if not measure.list_only and (np.isnan(low).any() or np.isnan(high).any()):
+        # To either list, the other one's documents are like any that it lacks.
+        number = 2 * int(documents.held.max(initial=0)) + elsewhere
+        opened = rankings.open_to(float(known_relevant(measure, rankings).max(initial=0)) + number)
+        outer = replace(assumptions, open="collection").low_high(measure, opened)
+        if outer is not None:
+            low, high = np.where(np.isnan(low), outer[0], low), np.where(np.isnan(high), outer[1], high)
+    relevant_known = rankings.assume(0.0).num_relevant(measure.rel)
 
     def greatest(a: Ints, b: Ints) -> Found:
-        return subtracted(high[a], low[b]), np.zeros(a.size, dtype=bool)
+        relevant = relevant_known[b] + documents.held[a] + documents.held[b] - documents.overlap[a, b] + elsewhere
+        least = measure.least_among(rankings, b, relevant)
+        return subtracted(high[a], low[b] if least is None else least), np.zeros(a.size, dtype=bool)
 
     return greatest
 
 
-def _greatest_of_yaap(
-    measure: YAAP, rankings: Rankings, documents: Documents, elsewhere: int, high: Floats
-) -> Greatest:
-    judged = rankings.assume(0.0)
-    total = sum_of_precisions(judged, measure.rel, rankings.width)
-    known = judged.num_relevant(measure.rel)
-
-    def greatest(a: Ints, b: Ints) -> Found:
-        relevant = known[b] + documents.held[a] + documents.held[b] - documents.overlap[a, b] + elsewhere
-        return high[a] - np.log((1 + total[b]) / (1 + relevant - total[b])), np.zeros(a.size, dtype=bool)
-
-    return greatest
+def within_range(
+    measure: Measure, rankings: Rankings, low: Floats | None, high: Floats | None
+) -> tuple[Floats, Floats]:
+    """By list the least and the greatest value where they are known, else the ends of the measure's range; or NaN."""
+    least, most = (
+        np.full(rankings.length.size, limit if np.isfinite(limit) else np.nan) for limit in measure.value_range
+    )
+    if low is not None:
+        least = np.where(np.isnan(low), least, low)
+    return least, most if high is None else np.fmin(np.where(np.isnan(high), most, high), most)
 
 
 def _greatest_of_ends(
-    measure: ESL, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int
+    measure: Measure, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int
 ) -> Greatest:
     """All documents of either list relevant on the one side, none on the other."""
     filled = [np.where(rankings.holes, worth, rankings.grade) for worth in (0.0, measure.rel)]
@@ -104,5 +107,99 @@ def _greatest_of_ends(
             lists = completed(rankings, cells[lines], lines, facts, np.arange(lines.size))
             of_sides.append(value_ends(measure, lists, assumptions))
         return of_sides
+
+    return greatest
+
+
+def has_room(measure: Measure, rankings: Rankings) -> bool:
+    """May there be documents that no list holds and that change what the measure says of the topic?"""
+    if measure.judged_only:  # judged documents that are not relevant count too, and there is no limit to them
+        return True
+    return bool(rankings.room(known_relevant(measure, rankings)).any()) or _all_gain(measure, rankings)
+
+
+def documents_that_gain(measure: Normalised, assumptions: Assumptions) -> Choice:
+    """Those that count where they stand."""
+
+    def choice(rankings: Rankings) -> Flags:
+        return TiedWeights.of(measure, rankings, assumptions).most > 0
+
+    return choice
+
+
+def greatest_of_shrunk(measure: Measure, rankings: Rankings, retrieved: Greatest) -> Greatest | None:
+    """From the greatest differences without such documents; None: they do not divide both lists by the same."""
+    shrinkage = measure.shrinkage(rankings)
+    if shrinkage is None:
+        return None
+    judged = rankings.num_holes == 0
+
+    def greatest(a: Ints, b: Ints) -> Found:
+        result, exact = retrieved(a, b)
+        behind = result < 0
+        return np.where(behind, result * shrinkage[a], result), exact & (~behind | (judged[a] & judged[b]))
+
+    return greatest
+
+
+def greatest_of_sums(
+    measure: Normalised, rankings: Rankings, documents: Documents, assumptions: Assumptions, retrieved: Greatest
+) -> Greatest | None:
+    """The same for weighted sums, whose least numerator is known."""
+    shrinkage = measure.shrinkage(rankings)
+    if shrinkage is None or not rankings.length.size:
+        return None
+    weights = TiedWeights.of(measure, rankings, assumptions)
+    judged = rankings.assume(0.0)
+    spread = float((measure.worth(rankings.assume(1.0)) - measure.worth(judged)).max(initial=0.0))
+    divisor = measure.divisor(judged)
+    most, least = (
+        np.concatenate((np.zeros((side.shape[0], 1)), side), axis=-1) for side in (weights.most, weights.least)
+    )
+    room = int(min(rankings.room(known_relevant(measure, rankings)).max(), documents.count))
+
+    def greatest(a: Ints, b: Ints) -> Found:
+        result, exact = retrieved(a, b)
+        behind = np.flatnonzero(result < 0)
+        for start in range(0, behind.size, size := max(1, CELLS // (2 * int(documents.held.max(initial=0)) + 1))):
+            pairs = behind[start : start + size]
+            line, other = a[pairs], b[pairs]
+            ahead = weights.base_most[line] - weights.base_least[other] + spread * gained(line, other)
+            shrunk = quotient(ahead, divisor[line]) * shrinkage[line]
+            result[pairs] = np.maximum(result[pairs], shrunk)
+        return result, exact & ((result >= 0) | (not _all_gain(measure, rankings)))
+
+    def gained(a: Ints, b: Ints) -> Floats:
+        """The largest net weights above 0 of the pairs' unjudged documents, no more than there is room for, summed."""
+        rank_a, rank_b = documents.of_either(a, b)
+        net = np.maximum(most[a[:, None], rank_a] - least[b[:, None], rank_b], 0.0)
+        net[:, ::-1].sort(axis=-1)
+        total: Floats = net[:, :room].sum(axis=-1)
+        return total
+
+    return greatest
+
+
+def known_relevant(measure: Measure, rankings: Rankings) -> Ints:
+    """How many relevant documents are known, as the measure counts them."""
+    facts = rankings.facts
+    if not measure.graded:
+        return facts.relevant(measure.rel)[rankings.topic]
+    level = min(int(_all_gain(measure, rankings)), facts.levels.size - 1)
+    return facts.count_from_level[level][rankings.topic]
+
+
+def _all_gain(measure: Measure, rankings: Rankings) -> bool:
+    """Do documents that are not relevant gain something too? There is no limit to how many of them exist."""
+    return measure.graded and rankings.facts.nonrelevant_gain > 0
+
+
+def greatest_apart_in_collection(measure: Measure, rankings: Rankings, assumptions: Assumptions) -> Greatest:
+    """The most that A can have in any collection minus the least that B can have."""
+    everything = replace(assumptions, open="collection", most_relevant=None)
+    low, high = within_range(measure, rankings, *(everything.low_high(measure, rankings) or (None, None)))
+
+    def greatest(a: Ints, b: Ints) -> Found:
+        return subtracted(high[a], low[b]), np.zeros(a.size, dtype=bool)
 
     return greatest

@@ -23,8 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.evaluation.differences.greatest import CELLS, Found
-from rankbounds.evaluation.differences.shared_lists import Documents
+from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found
 from rankbounds.evaluation.score_differences import TOLERANCE
 
 MANY = 100
@@ -125,7 +124,7 @@ class _Read:
 
     there: Flags
     alone: Floats
-    """What each adds to A less what it adds to B, alone."""
+    """What each adds to A minus what it adds to B, alone."""
     at_a: Floats
     """What each relevant document above it adds in A."""
     at_b: Floats
@@ -182,7 +181,7 @@ class _Chosen:
     taken: Flags
 
     def true_sum(self, number: Ints) -> Floats:
-        """What the best choice of so many documents adds to A less what it adds to B, exactly."""
+        """What the best choice of so many documents adds to A minus what it adds to B, exactly."""
         pairs, width = self.read.there.shape
         left = np.empty((width + 1, pairs), dtype=np.int64)  # how many are chosen above each place
         left[width] = number

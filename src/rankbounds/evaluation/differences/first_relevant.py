@@ -14,20 +14,19 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.evaluation.differences.greatest import Found, Greatest
-from rankbounds.evaluation.differences.shared_lists import Choice, Documents
-from rankbounds.measures.reciprocal_rank import RR
-from rankbounds.measures.success import Success
+from rankbounds.evaluation.differences.shared_lists import Choice, Documents, Found, Greatest
+from rankbounds.measures.measure import BestRelevant
 from rankbounds.rankings.rankings import Rankings
 
 
-def _weights(measure: RR | Success, rankings: Rankings) -> Floats:
-    rank = np.arange(1, rankings.width + 1)
-    within = rank <= measure.depth(rankings)
-    return np.where(within, 1 / rank if isinstance(measure, RR) else 1.0, 0.0)
+def _weights(measure: BestRelevant, rankings: Rankings) -> Floats:
+    weights = np.zeros(rankings.width)
+    depth = measure.depth(rankings)
+    weights[:depth] = measure.weights(depth)
+    return weights
 
 
-def documents_that_matter(measure: RR | Success) -> Choice:
+def documents_that_matter(measure: BestRelevant) -> Choice:
     """Those that would count for more than the best judged one does."""
 
     def choice(rankings: Rankings) -> Flags:
@@ -36,7 +35,7 @@ def documents_that_matter(measure: RR | Success) -> Choice:
     return choice
 
 
-def greatest_of_best(measure: RR | Success, rankings: Rankings, documents: Documents) -> Greatest:
+def greatest_of_best(measure: BestRelevant, rankings: Rankings, documents: Documents) -> Greatest:
     """How large the difference of any two of the lists can be."""
     known = measure.value(rankings.assume(0.0))
     weights = np.append(0.0, _weights(measure, rankings))

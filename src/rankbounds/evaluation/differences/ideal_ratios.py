@@ -1,7 +1,7 @@
 """A weighted sum over that of the ideal ranking (nDCG): judgments move what both lists gain, and what both could.
 
 What it means: how far A can be ahead of B when unjudged documents get any grades. A document that turns out good gains
-its net weight (its weight in A less that in B), and makes the ideal ranking better, which both lists are divided by.
+its net weight (its weight in A minus that in B), and makes the ideal ranking better, which both lists are divided by.
 Documents that stand below the depth, or that neither list holds (``elsewhere``), gain nothing and do the latter.
 
 Why it is right: write gains as sums of steps, a document counting once for each level that its gain reaches. With m
@@ -25,16 +25,14 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences.greatest import CELLS, Found, Greatest
-from rankbounds.evaluation.differences.shared_lists import Choice, Documents
-from rankbounds.evaluation.differences.tied_weights import TiedWeights, lines_with_open_order
-from rankbounds.measures.discounted_gain import transformed
+from rankbounds.evaluation.differences.shared_lists import CELLS, Choice, Documents, Found, Greatest
+from rankbounds.evaluation.differences.weighted_sums import TiedWeights, lines_with_open_order
+from rankbounds.measures.ideal_ratio import IdealRatio
 from rankbounds.measures.measure import quotient
-from rankbounds.measures.normalised_discounted_gain import nDCG
 from rankbounds.rankings.rankings import Rankings
 
 
-def documents_that_matter(measure: nDCG, assumptions: Assumptions) -> Choice:
+def documents_that_matter(measure: IdealRatio, assumptions: Assumptions) -> Choice:
     """Those that gain something where they stand; and all of a list that has so few others that it must be known which.
 
     Where a list is crowded with others, more of them than the ideal ranking has ranks surely gain nothing in either
@@ -48,7 +46,7 @@ def documents_that_matter(measure: nDCG, assumptions: Assumptions) -> Choice:
     return choice
 
 
-def _gaining_and_crowded(measure: nDCG, rankings: Rankings, weights: TiedWeights) -> tuple[Flags, Flags]:
+def _gaining_and_crowded(measure: IdealRatio, rankings: Rankings, weights: TiedWeights) -> tuple[Flags, Flags]:
     """The unjudged documents that gain where they stand, and the lists that have many others."""
     gaining = rankings.holes & (weights.most > 0)
     number = np.count_nonzero(gaining, axis=-1)
@@ -58,10 +56,9 @@ def _gaining_and_crowded(measure: nDCG, rankings: Rankings, weights: TiedWeights
 
 
 def greatest_ratio(
-    measure: nDCG, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int = 0
+    measure: IdealRatio, rankings: Rankings, documents: Documents, assumptions: Assumptions, elsewhere: int = 0
 ) -> Greatest:
     """How large the difference of any two of the lists can be."""
-    facts, topic = rankings.facts, int(rankings.topic[0])
     weights = TiedWeights.of(measure, rankings, assumptions)
     base_most, base_least = weights.base_most, weights.base_least
     open_order = lines_with_open_order(rankings, assumptions)
@@ -70,10 +67,9 @@ def greatest_ratio(
         np.concatenate((np.zeros((side.shape[0], 1)), side), axis=-1) for side in (weights.most, weights.least)
     )
     _, crowded = _gaining_and_crowded(measure, rankings, weights)
-    levels = transformed(facts.levels, measure.gain)
-    step = np.diff(levels, prepend=0.0)
-    known = facts.count_from_level[:, topic]
-    every_gains = facts.nonrelevant_gain > 0  # the first level is reached by every document, whatever its judgment
+    levels, known = measure.levels(rankings.facts)
+    step, known = np.diff(levels, prepend=0.0), known[:, int(rankings.topic[0])]
+    every_gains = measure.every_document_counts(rankings.facts)  # and reaches the first level, whatever its judgment
     rising = slice(1, None) if every_gains else slice(0, None)
     at_most = int(known.max(initial=0)) + 2 * int(rankings.num_holes.max(initial=0)) + elsewhere + 1
     reach = at_most if measure.cutoff is None else min(at_most, measure.cutoff)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,14 @@ from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
+
+Found: TypeAlias = tuple[Floats, Flags]
+"""By pair the greatest difference (NaN: not known), and whether some judgments attain it."""
+Greatest: TypeAlias = Callable[[Ints, Ints], Found]
+"""Asked with the lines of A and of B, pair by pair."""
+CELLS = 1 << 21
+"""How many numbers an array over pairs may have; more pairs are taken in parts."""
+
 
 Choice = Callable[[Rankings], Flags]
 

@@ -1,15 +1,4 @@
-"""Weighted sums over ranks (RBP, P, DCG, SDCG, counts): every document counts once, with its net weight.
-
-What it means: how far A can be ahead of B, if every unjudged document turns out as it suits A. A document's net weight
-is its weight at its rank in A less that at its rank in B (0 where a list does not hold it). The difference is a sum of
-net weights times worth, and each document's worth is free: those of positive net weight take the largest, the others
-the least. So the bounds are attained.
-
-What lies beyond the end of a list is unknown, for measures that say so: in the best case for A, everything that follows
-A's list is relevant and nothing that follows B's is. A document that follows A's list may well stand in B's; but
-relevant documents that neither list holds can follow A's as well, so that the two choices do not get in each other's
-way. A run against itself (the same lists from the same place) differs by 0 for certain.
-"""
+"""Weighted sums over ranks (RBP, P, DCG, SDCG, counts), and what a document counts where it stands."""
 
 from __future__ import annotations
 
@@ -19,12 +8,10 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences.greatest import Found, Greatest
-from rankbounds.evaluation.differences.shared_lists import Choice, Documents
-from rankbounds.evaluation.differences.tied_weights import TiedWeights, lines_with_open_order
-from rankbounds.measures.measure import RankWeighted
-from rankbounds.measures.utility import Utility
+from rankbounds.evaluation.differences.shared_lists import Choice, Documents, Found, Greatest
+from rankbounds.measures.measure import Normalised, RankWeighted
 from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.ties import ORDERS, group_means, reordered
 
 WEIGHTLESS = 1e-17
 """Lighter documents are not matched one by one: a thousand of them are less than the rounding error of a score."""
@@ -39,19 +26,19 @@ def documents_of_weight(measure: RankWeighted, assumptions: Assumptions) -> Choi
     return choice
 
 
-@dataclass(frozen=True)
-class RelevantRetrieved(RankWeighted):
-    """How many relevant documents a list holds, as the weighted sum that it is."""
-
-    rel: float = 1.0
-
-    def weights(self, n: int) -> Floats:
-        """Every rank counts alike."""
-        return np.ones(n)
-
-
 def greatest_sum(measure: RankWeighted, rankings: Rankings, documents: Documents, assumptions: Assumptions) -> Greatest:
-    """How large the difference of any two of the lists can be."""
+    """Weighted sums over ranks (RBP, P, DCG, SDCG, counts): every document counts once, with its net weight.
+
+    What it means: how far A can be ahead of B, if every unjudged document turns out as it suits A. A document's net
+    weight is its weight at its rank in A minus that at its rank in B (0 where a list does not hold it). The difference
+    is a sum of net weights times worth, and each document's worth is free: those of positive net weight take the
+    largest, the others the least. So the bounds are attained.
+
+    What lies beyond the end of a list is unknown, for measures that say so: in the best case for A, everything that
+    follows A's list is relevant and nothing that follows B's is. A document that follows A's list may well stand in
+    B's; but relevant documents that neither list holds can follow A's as well, so that the two choices do not get in
+    each other's way. A run against itself (the same lists from the same place) differs by 0 for certain.
+    """
     from scipy.spatial.distance import cdist
 
     weights = TiedWeights.of(measure, rankings, assumptions)
@@ -77,17 +64,67 @@ def greatest_sum(measure: RankWeighted, rankings: Rankings, documents: Documents
     return greatest
 
 
-def greatest_utility(measure: Utility, rankings: Rankings, counted: Greatest) -> Greatest:
-    """Of linear utility, from how many more relevant documents A can hold than B.
-
-    Whatever relevant documents are worth that a list misses, both lists lose it for the same documents: the difference
-    counts those that are held, and the lengths of the lists.
-    """
-    for_each = measure.hit - measure.noise - measure.miss + measure.rest
-    fixed = (measure.noise - measure.rest) * rankings.length
+def greatest_of_linear(counted: Greatest, rankings: Rankings, for_each: float, for_length: float) -> Greatest:
+    """So much for each document that A counts more than B, and for each that it retrieves more."""
 
     def greatest(a: Ints, b: Ints) -> Found:
         most, exact = counted(a, b) if for_each >= 0 else counted(b, a)
-        return fixed[a] - fixed[b] + abs(for_each) * most, exact
+        return for_length * rankings.length[a] - for_length * rankings.length[b] + abs(for_each) * most, exact
 
     return greatest
+
+
+def orders_are_open(assumptions: Assumptions) -> bool:
+    """Does the order of tied documents differ from judgment to judgment, or is it asked about too?"""
+    return assumptions.bounds == "both" or assumptions.ties not in (*ORDERS, "expected")
+
+
+def lines_with_open_order(rankings: Rankings, assumptions: Assumptions) -> Flags:
+    """The lists whose order is not settled."""
+    if rankings.tied is None or not orders_are_open(assumptions):
+        return np.zeros(rankings.length.size, dtype=bool)
+    return np.asarray(rankings.tied.any(axis=-1))
+
+
+@dataclass(frozen=True, eq=False)
+class TiedWeights:
+    """What a unit of worth counts in each cell of a list, and what the judged documents add up to, under a rule for
+    ties.
+
+    Where the order of ties is settled (or the mean over all orders is taken) both are single numbers. Where all orders
+    are open (``bounds="both"``), or which of them is taken depends on the judgments (``ties="best"``, ``"worst"``), a
+    document counts at most as much as the best rank of its tied group does and at least as much as the worst, and the
+    judged ones add up to at most what their best order gives. Nothing can exceed such sums, but tied documents cannot
+    all have the best rank at once: the bounds are outer ones.
+
+    For each cell the most and the least that a unit of worth can count, and by list the sums of judged documents.
+    """
+
+    most: Floats
+    least: Floats
+    base_most: Floats
+    base_least: Floats
+
+    @classmethod
+    def of(cls, measure: RankWeighted | Normalised, rankings: Rankings, assumptions: Assumptions) -> TiedWeights:
+        """Of a weighted sum over ranks."""
+        depth = measure.depth(rankings)
+        weight: Floats = np.zeros(rankings.grade.shape)
+        weight[:, :depth] = measure.weights(depth)
+        judged = rankings.assume(0.0)
+        worth = measure.worth(judged)
+        groups = rankings.groups
+        if groups is not None and not orders_are_open(assumptions) and assumptions.ties == "expected":
+            weight = group_means(rankings, weight)
+        base = np.einsum("lr,lr->l", worth, weight)
+        if groups is None or not orders_are_open(assumptions):
+            return cls(weight, weight, base, base)
+        ends = []
+        for reduced in (np.maximum, np.minimum):
+            at_end = weight.copy()
+            at_end.reshape(-1)[groups.cell] = groups.spread(reduced.reduceat(groups.values(weight), groups.start))
+            ends.append(at_end)
+        worst, best = (
+            np.einsum("lr,lr->l", measure.worth(reordered(judged, worth, best=best)), weight) for best in (False, True)
+        )
+        return cls(ends[0], ends[1], best, worst)

@@ -26,12 +26,12 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import Qrels
 from rankbounds.judging.audits.calibration import crossfitted, simulated
-from rankbounds.judging.audits.expected_scores import Steps, expected_scores, is_weighted_sum
+from rankbounds.judging.audits.expected_scores import Steps, expected_scores
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.sample import SURE
-from rankbounds.measures import Measure, RankWeighted
-from rankbounds.measures.average_precision import AP
+from rankbounds.measures import Measure
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
 
 DESIGN, LINEARISED = "design", "linearised"
@@ -84,7 +84,7 @@ class Estimate:
         design, freedom = design_variance(select_runs(self.terms, first, second), probability)
         if self.remainder is None:
             return design, freedom
-        caution = CAUTION_OF_AP if isinstance(self.measure, AP) else CAUTION
+        caution = CAUTION_OF_AP if self.measure.averaged == "precisions" else CAUTION
         left_out = select_runs(self.remainder, first, second).var(axis=-1, ddof=1) * (caution**2 + 1 / DRAWS)
         total = design + left_out
         spread = design**2 / freedom + left_out**2 / (DRAWS - 1)
@@ -196,7 +196,7 @@ class CalibratedPool:
             topics = [value for value, _ in expected_scores(measure, pool, self.steps, self._without_exceptions)]
         estimates = np.stack(topics)
         limit, least, most = 1.0, np.zeros(len(pool.names)), np.ones(len(pool.names))
-        if isinstance(measure, RankWeighted):
+        if is_weighted_sum(measure):
             widest = max(measure.depth(rankings) for lists in pool.rankings for rankings in lists)
             limit = float(measure.weights(widest).sum() * self.steps.heights(measure).sum())
             least, most = np.minimum(np.array(possible).T / pool.number_of_topics, limit)  # above it by rounding

@@ -25,9 +25,8 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.measures import Measure, RankWeighted
-from rankbounds.measures.average_precision import AP
-from rankbounds.measures.normalised_discounted_gain import nDCG
-from rankbounds.measures.recall import Recall
+from rankbounds.measures.ideal_ratio import IdealRatio, is_ideal_ratio
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -39,19 +38,14 @@ Scored = tuple[Floats, Floats]
 
 def check_measure(measure: Measure) -> Measure:
     """Reject a measure whose expected score is not known here."""
-    if isinstance(measure, RankWeighted) and getattr(measure, "by_topic", False):
+    if is_weighted_sum(measure) and getattr(measure, "by_topic", False):
         raise UsageError(f"{measure} divides by a topic's largest grade, which a sample does not show. Use max_grade=.")
-    if not isinstance(measure, RankWeighted | AP | Recall | nDCG):
+    if not (is_weighted_sum(measure) or is_ideal_ratio(measure) or measure.averaged):
         raise UsageError(
             f"Labels cannot be audited for {measure}: known are weighted sums over ranks (RBP, P, DCG), nDCG, AP and "
             "Recall."
         )
     return measure
-
-
-def is_weighted_sum(measure: Measure) -> bool:
-    """Is the score a weighted sum of what documents are, so that nothing about it is approximate?"""
-    return isinstance(measure, RankWeighted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,16 +75,16 @@ class Steps:
         grades = np.concatenate(([0.0], self.level))[None, :]
         one_list = Rankings(grades, np.array([grades.size]), np.zeros(1, dtype=np.int64), self.facts)
         worth = measure.worth(one_list)[0]
-        if isinstance(measure, nDCG | RankWeighted) and worth[0] > 0:
+        if not measure.averaged and worth[0] > 0:
             raise UsageError("Labels are audited for gain rules that give grade 0 nothing.")
         return cast(Floats, np.diff(worth))
 
 
 def expected_scores(measure: Measure, pool: LabelledPool, steps: Steps, chance: Floats) -> Iterator[Scored]:
     """For one run after the other: values of topics, slopes of documents."""
-    if isinstance(measure, RankWeighted):
+    if is_weighted_sum(measure):
         return _weighted_sums(measure, pool, steps.heights(measure), chance)
-    if isinstance(measure, nDCG):
+    if is_ideal_ratio(measure):
         return _normalised_gains(measure, pool, steps.heights(measure), chance)
     return _averages(measure, pool, chance)
 
@@ -114,7 +108,7 @@ def _weighted_sums(measure: RankWeighted, pool: LabelledPool, height: Floats, ch
 
 
 def _sums_and_weights(
-    measure: RankWeighted | nDCG, pool: LabelledPool, lists: Sequence[Rankings], worth: Floats
+    measure: RankWeighted | IdealRatio, pool: LabelledPool, lists: Sequence[Rankings], worth: Floats
 ) -> tuple[Floats, Floats]:
     """The weighted sum of each topic, and the weight of each document of the pool."""
     total, weight = np.zeros(pool.number_of_topics), np.zeros(len(pool) + 2)
@@ -126,7 +120,7 @@ def _sums_and_weights(
     return total, weight[:-2]
 
 
-def _normalised_gains(measure: nDCG, pool: LabelledPool, height: Floats, chance: Floats) -> Iterator[Scored]:
+def _normalised_gains(measure: IdealRatio, pool: LabelledPool, height: Floats, chance: Floats) -> Iterator[Scored]:
     most = int(np.bincount(pool.topic).max())
     discount = measure.weights(most if measure.cutoff is None else min(most, measure.cutoff))
     ideal, ideal_slope = np.zeros(pool.number_of_topics), np.zeros(chance.shape)
@@ -202,7 +196,7 @@ def _averages(measure: Measure, pool: LabelledPool, chance: Floats) -> Iterator[
 
 def _sums_of_odds(measure: Measure, odds: Floats, x: Floats) -> Scored:
     """For each place of the rule and list: the sum over documents, and how fast each document's odds move it."""
-    if not isinstance(measure, AP):
+    if measure.averaged != "precisions":
         return odds.sum(axis=-1), np.ones(odds.shape)
     inverse_rank = 1 / np.arange(1, odds.shape[-1] + 1)
     above = np.cumsum(odds, axis=-1) - odds

@@ -18,7 +18,8 @@ from rankbounds.evaluation.score_differences import merit, merit_of_range
 from rankbounds.judging.next.plan import SETTLED, Needed, SettlingPlan
 from rankbounds.judging.next.residuals import heaviest
 from rankbounds.judging.next.simulation import SimulatedJudging, chance_of_better, least_count, values_of_judging
-from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures import Measure
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import chances_of_sums, drawn_chances
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
@@ -80,13 +81,13 @@ class Question:
 
     @property
     def _model(self) -> Any:
-        weighted = isinstance(self.measure, RankWeighted)
+        weighted = is_weighted_sum(self.measure)
         return self.models.of(self.measure) if weighted else self.models.of_grades(self.measure)
 
     @cached_property
     def share(self) -> Floats:
         """Of each document, the expected gain as a share of the largest; for binary measures its probability."""
-        if isinstance(self.measure, RankWeighted) or not self.measure.graded:
+        if is_weighted_sum(self.measure) or not self.measure.graded:
             return self.drawn.chance
         rule, grades = self.collection.facts.rule, self.drawn.grades
         return self.drawn.chance * grades.expected_gain(rule) / max(float(rule(grades.grade[-1:])[0]), 1e-300)
@@ -172,7 +173,7 @@ class Question:
     def likely(self) -> tuple[float, float] | None:
         """Of two runs, how likely each is the better one, as ``compare`` tells it; None where that would take long."""
         collection, facts, assumptions = self.collection, self.collection.facts, self.collection.assumptions
-        if isinstance(self.measure, RankWeighted):
+        if is_weighted_sum(self.measure):
             of_runs = [
                 find_unjudged(run, facts, self.measure, assumptions, rankings_of_run=parts)
                 for run, parts in zip(collection.runs, self.batches, strict=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
@@ -35,10 +33,6 @@ class CWLA(Measure):
         The user of RBP, who goes on with this probability (0.8 where T is not given).
     T : float, optional
         The user of INSQ, who hopes for so many relevant documents.
-    graded : bool, default False
-        Whether gains count, or only relevance.
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -55,18 +49,18 @@ class CWLA(Measure):
     graded: bool = False
     rel: float = 1.0
 
-    name: ClassVar[str] = "CWLA"
-    examples: ClassVar[tuple[str, ...]] = (
+    name = "CWLA"
+    examples = (
         "CWLA(aggregate=max,p=0.8)",
         "CWLA(aggregate=end,T=2)",
         "CWLA(aggregate=peak-end,p=0.9,graded=true)",
     )
-    sources: ClassVar[tuple[str, ...]] = ("moffat2022flexible",)
-    always_shown: ClassVar[tuple[str, ...]] = ("aggregate",)
-    monotone: ClassVar[bool] = True
-    list_only: ClassVar[bool] = True
-    has_residual: ClassVar[bool] = True
-    tail_adds: ClassVar[bool] = False
+    sources = ("moffat2022flexible",)
+    always_shown = ("aggregate",)
+    monotone = True
+    list_only = True
+    has_residual = True
+    tail_adds = False
 
     def __post_init__(self) -> None:
         if self.p is None and self.T is None:

@@ -2,9 +2,9 @@
 
 Their bounds cannot be had from two fillings. But whether a user goes on depends on the rank, on the number of relevant
 documents found and on the last document only, so that the least and the greatest rate follow from the end of the list
-backwards: for a rate in question, what is best from here on for each number found so far (the sum of r_i less the rate,
-over documents examined); the rate for which that sum is 0 is the extreme (Dinkelbach's method for ratios). Within the
-list this is exact. Beyond its end the most is taken that the remaining users may examine, all of it relevant for
+backwards: for a rate in question, what is best from here on for each number found so far (the sum of r_i minus the
+rate, over documents examined); the rate for which that sum is 0 is the extreme (Dinkelbach's method for ratios). Within
+the list this is exact. Beyond its end the most is taken that the remaining users may examine, all of it relevant for
 ``high`` and none for ``low``: the bounds hold, and may be wider than needed.
 """
 
@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.cwl.continuation import ContinuingByRelevance
-from rankbounds.measures.facts import Exactness
+from rankbounds.errors import UsageError
+from rankbounds.measures.cwl.continuing import ContinuingByRelevance
 from rankbounds.measures.measure import Bounds
 from rankbounds.rankings.rankings import Rankings
 
@@ -39,9 +39,9 @@ AtEnd: TypeAlias = Callable[[int], tuple[Floats, Floats]]
 class StoppingByGain(ContinuingByRelevance):
     """A subclass has ``going_on`` and ``most_beyond``."""
 
-    list_only: ClassVar[bool] = True
-    promotable: ClassVar[bool] = False
-    exactness: ClassVar[Exactness] = "outer"
+    list_only = True
+    promotable = False
+    exactness = "outer"
 
     def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:
         """The probability of looking past a rank, where so many are found down to it, itself relevant (1) or not."""
@@ -138,3 +138,239 @@ def depth_reached(measure: StoppingByGain, width: int) -> int:
         if reached < SO_FEW:
             return rank
     return width
+
+
+class BPM(StoppingByGain):
+    """The rate at which a user meets relevant documents who reads until T are found, or K are read.
+
+    The static model is precision where the user stops: at the T-th relevant document or at rank K, whichever comes
+    first. In the dynamic one (``hb``, ``hc``) expectations move: a relevant document raises T by hb (1 - median) and K
+    by hc (1 - median), any other lowers them by hb median and hc median, for the ranks that follow.
+
+    Source: Zhang, Liu, Li, Zhang, Xu and Ma, Evaluating Web Search with a Bejeweled Player Model, SIGIR 2017, in the
+    C/W/L framework. cwl_eval's dynamic model leaves K as it is, whatever hc says: hc=0 gives its numbers.
+
+    Parameters
+    ----------
+    K : float, default 10
+        How many documents the user is willing to read.
+    hb : float, default 0
+        How much what was seen moves T; 0: the static model.
+    hc : float, default 0
+        How much what was seen moves K; 0: the static model.
+    median : float, default 0.5
+        The relevance between good and bad news.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.BPM(T=2, K=10)).value.item(), 4)
+    0.6667
+    """
+
+    T: float = 1.0
+    K: float = 10.0
+    hb: float = 0.0
+    hc: float = 0.0
+    median: float = 0.5
+    rel: float = 1.0
+
+    name = "BPM"
+    value_range = (0.0, 1.0)
+    examples = ("BPM(T=2,K=4)", "BPM(T=1,K=3,hb=1,hc=1)", "BPM(T=2,K=5,hb=0.5)")
+    sources = ("zhang2017evaluating",)
+    always_shown = ("T", "K")
+
+    def check(self) -> None:
+        if not (0 < self.T < np.inf and 0 < self.K < np.inf):
+            raise UsageError(f"BPM: T and K must be positive, not {self.T} and {self.K}.")
+        if not (0 <= self.hb < np.inf and 0 <= self.hc < np.inf and 0 <= self.median <= 1):
+            raise UsageError("BPM: hb and hc must be at least 0, and median between 0 and 1.")
+
+    def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:
+        news = found - relevant - self.median * (rank - 1)  # of the documents above this one
+        wanted, willing = self.T + self.hb * news, self.K + self.hc * news
+        return ((found < wanted) & (rank < willing)).astype(np.float64)
+
+    def most_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:
+        """Good news at every rank move both ends the furthest: as many as then fit are read, and at least one."""
+        news = found - self.median * rank
+        most = _most_steps(self.K - rank, news, self.hc, self.median)
+        return np.minimum(most, _most_steps(self.T - found, news, self.hb, self.median)), most
+
+
+def _most_steps(left: Floats | float, news: Floats, moved: float, median: float) -> Floats:
+    """How many steps of 1 can be made, and one more, towards an end that good news at each move further away."""
+    further = moved * (1 - median)
+    if further >= 1:
+        return np.full(news.shape, MOST)
+    steps: Floats = np.clip(np.ceil((left + moved * news - further) / (1 - further)), 1, MOST)
+    return steps
+
+
+def check_odds(measure: StoppingByGain, intercept: str, rationality: str) -> None:
+    """Raise unless odds and rationality make sense."""
+    if not 0 < getattr(measure, intercept) < np.inf or not 0 <= getattr(measure, rationality) < np.inf:
+        raise UsageError(f"{measure.name}: {intercept} must be positive, and {rationality} at least 0.")
+
+
+def _logistic(log_odds: Any) -> Floats:
+    share: Floats = 1 / (1 + np.exp(-np.clip(log_odds, -700, 700)))
+    return share
+
+
+class Goal:
+    """C1 = 1 - 1 / (1 + b1 e^((T - y) R1)), where y is what was found."""
+
+    T: float
+    b1: float
+    R1: float
+
+    def enough(self, found: Floats) -> Floats:
+        """The probability of going on for what is missing."""
+        return _logistic((self.T - found) * self.R1 + np.log(self.b1))
+
+    def most_with_goal(self, found: Floats) -> tuple[Floats, Floats]:
+        """As ``most_beyond``: relevant documents make stopping likelier, others leave it as it is."""
+        relevant, reached = np.ones(found.shape), np.ones(found.shape)
+        last = self.enough(found)
+        for step in range(1, STEPS):
+            last = self.enough(found + step)
+            reached = reached * last
+            relevant += reached
+            if reached.max(initial=0.0) < NOBODY:
+                break
+        relevant += reached * last / np.maximum(1 - last, 1 / MOST)  # the probability only falls
+        return np.minimum(relevant, MOST), 1 / np.maximum(1 - self.enough(found), 1 / MOST)
+
+
+class Rate:
+    """C2 = 1 / (1 + b2 e^((A - y/i) R2)), where y/i is the rate at which relevant documents were found so far."""
+
+    A: float
+    b2: float
+    R2: float
+
+    def fast(self, rank: Floats, found: Floats) -> Floats:
+        """The probability of going on at the rate so far."""
+        return _logistic((found / rank - self.A) * self.R2 - np.log(self.b2))
+
+    def most_at_rate(self) -> float:
+        """How many documents are examined at most, by a user who finds nothing but relevant ones."""
+        return float(1 / max(1 - float(self.fast(np.ones(1), np.ones(1))[0]), 1 / MOST))
+
+
+class IFT_C1(Goal, StoppingByGain):  # noqa: N801 (the name everybody knows it by)
+    """The rate at which a user meets relevant documents who is likely to stop once about T are found.
+
+    The probability of going on is 1 - 1 / (1 + b1 e^((T - y) R1)), where y relevant documents were found. A large R1
+    makes a user who stops at T; with R1 = 0 this is RBP with p = b1 / (1 + b1).
+
+    Source: Azzopardi, Thomas and Craswell, Measuring the Utility of Search Engine Result Pages, SIGIR 2018.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.IFT_C1(T=2)).value.item(), 4)
+    0.5638
+    """
+
+    T: float = 2.0
+    b1: float = 0.9
+    R1: float = 1.0
+    rel: float = 1.0
+
+    name = "IFT_C1"
+    value_range = (0.0, 1.0)
+    aliases = ("IFT-C1",)
+    examples = ("IFT_C1(T=1.5)",)
+    sources = ("azzopardi2018measuring",)
+    always_shown = ("T", "b1", "R1")
+
+    def check(self) -> None:
+        check_odds(self, "b1", "R1")
+
+    def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:  # noqa: ARG002
+        return self.enough(found)
+
+    def most_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
+        return self.most_with_goal(found)
+
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+        return self.most_with_goal(relevant.sum(axis=-1))[0 if relevant_beyond else 1]
+
+
+class IFT_C2(Rate, StoppingByGain):  # noqa: N801 (the name everybody knows it by)
+    """The rate at which a user meets relevant documents who is likely to stop when they come slower than expected.
+
+    The probability of going on behind rank i is 1 / (1 + b2 e^((A - y/i) R2)), where y relevant documents were found.
+    With R2 = 0 this is RBP with p = 1 / (1 + b2). More relevance may keep the user reading what is not: the rate may
+    fall.
+
+    Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.IFT_C2()).value.item(), 4)
+    0.5124
+    """
+
+    A: float = 0.2
+    b2: float = 0.9
+    R2: float = 1.0
+    rel: float = 1.0
+
+    name = "IFT_C2"
+    value_range = (0.0, 1.0)
+    aliases = ("IFT-C2",)
+    examples = ("IFT_C2(A=0.4,R2=3)",)
+    sources = ("azzopardi2018measuring",)
+    always_shown = ("A", "b2", "R2")
+
+    def check(self) -> None:
+        check_odds(self, "b2", "R2")
+
+    def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:  # noqa: ARG002
+        return self.fast(rank, found)
+
+    def most_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
+        most = np.full(found.shape, self.most_at_rate())
+        return most, most
+
+
+class IFT(Goal, Rate, StoppingByGain):
+    """The rate at which a user meets relevant documents who stops when enough is found, or when it comes too slowly.
+
+    The probability of going on is the product of those of IFT_C1 and IFT_C2: the user goes on who would by both.
+
+    Source: Azzopardi, Thomas and Craswell, SIGIR 2018.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.IFT()).value.item(), 4)
+    0.6709
+    """
+
+    T: float = 2.0
+    b1: float = 0.9
+    R1: float = 1.0
+    A: float = 0.2
+    b2: float = 0.9
+    R2: float = 1.0
+    rel: float = 1.0
+
+    name = "IFT"
+    value_range = (0.0, 1.0)
+    aliases = ("IFT_C1_C2", "IFT-C1-C2")
+    examples = ("IFT(T=1.5,R2=3)",)
+    sources = ("azzopardi2018measuring",)
+    always_shown = ("T", "b1", "R1", "A", "b2", "R2")
+
+    def check(self) -> None:
+        check_odds(self, "b1", "R1")
+        check_odds(self, "b2", "R2")
+
+    def going_on(self, rank: Floats, found: Floats, relevant: Floats) -> Floats:  # noqa: ARG002
+        return self.enough(found) * self.fast(rank, found)
+
+    def most_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
+        relevant, examined = self.most_with_goal(found)
+        return np.minimum(relevant, self.most_at_rate()), np.minimum(examined, self.most_at_rate())

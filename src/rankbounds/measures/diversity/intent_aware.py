@@ -13,13 +13,13 @@ Source: Agrawal, Gollapudi, Halverson and Ieong, Diversifying Search Results, WS
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
+from rankbounds.measures.average_precision import AP
 from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.precision_and_recall import P, Success
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.subtopics import ListsBySubtopic
 
@@ -32,8 +32,8 @@ class IntentAware(Measure):
     worst order is known.
     """
 
-    promotable: ClassVar[bool] = False
-    reads_judgments: ClassVar[bool] = True
+    promotable = False
+    reads_judgments = True
 
     def of_subtopic(self) -> Measure:
         """The measure of the list that one subtopic sees."""
@@ -75,3 +75,149 @@ def check_share(measure: Measure, name: str, value: float) -> None:
     """Raise unless a parameter lies between 0 and 1."""
     if not 0 <= value <= 1:
         raise UsageError(f"{measure.name}: {name} must lie between 0 and 1, not {value}.")
+
+
+class P_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
+    """The precision at k of each subtopic, averaged: how relevant the first k documents are to one who wants any of
+    the query's subtopics. It does not reward novelty; a list for the most popular subtopic does well.
+
+    Sources: Agrawal et al., WSDM 2009; as in ndeval (P-IA).
+
+    Examples
+    --------
+    >>> rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "P_IA@2").value.item()
+    0.75
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "P_IA"
+    value_range = (0.0, 1.0)
+    aliases = ("P-IA",)
+    examples = ("P_IA@3",)
+    sources = ("agrawal2009diversifying",)
+    needs_cutoff = True
+
+    def of_subtopic(self) -> Measure:
+        return P(rel=self.rel, cutoff=self.cutoff)
+
+
+class AP_IA(IntentAware):  # noqa: N801 (the name everybody knows it by)
+    """The average precision of each subtopic, averaged (MAP-IA).
+
+    Sources: Agrawal et al., WSDM 2009; as in ndeval (MAP-IA).
+
+    Examples
+    --------
+    >>> rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "AP_IA").value.item()
+    0.75
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "AP_IA"
+    value_range = (0.0, 1.0)
+    aliases = ("AP-IA", "MAP-IA", "MAP_IA")
+    examples = ("AP_IA", "AP_IA@3")
+    sources = ("agrawal2009diversifying",)
+
+    def of_subtopic(self) -> Measure:
+        return AP(rel=self.rel, cutoff=self.cutoff)
+
+
+ALL_RANKS = 10**15
+
+
+class StRec(IntentAware):
+    """The share of the topic's subtopics for which one of the first k documents is relevant.
+
+    A reader of these k documents has met so many of the things that the query may be about. Subtopics that no judged
+    document is relevant to do not count. ``low`` and ``high`` say what the retrieved unjudged documents could change:
+    each may be relevant to every subtopic, or to one that nobody has found yet.
+
+    Sources: Zhai, Cohen and Lafferty, SIGIR 2003; as in ndeval (strec).
+
+    Examples
+    --------
+    >>> scores = rb.evaluate(judgments, {"q": ["a", "b", "c"]}, ["StRec@1", "StRec@2"])
+    >>> scores.value.ravel().tolist()
+    [0.5, 1.0]
+    """
+
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "StRec"
+    value_range = (0.0, 1.0)
+    aliases = ("S-Recall", "I-rec")
+    examples = ("StRec@2", "StRec(rel=2)")
+    sources = ("zhai2003beyond",)
+
+    def of_subtopic(self) -> Measure:
+        return Success(rel=self.rel, cutoff=self.cutoff or ALL_RANKS)
+
+
+class NuggetRecall(Measure):
+    """The share of the nuggets (facts that an answer should hold) that the first k passages hold, vital ones counting
+    fully and okay ones a part.
+
+    Nuggets are the subtopics of a topic, all that the judgments name, also those that no passage holds. The column
+    ``importance`` says which are vital and which okay; without it all are vital. With okay=0 only vital nuggets count.
+    An unjudged passage may hold any of them.
+
+    Sources: Voorhees, Overview of the TREC 2003 Question Answering Track (vital and okay nuggets); weights as in TREC
+    2024 RAG (1 and 0.5).
+
+    Parameters
+    ----------
+    okay : float, default 0.5
+        What an okay nugget weighs beside a vital one.
+    rel : float, default 1
+        The lowest grade at which a passage holds a nugget.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> passages = {
+    ...     "query_id": ["q", "q"], "nugget": ["born in 1912", "liked chess"], "doc_id": ["a", "b"],
+    ...     "relevance": [1, 1], "importance": ["vital", "okay"],
+    ... }
+    >>> round(rb.evaluate(passages, {"q": ["a", "c", "b"]}, "NuggetRecall@2").value.item(), 4)
+    0.6667
+    """
+
+    okay: float = 0.5
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "NuggetRecall"
+    value_range = (0.0, 1.0)
+    examples = ("NuggetRecall@2", "NuggetRecall(okay=0)")
+    sources = ("voorhees2003overview",)
+    promotable = False
+    monotone = True
+    multilinear = True
+    reads_judgments = True
+
+    def check(self) -> None:
+        check_share(self, "okay", self.okay)
+
+    def value(self, rankings: Rankings) -> Floats:
+        lists = rankings.by_subtopic()
+        return self._share(lists, self._held().value(lists.rankings))
+
+    def expected_over_ties(self, rankings: Rankings) -> Floats:
+        lists = rankings.by_subtopic()
+        return self._share(lists, self._held().expected_over_ties(lists.rankings))
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        return self.value(rankings.assume(0.0)), self.value(rankings.assume(1.0))
+
+    def _held(self) -> Success:
+        return Success(rel=self.rel, cutoff=self.cutoff or ALL_RANKS)
+
+    def _share(self, lists: ListsBySubtopic, held: Floats) -> Floats:
+        weight = np.where(lists.okay, self.okay, 1.0)
+        return quotient(lists.total(weight * held), lists.total(weight))

@@ -9,15 +9,12 @@ gains instead.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures.diversity.intent_aware import IntentAware, check_share
-from rankbounds.measures.facts import Exactness
-from rankbounds.measures.measure import Bounds, Measure, quotient, weighted_sum
+from rankbounds.measures.measure import Measure, quotient, weighted_sum
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import expected_products, group_means
 
@@ -56,7 +53,7 @@ class GainOfSubtopic(Measure):
 
     of: Novel
 
-    monotone: ClassVar[bool] = True
+    monotone = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rel", self.of.rel)
@@ -83,38 +80,35 @@ class GainOfSubtopic(Measure):
 class NormalisedNovel(Measure):
     """A measure of novelty divided by what the greedy ideal ranking of the judged documents gains.
 
-    A subclass has ``plain``, the measure before the division. Retrieved documents that count as relevant belong to the
+    A subclass has ``undivided``, the measure before that. Retrieved documents that count as relevant belong to the
     ideal ranking, relevant to every subtopic. No bounds are given: judgments change the list and its ideal, and the
     greedy ranking need not be the best, so that more relevance may raise or lower it.
     """
 
     alpha: float = 0.5
 
-    promotable: ClassVar[bool] = False
-    exactness: ClassVar[Exactness] = "unknown"
-    reads_judgments: ClassVar[bool] = True
+    promotable = False
+    exactness = "unknown"
+    reads_judgments = True
 
-    def plain(self) -> Novel:
+    def undivided(self) -> Novel:
         """The measure before it is divided."""
         raise NotImplementedError
 
     def check(self) -> None:
         check_share(self, "alpha", self.alpha)
-        self.plain().greatest()
+        self.undivided().greatest()
 
     def value(self, rankings: Rankings) -> Floats:
-        return quotient(self.plain().value(rankings), self._ideal(rankings))
+        return quotient(self.undivided().value(rankings), self._ideal(rankings))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        expected = self.plain().expected_over_ties(rankings)
+        expected = self.undivided().expected_over_ties(rankings)
         return None if expected is None else quotient(expected, self._ideal(rankings))
-
-    def bounds(self, rankings: Rankings) -> Bounds | None:  # noqa: ARG002
-        return None
 
     def _ideal(self, rankings: Rankings) -> Floats:
         """What the greedy ideal ranking has of the measure before division."""
-        plain, lists = self.plain(), rankings.by_subtopic()
+        plain, lists = self.undivided(), rankings.by_subtopic()
         counting = lists.total(lists.rankings.num_relevant(self.rel) > 0)
         facts = rankings.facts.subtopics
         most = int(rankings.facts.relevant(self.rel).max(initial=0))
@@ -128,3 +122,192 @@ class NormalisedNovel(Measure):
         moved = np.where(place < depth, weights[np.minimum(place, depth - 1)], 0.0)
         behind = (gains * moved).sum(axis=-1) * (1 - self.alpha) ** ahead
         return quotient(first + behind, counting) / plain.greatest()
+
+
+class ERR_IA(Novel):  # noqa: N801 (the name everybody knows it by)
+    """The expected reciprocal rank at which a user with one of the subtopics in mind is satisfied, averaged over
+    subtopics.
+
+    A document relevant to the user's subtopic satisfies with probability alpha. The mean of 1/rank is divided by that
+    of a list all of which is relevant to every subtopic, down to the same depth, as ndeval does: ERR_IA@20 may be less
+    than ERR_IA@10.
+
+    Sources: Chapelle, Metzler, Zhang and Grinspan, CIKM 2009; divided as in ndeval (ERR-IA).
+
+    Examples
+    --------
+    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "ERR_IA@2").value.item(), 4)
+    0.7
+    """
+
+    alpha: float = 0.5
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "ERR_IA"
+    value_range = (0.0, 1.0)
+    aliases = ("ERR-IA",)
+    examples = ("ERR_IA@3", "ERR_IA(alpha=0.3)")
+    sources = ("chapelle2009expected",)
+
+    def weights(self, n: int) -> Floats:
+        return 1 / np.arange(1, n + 1)
+
+
+class nERR_IA(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
+    """The expected reciprocal rank at which users with different subtopics in mind are satisfied, as a share of what
+    the best order of the judged documents has.
+
+    The ideal ranking takes at every rank the judged document that adds the most, of equals the one whose id sorts
+    last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
+
+    Sources: Chapelle et al., CIKM 2009; as in ndeval (nERR-IA).
+
+    Examples
+    --------
+    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "nERR_IA@2").value.item(), 4)
+    0.7778
+    """
+
+    alpha: float = 0.5
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "nERR_IA"
+    aliases = ("nERR-IA",)
+    examples = ("nERR_IA@3", "nERR_IA(alpha=0.3)")
+    sources = ("chapelle2009expected",)
+
+    def undivided(self) -> Novel:
+        return ERR_IA(alpha=self.alpha, rel=self.rel, cutoff=self.cutoff)
+
+
+class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
+    """Gain that falls with the logarithm of the rank, and with every repetition of a subtopic.
+
+    The document at rank i gains, for each subtopic that it is relevant to, (1 - alpha)^n / log2(i + 1), where n of the
+    documents above are relevant to that subtopic. The sum is divided by that of a list all of which is relevant to
+    every subtopic, down to the same depth, so that topics of many subtopics and of few compare.
+
+    Sources: Clarke et al., Novelty and Diversity in Information Retrieval Evaluation, SIGIR 2008; divided as in
+    ndeval (alpha-DCG).
+
+    Examples
+    --------
+    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "alpha_DCG@2").value.item(), 4)
+    0.7398
+    """
+
+    alpha: float = 0.5
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "alpha_DCG"
+    aliases = ("alpha-DCG",)
+    examples = ("alpha_DCG@3", "alpha_DCG(alpha=0.3)")
+    sources = ("clarke2008novelty",)
+    value_range = (0.0, np.inf)
+
+    def weights(self, n: int) -> Floats:
+        return 1 / np.log2(np.arange(2, n + 2))
+
+
+class alpha_nDCG(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
+    """The gain of new and repeated subtopics by rank, as a share of what the best order of the judged documents gains.
+
+    1: at every rank the list has what adds the most. alpha_DCG says what the gain is made of.
+
+    The ideal ranking takes at every rank the judged document that adds the most, of equals the one whose id sorts
+    last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
+
+    Sources: Clarke et al., SIGIR 2008; as in ndeval (alpha-nDCG).
+
+    Examples
+    --------
+    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "alpha_nDCG@2").value.item(), 4)
+    0.8406
+    """
+
+    alpha: float = 0.5
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "alpha_nDCG"
+    aliases = ("alpha-nDCG",)
+    examples = ("alpha_nDCG@3", "alpha_nDCG(alpha=0.3)")
+    sources = ("clarke2008novelty",)
+
+    def undivided(self) -> Novel:
+        return alpha_DCG(alpha=self.alpha, rel=self.rel, cutoff=self.cutoff)
+
+
+class NRBP(Novel):
+    """The rate at which a user who goes on to the next document with probability beta meets subtopics, repetitions
+    counting less.
+
+    The document at rank i gains beta^(i-1) (1 - alpha)^n for each subtopic that it is relevant to and that n documents
+    above are relevant to. Divided by what a list without end would gain all of which is relevant to every subtopic.
+    With alpha=0 it is RBP, averaged over subtopics. What lies beyond the end of the list counts as not relevant.
+
+    Source: Clarke, Kolla and Vechtomova, An Effectiveness Measure for Ambiguous and Underspecified Queries, ICTIR
+    2009; as in ndeval (NRBP).
+
+    Parameters
+    ----------
+    beta : float, default 0.5
+        The probability of going on to the next document.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "NRBP").value.item(), 4)
+    0.6562
+    """
+
+    alpha: float = 0.5
+    beta: float = 0.5
+    rel: float = 1.0
+
+    name = "NRBP"
+    aliases = ()
+    examples = ("NRBP", "NRBP(alpha=0,beta=0.8)")
+    sources = ("clarke2009effectiveness",)
+
+    def check(self) -> None:
+        if not 0 <= self.beta < 1:
+            raise UsageError(f"NRBP: beta, the probability of going on, must be from 0 to below 1, not {self.beta}.")
+        super().check()
+
+    def weights(self, n: int) -> Floats:
+        return self.beta ** np.arange(n)
+
+
+class nNRBP(NormalisedNovel):  # noqa: N801 (the name everybody knows it by)
+    """The rate at which a user meets subtopics (NRBP), as a share of what the best order of the judged documents has.
+
+    The ideal ranking takes at every rank the judged document that adds the most, of equals the one whose id sorts
+    last (as ndeval; to find the very best ranking is not feasible, and a list may score a little above 1).
+
+    Source: Clarke, Kolla and Vechtomova, ICTIR 2009; as in ndeval (nNRBP).
+
+    Parameters
+    ----------
+    beta : float, default 0.5
+        The probability of going on to the next document.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(judgments, {"q": ["a", "b", "c"]}, "nNRBP").value.item(), 4)
+    0.7778
+    """
+
+    alpha: float = 0.5
+    beta: float = 0.5
+    rel: float = 1.0
+
+    name = "nNRBP"
+    aliases = ()
+    examples = ("nNRBP", "nNRBP(beta=0.8)")
+    sources = ("clarke2009effectiveness",)
+
+    def undivided(self) -> Novel:
+        return NRBP(alpha=self.alpha, beta=self.beta, rel=self.rel)

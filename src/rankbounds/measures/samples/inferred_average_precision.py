@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats
-from rankbounds.measures.facts import Exactness
-from rankbounds.measures.measure import Bounds, Measure, quotient
+from rankbounds.measures.measure import Measure, quotient
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, chance_drawn, group_place
 
@@ -28,11 +25,6 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
 
     Sources: Yilmaz and Aslam, CIKM 2006; formula, constant and the meaning of -1 as in trec_eval.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -43,12 +35,13 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "infAP"
-    examples: ClassVar[tuple[str, ...]] = ("infAP", "infAP(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("yilmaz2006estimating",)
-    trec_names: ClassVar[tuple[str, ...]] = ("infAP",)
-    promotable: ClassVar[bool] = False
-    exactness: ClassVar[Exactness] = "unknown"
+    name = "infAP"
+    examples = ("infAP", "infAP(rel=2)")
+    sources = ("yilmaz2006estimating",)
+    trec_names = ("infAP",)
+    promotable = False
+    estimates = True
+    exactness = "unknown"
 
     def value(self, rankings: Rankings) -> Floats:
         relevant, judged, pooled = self._marks(rankings)
@@ -57,9 +50,6 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
         precision = (relevant_above + SMOOTHING) / (judged_above + 2 * SMOOTHING)
         terms = (1 + pooled_above * precision) / np.arange(1, rankings.width + 1)
         return quotient(np.where(relevant, terms, 0.0).sum(axis=-1), rankings.num_relevant(self.rel))
-
-    def bounds(self, rankings: Rankings) -> Bounds | None:  # noqa: ARG002
-        return None
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         if rankings.tied is None:

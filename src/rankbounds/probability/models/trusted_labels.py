@@ -13,7 +13,8 @@ from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import Scores
-from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures import Measure
+from rankbounds.measures.measure import is_weighted_sum
 from rankbounds.probability.drawn_scores import lowest_relevant_grade
 from rankbounds.probability.models.calibration import label_probabilities
 from rankbounds.probability.models.probabilities import ByDocument
@@ -136,7 +137,7 @@ class TrustedFirst:
 def reject_drawn(measures: Iterable[Measure]) -> None:
     """Reject measures whose expected value is known from draws alone."""
     for measure in measures:
-        if not isinstance(measure, RankWeighted) and (measure.graded or not measure.multilinear):
+        if not is_weighted_sum(measure) and (measure.graded or not measure.multilinear):
             raise UsageError(
                 f"{measure} has no exact expected value where labels are probabilities, and is drawn instead: "
                 "rankbounds uncertainty with the same --labels and --calibrate gives its mean and interval, with "
@@ -152,7 +153,7 @@ def level_of(measures: Iterable[Measure], trusted: Qrels) -> float:
     """
     wanted = list(measures)
     for measure in wanted:
-        if measure.graded and isinstance(measure, RankWeighted):
+        if measure.graded and is_weighted_sum(measure):
             raise UsageError(
                 f"{measure} counts grades, but calibrated labels are probabilities of being relevant. Use a measure "
                 "such as RBP, P or nDCG."

@@ -1,89 +1,76 @@
-"""Normalised discounted cumulated gain."""
+"""A weighted sum over ranks as a share of what the ideal ranking has, and its exact bounds."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.places import Places
 from rankbounds.columns.sums import running_sums
-from rankbounds.measures.discounted_gain import check_discount, discounts, gains, transformed
-from rankbounds.measures.facts import Exactness
-from rankbounds.measures.measure import Bounds, Normalised, quotient, weighted_sum
+from rankbounds.measures.arguments import DifferenceArguments
+from rankbounds.measures.measure import A, Bounds, Measure, Normalised, quotient, weighted_sum
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import order_by_worth
 from rankbounds.rankings.topic_facts import TopicFacts
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 IDEAL_CELLS = 1 << 18
 """So many gains of ideal rankings are laid out at a time."""
 
 
-class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
-    """Discounted gain divided by that of the ideal ranking: 1 when the best documents known come first, best first.
+class IdealRatio(Normalised):
+    """A sum over ranks of a weight times the document's worth, over that of the ideal ranking of the topic's documents.
 
-    The ideal ranking holds all judged documents of the topic, retrieved or not. Without parameters this is
-    trec_eval's ndcg: gains are the grades, the discount is log2(rank + 1). ``low`` and ``high`` are exact over the
-    retrieved unjudged documents, each of which may have any gain up to the largest, and then also belongs to the
-    ideal ranking; so judging more can lower the value. With ``open="collection"``, ``low`` also covers relevant
-    documents that nobody retrieved, which can stand in the ideal ranking alone: to the depth, all of the largest gain;
-    without a depth, as many as ``most_relevant`` says. Over ties and unjudged documents together, ``high`` is exact for
-    binary gains; for graded ones it holds, but may be more than can be reached.
-
-    Sources: Jarvelin and Kekalainen, TOIS 20(4), 2002 (``base=b``); ``gain=exp`` takes 2^g - 1 (Burges et al. 2005).
-
-    Parameters
-    ----------
-    base : float | None, default None
-        Of the logarithm, where it is the one of Jarvelin and Kekalainen; None: log2(rank + 1).
-    gain : str, default 'linear'
-        ``linear``: gains as they are; ``exp``: 2^g - 1.
-    cutoff : int | None, default None
-        The depth, written behind the @; None: the whole list.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
-    >>> round(rb.evaluate(qrels, run, rb.nDCG @ 3).value.item(), 4)
-    0.7602
+    A subclass has ``weights``, positive and never rising with rank; relevance counts, from grade ``rel`` on. Where
+    gains count, it is ``graded`` and has ``worth`` too, and ``worth_of_gain`` unless a gain is worth itself. Bounds
+    over judgments and ties, and of differences, follow.
     """
 
-    base: float | None = None
-    gain: str = "linear"
-    cutoff: int | None = None
-
-    name: ClassVar[str] = "nDCG"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("nDCG", "nDCG@3", "nDCG(base=2)@4", "nDCG(gain=exp)")
-    sources: ClassVar[tuple[str, ...]] = ("jarvelin2002cumulated",)
-    trec_names: ClassVar[tuple[str, ...]] = ("ndcg", "ndcg_cut_{cutoff}")
-    collection_exactness: ClassVar[Exactness] = "exact"
-    graded = True
+    value_range = (0.0, 1.0)
+    collection_exactness = "exact"
 
     @property
     def vanishes(self) -> bool:  # type: ignore[override]
         """To a depth, no more than so many documents belong to the ideal ranking."""
         return self.cutoff is None
 
-    def check(self) -> None:
-        check_discount(self, self.base, self.gain)
+    def worth_of_gain(self, gain: Floats) -> Floats:
+        """What documents of these gains are worth; it rises with gain."""
+        return gain
 
-    def weights(self, n: int) -> Floats:
-        return discounts(self.base, n)
+    def levels(self, facts: TopicFacts) -> tuple[Floats, Ints]:
+        """What a document may be worth above 0, rising; and by level and topic, how many documents reach it."""
+        if self.graded:
+            return self.worth_of_gain(facts.levels), facts.count_from_level
+        return np.ones(1), facts.relevant(self.rel)[None]
 
-    def worth(self, rankings: Rankings) -> Floats:
-        return gains(rankings, self.gain)
+    def every_document_counts(self, facts: TopicFacts) -> bool:
+        """Is a document that is not relevant worth something too, and so reaches the first level?"""
+        return self.graded and facts.nonrelevant_gain > 0
+
+    def _reached(self, judged: Rankings) -> list[Flags]:
+        """By level, the judged documents that reach it."""
+        if not self.graded:
+            return [judged.relevant(self.rel) > 0]
+        return [judged.gain() >= level for level in judged.facts.levels]
+
+    def difference_argument(self, arguments: DifferenceArguments[A]) -> A:
+        return arguments.ideal_ratio(self)
 
     def divisor(self, rankings: Rankings) -> Floats:
+        if not self.graded:
+            return self._sum_of_first(rankings.num_relevant(self.rel))
         if rankings.judged_alone:  # then it is the same for all lists of a topic
             facts = rankings.facts
             of_topics: Floats = facts.remembered(("ideal", self), lambda: self._ideal_of(facts))
             return of_topics[rankings.topic]
         most = int((rankings.facts.count_from_level[0][rankings.topic] + rankings.num_holes).max(initial=1))
         width = most if self.cutoff is None else min(most, self.cutoff)
-        return weighted_sum(self.weights(width), transformed(rankings.ideal(width), self.gain))
+        return weighted_sum(self.weights(width), self.worth_of_gain(rankings.ideal(width)))
 
     def _ideal_of(self, facts: TopicFacts) -> Floats:
         """What the judged documents of each topic come to in their ideal order."""
@@ -92,8 +79,15 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
         topics = np.arange(len(facts.query_ids))
         ideal = np.zeros(topics.size)
         for some in np.array_split(topics, 1 + topics.size * width // IDEAL_CELLS):
-            ideal[some] = weighted_sum(self.weights(width), transformed(facts.ideal(some, width), self.gain))
+            ideal[some] = weighted_sum(self.weights(width), self.worth_of_gain(facts.ideal(some, width)))
         return ideal
+
+    def _sum_of_first(self, number: Floats) -> Floats:
+        """The weights of the first ranks, so many of them; infinite where there is no end to them."""
+        read = number if self.cutoff is None else np.minimum(number, self.cutoff)
+        most = int(np.max(read, initial=0.0, where=np.isfinite(read)))
+        sums = np.append(0.0, np.cumsum(self.weights(most)))
+        return np.where(np.isfinite(read), np.interp(read, np.arange(most + 1), sums), np.inf)
 
     def shrinkage(self, rankings: Rankings) -> Floats:
         nothing_turned = np.zeros((rankings.length.size, 1), dtype=np.int64)
@@ -107,31 +101,30 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
         return self._extremes(rankings, over_ties=True)
 
     def joint_bounds_are_outer(self, facts: TopicFacts) -> bool:
-        return facts.levels.size > 1
+        return self.graded and facts.levels.size > 1
 
     def _extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
         """Write gains as sums over levels: a document counts once for each level that its gain reaches.
 
         At one level all that counts is how many unjudged documents reach it, and that they are the highest (best) or
         the lowest (worst) ones. The least value has every unjudged document at 0 or at the top level, because a linear
-        sum over a convex one has its minimum at a corner. The greatest value t is the one where the best sum less t
+        sum over a convex one has its minimum at a corner. The greatest value t is the one where the best sum minus t
         times the ideal sum is 0, and that difference splits into one small maximisation for each level.
 
         Relevant documents that nobody retrieved stand in the ideal ranking alone: there are none in the best case, and
         in the worst they are of the largest gain, as many as the unjudged documents turned relevant leave room for.
         """
         judged = rankings.assume(0.0)
-        levels = transformed(rankings.facts.levels, self.gain)
-        step = np.diff(levels, prepend=0.0)
-        known = rankings.facts.count_from_level[:, rankings.topic]
+        levels, known = self.levels(rankings.facts)
+        step, known = np.diff(levels, prepend=0.0), known[:, rankings.topic]
         turned = np.minimum(np.arange(int(rankings.num_holes.max(initial=0)) + 1), rankings.num_holes[:, None])
         ideal_sums = np.append(0.0, np.cumsum(self._weights_to_depth(int(known.max(initial=0)) + turned.shape[1])))
         ideal = [ideal_sums[known[level][:, None] + turned] for level in range(levels.size)]
 
-        reached = [judged.gain() >= level for level in rankings.facts.levels]
+        reached = self._reached(judged)
         falling = [self._sums(rankings, flags, turned, best=False, over_ties=over_ties) for flags in reached]
         rising = [self._sums(rankings, flags, turned, best=True, over_ties=over_ties) for flags in reached]
-        if rankings.facts.nonrelevant_gain > 0:  # the first level: every document reaches it, whatever its judgment
+        if self.every_document_counts(rankings.facts):  # and reaches the first level, whatever its judgment
             everything = ideal_sums[known[0] + rankings.num_holes]
             ideal[0] = np.broadcast_to(everything[:, None], turned.shape)
             all_present = rankings.present @ self._weights_to_depth(rankings.width)
@@ -142,11 +135,9 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
 
     def _fullest_ideal(self, rankings: Rankings, turned: Ints) -> Floats:
         """The ideal sums with 0, 1, 2, ... unjudged documents turned relevant, and the most that nobody retrieved."""
-        facts = rankings.facts
-        levels = transformed(facts.levels, self.gain)
-        step = np.diff(levels, prepend=0.0)
-        known = facts.count_from_level[:, rankings.topic]
-        all_gain = facts.nonrelevant_gain > 0  # and there is no limit to documents that are not relevant
+        levels, known = self.levels(rankings.facts)
+        step, known = np.diff(levels, prepend=0.0), known[:, rankings.topic]
+        all_gain = self.every_document_counts(rankings.facts)  # and there is no limit to those that are not relevant
         relevant = known[min(int(all_gain), levels.size - 1)]
         more = np.maximum(turned, rankings.room(relevant)[:, None])
         deepest = np.inf if self.cutoff is None else self.cutoff
@@ -180,6 +171,11 @@ class nDCG(Normalised):  # noqa: N801 (the name everybody knows it by)
         sums = running_sums(at_holes)
         sums += (reached @ weights)[:, None]
         return sums
+
+
+def is_ideal_ratio(measure: Measure) -> TypeIs[IdealRatio]:
+    """Is the value a weighted sum over that of the ideal ranking?"""
+    return isinstance(measure, IdealRatio)
 
 
 def _weighted(step: Floats, parts: list[Floats]) -> Floats:

@@ -1,15 +1,12 @@
-"""Measures whose mean over topics is a geometric one, so that the topics that fail count."""
+"""Logarithms of average precision and bpref, so that topics that fail count."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from rankbounds.arrays import Floats
-from rankbounds.measures.average_precision import AP
+from rankbounds.arrays import Floats, Ints
+from rankbounds.measures.average_precision import AP, sum_of_precisions
 from rankbounds.measures.binary_preference import Bpref
-from rankbounds.measures.facts import Exactness, Total
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
 
@@ -20,7 +17,7 @@ LEAST = 0.00001
 class Logarithm(Measure):
     """The logarithm of another measure, which is at least ``LEAST``."""
 
-    total: ClassVar[Total] = "geometric"
+    total = "geometric"
 
     def inner(self) -> Measure:
         """The measure that this is the logarithm of."""
@@ -54,11 +51,6 @@ class GMAP(Logarithm):
 
     Source: Robertson, On GMAP, CIKM 2006; as in trec_eval (gm_map), which prints the mean alone.
 
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -69,11 +61,11 @@ class GMAP(Logarithm):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "GMAP"
-    examples: ClassVar[tuple[str, ...]] = ("GMAP", "GMAP(rel=2)")
-    sources: ClassVar[tuple[str, ...]] = ("robertson2006gmap",)
-    collection_exactness: ClassVar[Exactness] = "exact"
-    trec_names: ClassVar[tuple[str, ...]] = ("gm_map",)
+    name = "GMAP"
+    examples = ("GMAP", "GMAP(rel=2)")
+    sources = ("robertson2006gmap",)
+    collection_exactness = "exact"
+    trec_names = ("gm_map",)
 
     def inner(self) -> Measure:
         return AP(rel=self.rel)
@@ -83,11 +75,6 @@ class GMBpref(Logarithm):
     """bpref with a geometric mean over topics; for one topic the natural logarithm of bpref, as GMAP is of AP.
 
     Source: as in trec_eval (gm_bpref), which prints the mean alone.
-
-    Parameters
-    ----------
-    rel : float, default 1
-        The lowest grade that counts as relevant.
 
     Examples
     --------
@@ -99,11 +86,46 @@ class GMBpref(Logarithm):
 
     rel: float = 1.0
 
-    name: ClassVar[str] = "GMBpref"
-    examples: ClassVar[tuple[str, ...]] = ("GMBpref", "GMBpref(rel=2)")
-    collection_exactness: ClassVar[Exactness] = "outer"
-    trec_names: ClassVar[tuple[str, ...]] = ("gm_bpref",)
-    judged_only: ClassVar[bool] = True
+    name = "GMBpref"
+    examples = ("GMBpref", "GMBpref(rel=2)")
+    collection_exactness = "outer"
+    trec_names = ("gm_bpref",)
+    judged_only = True
 
     def inner(self) -> Measure:
         return Bpref(rel=self.rel)
+
+
+class YAAP(Measure):
+    """The logarithm of (1 + SP) / (1 + R - SP), where SP is the sum of precisions and R counts relevant documents.
+
+    It orders a topic's lists as AP does, but spreads out those near 0 and near 1, so that its mean over topics is not
+    settled by the topics in between. It may be negative.
+
+    Source: Robertson, On Smoothing Average Precision, ECIR 2012; as in trec_eval (yaap).
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.YAAP).value.item(), 4)
+    0.1335
+    """
+
+    rel: float = 1.0
+
+    name = "YAAP"
+    examples = ("YAAP", "YAAP(rel=2)")
+    sources = ("robertson2012smoothing",)
+    outside = "lowers"
+    collection_exactness = "exact"
+    trec_names = ("yaap",)
+
+    def value(self, rankings: Rankings) -> Floats:
+        total = sum_of_precisions(rankings, self.rel, rankings.width)
+        with np.errstate(divide="ignore"):  # of nothing, where any number of relevant documents may exist
+            logarithm: Floats = np.log((1 + total) / (1 + rankings.num_relevant(self.rel) - total))
+        return logarithm
+
+    def least_among(self, rankings: Rankings, lines: Ints, relevant: Floats) -> Floats:
+        """It rises with the sum of precisions, least if nothing unjudged in the list is relevant, and falls with R."""
+        total = sum_of_precisions(rankings.assume(0.0), self.rel, rankings.width)[lines]
+        return np.log((1 + total) / (1 + relevant - total))

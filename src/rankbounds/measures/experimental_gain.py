@@ -1,27 +1,21 @@
-"""Normalised discounted gain averaged over several ranks."""
+"""Measures of gain that trec_eval calls experimental: nDCG averaged over ranks, and gain by what it cost."""
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures.discounted_gain import discounts
-from rankbounds.measures.facts import Exactness
-from rankbounds.measures.measure import Bounds, Measure, quotient, weighted_sum
+from rankbounds.measures.measure import Measure, quotient, weighted_sum
 from rankbounds.rankings.rankings import Rankings
 
 
 class AveragedDCG(Measure):
     """nDCG at several ranks, averaged; no bounds are known."""
 
-    promotable: ClassVar[bool] = False
-    exactness: ClassVar[Exactness] = "unknown"
+    promotable = False
+    exactness = "unknown"
     graded = True
-
-    def bounds(self, rankings: Rankings) -> Bounds | None:  # noqa: ARG002
-        return None
 
 
 class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
@@ -33,16 +27,14 @@ class nDCG_rel(AveragedDCG):  # noqa: N801 (trec_eval's name)
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.nDCG_rel).value.item(), 4)
     0.6301
     """
 
-    name: ClassVar[str] = "nDCG_rel"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("nDCG_rel",)
-    trec_names: ClassVar[tuple[str, ...]] = ("ndcg_rel",)
+    name = "nDCG_rel"
+    value_range = (0.0, 1.0)
+    examples = ("nDCG_rel",)
+    trec_names = ("ndcg_rel",)
 
     def value(self, rankings: Rankings) -> Floats:
         gain, ideal = rankings.gain(), _ideal(rankings)
@@ -65,16 +57,14 @@ class RnDCG(AveragedDCG):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.RnDCG).value.item(), 4)
     0.44
     """
 
-    name: ClassVar[str] = "RnDCG"
-    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    examples: ClassVar[tuple[str, ...]] = ("RnDCG",)
-    trec_names: ClassVar[tuple[str, ...]] = ("Rndcg",)
+    name = "RnDCG"
+    value_range = (0.0, 1.0)
+    examples = ("RnDCG",)
+    trec_names = ("Rndcg",)
 
     def value(self, rankings: Rankings) -> Floats:
         ideal = _ideal(rankings)
@@ -94,18 +84,17 @@ class IdealDCG(Measure):
 
     Examples
     --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}
     >>> round(rb.evaluate(qrels, run, rb.IdealDCG).value.item(), 4)
     2.6309
     """
 
-    name: ClassVar[str] = "IdealDCG"
-    examples: ClassVar[tuple[str, ...]] = ("IdealDCG",)
-    trec_names: ClassVar[tuple[str, ...]] = ("ideal_dcg",)
+    name = "IdealDCG"
+    examples = ("IdealDCG",)
+    trec_names = ("ideal_dcg",)
+    topic_only = True
     graded = True
-    monotone: ClassVar[bool] = True
-    value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    monotone = True
+    value_range = (0.0, np.inf)
 
     def value(self, rankings: Rankings) -> Floats:
         ideal = _ideal(rankings)
@@ -127,3 +116,62 @@ def _discounted_sums(rankings: Rankings, gain: Floats, ideal: Floats) -> tuple[F
     gained = np.zeros(ideal.shape)
     gained[..., : rankings.width] = gain
     return np.cumsum(gained * weights, axis=-1), np.cumsum(ideal * weights, axis=-1)
+
+
+class BinG(Measure):
+    """Over all R relevant documents known, the mean of 1 / log2(2 + non-relevant documents above it).
+
+    Between AP and nDCG: only what was read in vain is discounted, so that a list whose relevant documents come first
+    has 1, however many there are. A relevant document that is not retrieved adds 0.
+
+    Source: as in trec_eval (binG), which calls it experimental.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.BinG).value.item(), 4)
+    0.5436
+    """
+
+    rel: float = 1.0
+
+    name = "BinG"
+    value_range = (0.0, 1.0)
+    examples = ("BinG", "BinG(rel=2)")
+    trec_names = ("binG",)
+
+    def value(self, rankings: Rankings) -> Floats:
+        relevant = rankings.relevant(self.rel)
+        in_vain = np.arange(1, rankings.width + 1) - rankings.relevant_so_far(self.rel)
+        return quotient((relevant / np.log2(2 + in_vain)).sum(axis=-1), rankings.num_relevant(self.rel))
+
+
+class G(Measure):
+    """The gains of the documents, each divided by log2(2 + what reading so far cost - what it gained), over all gains
+    that the topic has.
+
+    Reading a document costs what the ideal ranking gains at that rank, and at least 1. With binary judgments it is
+    BinG. No bounds are known.
+
+    Source: as in trec_eval (G), which calls it experimental.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.G).value.item(), 4)
+    0.6309
+    """
+
+    name = "G"
+    value_range = (0.0, 1.0)
+    examples = ("G",)
+    trec_names = ("G",)
+    graded = True
+    promotable = False
+    exactness = "unknown"
+
+    def value(self, rankings: Rankings) -> Floats:
+        gain = rankings.gain()
+        most = int((rankings.facts.count_from_level[0][rankings.topic] + rankings.num_holes).max(initial=1))
+        ideal = rankings.ideal(max(rankings.width, most))
+        cost = np.cumsum(np.maximum(ideal[..., : rankings.width], 1.0), axis=-1)
+        in_vain = cost - np.cumsum(gain, axis=-1)
+        return quotient((gain / np.log2(2 + in_vain)).sum(axis=-1), ideal.sum(axis=-1))

@@ -1,0 +1,420 @@
+"""Measures declared by how likely the user is to go on: C(i), the chance of looking past rank i.
+
+From C follow V(i), the chance that rank i is examined at all (the product of C before it), the number of documents
+examined (the sum of V), and the weights W(i) = V(i) / sum of V: the rate at which the user meets relevant documents.
+RBP is C = p at every rank, P@k is C = 1 down to rank k and then 0, RR is C = 1 until a relevant document is found.
+
+Source: Moffat, Bailey, Scholer and Thomas, Incorporating User Expectations and Behavior into the Measurement of Search
+Effectiveness, TOIS 35(3), 2017.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rankbounds.arrays import Floats, Ints
+from rankbounds.errors import UsageError
+from rankbounds.measures.discounted_gain import check_discount, discounts
+from rankbounds.measures.measure import Bounds, Measure, RankWeighted
+from rankbounds.rankings.rankings import Rankings
+
+DEEPEST = 1 << 22
+"""The rank at which nearly every user must have stopped, for the weights to follow from C alone."""
+
+
+class Continuing(RankWeighted):
+    """A user who goes on from rank i to the next with a probability that depends on i alone.
+
+    A subclass has ``continuation``; weights and the residual beyond the list follow.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> (rb.SDCG @ 3).continuation(4).round(3).tolist()
+    [0.631, 0.792, 0.0, 0.898]
+    >>> round((rb.SDCG @ 3).expected_depth(), 3)
+    2.131
+    """
+
+    has_residual = True
+
+    def continuation(self, n: int) -> Floats:
+        """The probabilities C(1) to C(n) of looking past those ranks."""
+        raise NotImplementedError
+
+    def examined(self, n: int) -> Floats:
+        """The probabilities V(1) to V(n) that those ranks are examined."""
+        return np.cumprod(np.append(1.0, self.continuation(n)[: n - 1]))[:n]
+
+    def expected_depth(self) -> float:
+        """How many documents the user examines on average."""
+        n = 64
+        while n <= DEEPEST:
+            examined = self.examined(n)
+            if examined[-1] < 1e-18:
+                return float(examined.sum())
+            n *= 2
+        raise UsageError(
+            f"{self}: users still read on at rank {DEEPEST:,}, so that their expected depth must be declared."
+        )
+
+    def weights(self, n: int) -> Floats:
+        return self.examined(n) / self.expected_depth()
+
+    def tail(self, depth: Ints) -> Floats:
+        above = np.append(0.0, np.cumsum(self.weights(max(1, int(depth.max(initial=1))))))
+        return np.maximum(0.0, 1 - above[depth])
+
+
+class ContinuingByRelevance(Measure):
+    """A user whose probability of going on depends on what was found so far.
+
+    The value is what the user gains per document examined: (sum of V(i) r_i) / (sum of V(i)), both sums going on for
+    ever. Beyond the end of the list, ``value`` and ``low`` go on with non-relevant documents and ``high`` with relevant
+    ones. A subclass that calls itself ``monotone`` has shown that these are the extremes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rankbounds as rb
+    >>> rb.RBP2(p_relevant=0.5, p_nonrelevant=0.8).continuation(np.array([1.0, 0.0])).tolist()
+    [0.5, 0.8]
+    """
+
+    has_residual = True
+    tail_adds = False
+    list_only = True
+
+    def continuation(self, relevant: Floats) -> Floats:
+        """The probability of looking past each rank, for lists of relevant (1) and other (0) documents."""
+        raise NotImplementedError
+
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+        """How many more documents are examined by a user who has come to the first one behind such a list."""
+        raise NotImplementedError
+
+    def value(self, rankings: Rankings) -> Floats:
+        return self._rate(self.worth(rankings), relevant_beyond=False)
+
+    def bounds(self, rankings: Rankings) -> Bounds | None:
+        if not self.monotone:
+            return None
+        most = np.where(rankings.present, self.worth(rankings.assume(1.0)), 1.0)
+        return self.value(rankings.assume(0.0)), self._rate(most, relevant_beyond=True)
+
+    def open_tail(self, rankings: Rankings) -> Floats:
+        relevant = rankings.assume(1.0)
+        full = np.where(rankings.present, self.worth(relevant), 1.0)
+        return self._rate(full, relevant_beyond=True) - self.value(relevant)
+
+    def _rate(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+        reached = np.cumprod(self.continuation(relevant), axis=-1)
+        examined = np.ones(relevant.shape)
+        examined[..., 1:] = reached[..., :-1]
+        end = reached[..., -1]
+        beyond = np.zeros(end.shape)
+        np.multiply(end, self.examined_beyond(relevant, relevant_beyond=relevant_beyond), out=beyond, where=end > 0)
+        gained = (examined * relevant).sum(axis=-1) + (beyond if relevant_beyond else 0.0)
+        rate: Floats = gained / (examined.sum(axis=-1) + beyond)
+        return rate
+
+
+class INSQ(Continuing):
+    """The rate at which a user meets relevant documents who hopes for T of them, and grows less likely to stop the
+    more documents have been read, whatever was found. INST is the same user, who counts.
+
+    The probability of looking past rank i is ((i + 2T - 1) / (i + 2T))^2, so that weights fall as 1 / (i + 2T - 1)^2.
+    About 2T + 0.5 documents are examined. What lies beyond the list stays open for long; ``high`` takes it as relevant.
+
+    Source: Moffat, Scholer and Thomas, Models and Metrics: IR Evaluation as a User Process, ADCS 2012.
+
+    Parameters
+    ----------
+    T : float, default 1
+        How many relevant documents the user hopes for.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.INSQ(T=2)).value.item(), 4)
+    0.3181
+    """
+
+    T: float = 1.0
+    rel: float = 1.0
+
+    name = "INSQ"
+    value_range = (0.0, 1.0)
+    examples = ("INSQ(T=1)", "INSQ(T=2.5)")
+    sources = ("moffat2012models",)
+    always_shown = ("T",)
+
+    def check(self) -> None:
+        if not 0 < self.T < np.inf:
+            raise UsageError(f"INSQ: T, the number of relevant documents hoped for, must be positive, not {self.T}.")
+
+    def continuation(self, n: int) -> Floats:
+        rank = np.arange(1, n + 1)
+        return ((rank + 2 * self.T - 1) / (rank + 2 * self.T)) ** 2
+
+    def examined(self, n: int) -> Floats:
+        return (2 * self.T / (np.arange(n) + 2 * self.T)) ** 2
+
+    def expected_depth(self) -> float:
+        from scipy.special import zeta
+
+        return float((2 * self.T) ** 2 * zeta(2, 2 * self.T))
+
+
+class UMeasure(Continuing):
+    """The rate at which a user meets relevant documents whose attention falls steadily with the text read, and is
+    gone after L characters.
+
+    The weight of a document is 1 - x/L, where x is the text before it, and 0 behind L; weights are scaled to sum to 1
+    (as in the C/W/L framework: the original sums without scaling, and takes x at a document's end). Judgments and runs
+    say nothing of lengths: every document costs the same. With the default cost of 1, L is a number of documents.
+
+    Source: Sakai and Dou, Summaries, Ranked Retrieval and Sessions, SIGIR 2013; scaled as in cwl_eval.
+
+    Parameters
+    ----------
+    L : float, default 1000
+        The text after which everybody has stopped.
+    cost : float, default 1
+        The text that every document adds.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.UMeasure(L=4)).value.item(), 4)
+    0.6
+    """
+
+    L: float = 1000.0
+    cost: float = 1.0
+    rel: float = 1.0
+
+    name = "UMeasure"
+    aliases = ("U-measure", "U")
+    examples = ("UMeasure(L=4)", "UMeasure(L=1000,cost=300)")
+    sources = ("sakai2013summaries",)
+    always_shown = ("L",)
+
+    def check(self) -> None:
+        for name in ("L", "cost"):
+            if not 0 < getattr(self, name) < np.inf:
+                raise UsageError(f"UMeasure: {name} must be positive, not {getattr(self, name)}.")
+
+    def examined(self, n: int) -> Floats:
+        return np.maximum(0.0, 1 - np.arange(n) * (self.cost / self.L))
+
+    def continuation(self, n: int) -> Floats:
+        weight = self.examined(n + 1)
+        return np.divide(weight[1:], weight[:-1], out=np.zeros(n), where=weight[:-1] > 0)
+
+    def expected_depth(self) -> float:
+        documents = math.ceil(self.L / self.cost)
+        return documents - self.cost / self.L * documents * (documents - 1) / 2
+
+
+class SDCG(Continuing):
+    """Discounted gain of relevant documents to depth k, divided by that of k relevant documents: between 0 and 1.
+
+    Unlike nDCG it asks nothing of documents that were not retrieved. As a user it looks past rank i with probability
+    log(i + 1) / log(i + 2), and never past k. The scale depends on the depth: with ``base=2`` the divisor is 21.79 at
+    depth 100 and 123.99 at depth 1000, so that only scores at one depth compare. If the list is shorter than k, the
+    ranks behind it are unknown.
+
+    Source: Moffat and Zobel 2008, section 4.6; ``base`` as in DCG.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.SDCG @ 3).value.item(), 4)
+    0.7039
+    """
+
+    base: float | None = None
+    rel: float = 1.0
+    cutoff: int | None = None
+
+    name = "SDCG"
+    value_range = (0.0, 1.0)
+    examples = ("SDCG@3", "SDCG@10", "SDCG(base=2)@8")
+    sources = ("moffat2008rank", "jarvelin2002cumulated")
+    needs_cutoff = True
+
+    def check(self) -> None:
+        check_discount(self, self.base, "linear")
+
+    def continuation(self, n: int) -> Floats:
+        weight = discounts(self.base, n + 1)
+        return np.where(np.arange(1, n + 1) == self.cutoff, 0.0, weight[1:] / weight[:-1])
+
+
+class RBP2(ContinuingByRelevance):
+    """The rate at which a user meets relevant documents who goes on with one probability after a relevant document
+    and with another after a non-relevant one.
+
+    Lower persistence after a relevant document: one good answer goes far. Higher: success encourages. With both equal
+    this is RBP. The value is the expected number of relevant documents examined over the expected number of documents
+    examined. Documents beyond the end of the list are unknown: the value and ``low`` take them as non-relevant for
+    ever, ``high`` takes them and the unjudged ones as relevant. Turning a document relevant never lowers the rate:
+    what it takes from (or adds to) the documents below is always less than the document itself brings.
+
+    Source: Moffat and Zobel 2008, section 4.3.
+
+    Parameters
+    ----------
+    p_relevant : float, default 0.5
+        The probability of going on after a relevant document.
+    p_nonrelevant : float, default 0.8
+        The probability of going on after any other.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.RBP2(p_relevant=0.5)).value.item(), 4)
+    0.4828
+    """
+
+    p_relevant: float = 0.5
+    p_nonrelevant: float = 0.8
+    rel: float = 1.0
+
+    name = "RBP2"
+    value_range = (0.0, 1.0)
+    examples = (
+        "RBP2(p_relevant=0.5,p_nonrelevant=0.8)",
+        "RBP2(p_relevant=0.9,p_nonrelevant=0.6)",
+        "RBP2(p_relevant=0,p_nonrelevant=0.9)",
+    )
+    sources = ("moffat2008rank",)
+    always_shown = ("p_relevant", "p_nonrelevant")
+    monotone = True
+    list_only = True
+
+    def check(self) -> None:
+        for what, p in (("p_relevant", self.p_relevant), ("p_nonrelevant", self.p_nonrelevant)):
+            if not 0 <= p < 1:
+                raise UsageError(f"RBP2: {what} must be at least 0 and below 1, not {p}.")
+
+    def continuation(self, relevant: Floats) -> Floats:
+        return self.p_nonrelevant + (self.p_relevant - self.p_nonrelevant) * relevant
+
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+        p = self.p_relevant if relevant_beyond else self.p_nonrelevant
+        return np.full(relevant.shape[:-1], 1 / (1 - p))
+
+
+class INST(ContinuingByRelevance):
+    """The rate at which a user meets relevant documents who hopes for T of them, reads on while they are missing,
+    and grows less likely to stop the more has been invested.
+
+    The probability of looking past rank i is ((i - 1 + T + T_i) / (i + T + T_i))^2, where T_i is T minus the relevant
+    documents found down to rank i. Before any is found, about 2T + 0.5 documents are examined. Weights fall only as
+    1/i^2: what lies beyond the list stays open for long. The value and ``low`` take it as non-relevant for ever,
+    ``high`` takes it and the unjudged documents as relevant. ``T`` must be at least 1; then turning a document
+    relevant never lowers the rate.
+
+    Source: Moffat, Bailey, Scholer and Thomas, INST: An Adaptive Metric for Information
+    Retrieval Evaluation, ADCS 2015.
+
+    Parameters
+    ----------
+    T : float, default 1
+        How many relevant documents the user hopes for.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.INST(T=2)).value.item(), 4)
+    0.4254
+    """
+
+    T: float = 1.0
+    rel: float = 1.0
+
+    name = "INST"
+    value_range = (0.0, 1.0)
+    examples = ("INST(T=1)", "INST(T=2.5)")
+    sources = ("moffat2015inst",)
+    always_shown = ("T",)
+    monotone = True
+    list_only = True
+
+    def check(self) -> None:
+        if not 1 <= self.T < np.inf:
+            raise UsageError(f"INST: T, the number of relevant documents hoped for, must be at least 1, not {self.T}.")
+
+    def _effort(self, relevant: Floats) -> Floats:
+        """At every rank i, i + T + T_i."""
+        return np.arange(1, relevant.shape[-1] + 1) + 2 * self.T - np.cumsum(relevant, axis=-1)
+
+    def continuation(self, relevant: Floats) -> Floats:
+        return (1 - 1 / self._effort(relevant)) ** 2
+
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+        effort = self._effort(relevant)[..., -1]
+        if relevant_beyond:  # every step adds one document and takes one from T_i, so that C stays as it is
+            return effort**2 / (2 * effort - 1)
+        from scipy.special import zeta
+
+        return effort**2 * zeta(2, effort)
+
+
+class TBG(ContinuingByRelevance):
+    """The rate at which users meet relevant documents of whom half give up within every ``halflife`` seconds.
+
+    A document takes some seconds, a relevant one more, because more users open it. The chance of still being there
+    after t seconds is 2^(-t/halflife), and weights are scaled to sum to 1 (as in the C/W/L framework). Judgments and
+    runs say nothing of lengths, so that all documents of a kind take the same time; where both kinds do, this is RBP
+    with p = 2^(-seconds/halflife). The defaults are the original's for documents of 500 words: 4.4 seconds for a
+    summary, 0.018 for a word and 7.8 more for a document, opened with probability 0.64 if relevant and 0.39 if not.
+
+    What lies beyond the list counts as non-relevant in the value, and as relevant in ``high``. Turning a document
+    relevant never lowers the rate. The original's score, the gain before users give up, is this rate times the
+    expected number of documents times 0.4928, the chance that a relevant document is opened and found so.
+
+    Source: Smucker and Clarke, Time-Based Calibration of Effectiveness Measures, SIGIR 2012; scaled as in cwl_eval,
+    which it equals for seconds = seconds_relevant = 1.
+
+    Parameters
+    ----------
+    halflife : float, default 224
+        The time after which half of the users are left.
+    seconds : float, default 10.95
+        How long a document takes that is not relevant.
+    seconds_relevant : float, default 15.15
+        How long a relevant document takes.
+
+    Examples
+    --------
+    >>> round(rb.evaluate(qrels, run, rb.TBG(halflife=10, seconds=10, seconds_relevant=10)).value.item(), 4)
+    0.625
+    """
+
+    halflife: float = 224.0
+    seconds: float = 10.95
+    seconds_relevant: float = 15.15
+    rel: float = 1.0
+
+    name = "TBG"
+    examples = ("TBG(halflife=20)", "TBG(halflife=5,seconds=2,seconds_relevant=1)")
+    sources = ("smucker2012time",)
+    always_shown = ("halflife",)
+    monotone = True
+
+    def check(self) -> None:
+        for name in ("halflife", "seconds", "seconds_relevant"):
+            if not 0 < getattr(self, name) < np.inf:
+                raise UsageError(f"TBG: {name} must be positive, not {getattr(self, name)}.")
+
+    def _kept(self, seconds: float) -> float:
+        """The share of users who are still there after so long."""
+        return float(np.exp2(-seconds / self.halflife))
+
+    def continuation(self, relevant: Floats) -> Floats:
+        after_others = self._kept(self.seconds)
+        return after_others + (self._kept(self.seconds_relevant) - after_others) * relevant
+
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+        kept = self._kept(self.seconds_relevant if relevant_beyond else self.seconds)
+        return np.full(relevant.shape[:-1], 1 / (1 - kept))
