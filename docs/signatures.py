@@ -13,7 +13,16 @@ from rankbounds.measures import Measure
 
 
 class Signatures(griffe.Extension):
-    """Gives measures, which declare parameters without a decorator, their signature, and parameters their defaults."""
+    """Gives measures, which declare parameters without a decorator, their signature, and parameters their defaults.
+
+    Docstrings of figures are taken as their decorator completed them.
+    """
+
+    def on_function(self, *, func: griffe.Function, **_: Any) -> None:
+        """Called for each function of the package."""
+        if func.docstring and func.module.path.startswith("rankbounds.plots."):
+            drawing = getattr(importlib.import_module(func.module.path), func.name, None)
+            func.docstring.value = inspect.getdoc(drawing) or func.docstring.value
 
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
         """Called for each class of the package."""

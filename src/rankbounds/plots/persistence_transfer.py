@@ -3,6 +3,7 @@
 The paper's two vectors are drawn as lines over the bounds that hold, so that it shows where the lines fall short.
 """
 
+# ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
-from rankbounds.plots.style import COLOURS, fresh_axes, fresh_panels
+from rankbounds.plots.style import COLOURS, figure, fresh_axes, fresh_panels
 from rankbounds.rbp.published_score import BINARY, Published
 from rankbounds.rbp.transfer import transferred
 from rankbounds.rbp.vectors import greedy_vectors
@@ -24,6 +25,7 @@ EVERY = ("relaxed", "exact", "greedy")
 BLUE, RED = COLOURS[0], COLOURS[1]
 
 
+@figure
 def draw_range(
     published: Published,
     ax: Axes | None = None,
@@ -40,8 +42,6 @@ def draw_range(
     ----------
     published
         One score.
-    ax
-        Where to draw; without it on a new figure.
     persistences
         Where to compute the ranges; without them at 33 places.
     methods
@@ -52,10 +52,6 @@ def draw_range(
         Persistences to mark by a dotted line.
     legend
         Whether to draw one.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -75,18 +71,9 @@ def draw_range(
         axes.fill_between(grid, low, high, color=colour, alpha=alpha, linewidth=0, label=method)
     if "greedy" in methods and published.gains == BINARY and published.depth is None:
         _draw_vectors(axes, published, grid)
-    if published.residual is None:
-        axes.plot([published.p], [published.values], "o", color="black", markersize=4, label="published", zorder=5)
-    else:
-        axes.plot(
-            [published.p] * 2,
-            [published.score_range[0], published.total_range[1]],
-            "o-",
-            color="black",
-            markersize=4,
-            label="published",
-            zorder=5,
-        )
+    ends = [published.values] if published.residual is None else [published.score_range[0], published.total_range[1]]
+    marks_of_ends = "o" if len(ends) == 1 else "o-"
+    axes.plot([published.p] * len(ends), ends, marks_of_ends, color="black", markersize=4, label="published", zorder=5)
     for mark in marks:
         axes.axvline(mark, color="grey", linewidth=0.8, linestyle=":")
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="persistence p", ylabel="RBP")
@@ -110,6 +97,7 @@ def _grid(p: float, persistences: Sequence[float] | Floats | None, marks: Sequen
     return np.unique(np.concatenate([chosen, [p], np.asarray(marks, dtype=np.float64)]))
 
 
+@figure
 def range_over_persistence(score: Any, p: float, ax: Axes | None = None, *, digits: int = 4, **options: Any) -> Axes:
     """The range over all persistences of a score published at p (Figure 2 of the paper).
 
@@ -117,14 +105,8 @@ def range_over_persistence(score: Any, p: float, ax: Axes | None = None, *, digi
     ----------
     score, p, digits
         As of ``Published``.
-    ax
-        Where to draw; without it on a new figure.
     **options
         Those of ``draw_range``.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -137,6 +119,7 @@ def range_over_persistence(score: Any, p: float, ax: Axes | None = None, *, digi
     return draw_range(Published(score, p, digits=digits), ax, **options)
 
 
+@figure
 def range_with_residual(
     score: Any, p: float, residual: Any, ax: Axes | None = None, *, digits: int = 4, **options: Any
 ) -> Axes:
@@ -146,14 +129,8 @@ def range_with_residual(
     ----------
     score, p, residual, digits
         As of ``Published``.
-    ax
-        Where to draw; without it on a new figure.
     **options
         Those of ``draw_range``.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -166,6 +143,7 @@ def range_with_residual(
     return draw_range(Published(score, p, residual, digits), ax, **options)
 
 
+@figure
 def range_panel(
     persistences: Sequence[float] = (0.2, 0.5, 0.8),
     scores: Sequence[float] = (0.2, 0.5, 0.8),

@@ -1,5 +1,6 @@
 """Figures of what unjudged documents leave uncertain."""
 
+# ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.plots.style import COLOURS, colour_of, figure, fresh_axes
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 SHARES = (0.05, 0.2, 0.35, 0.5)
 
 
+@figure
 def score_distribution(
     distribution: Distribution, ax: Axes | None = None, *, bins: int = 80, normal: bool = False, **style: Any
 ) -> Axes:
@@ -27,18 +29,12 @@ def score_distribution(
     ----------
     distribution
         As from a score of ``rankbounds.uncertainty``: ``found.scores[0].distribution()``.
-    ax
-        Where to draw; without it on a new figure.
     bins
         How many steps.
     normal
         Draw the normal curve of the same mean and sd beside it.
     **style
         Of the line, as matplotlib's ``step`` takes it.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -64,6 +60,7 @@ def score_distribution(
     return axes
 
 
+@figure
 def rbp_uncertainty(
     ax: Axes | None = None,
     *,
@@ -77,8 +74,6 @@ def rbp_uncertainty(
 
     Parameters
     ----------
-    ax
-        Where to draw; without it on a new figure.
     q
         Probabilities that an unjudged document is relevant, a line for each.
     p
@@ -87,10 +82,6 @@ def rbp_uncertainty(
         The last judged rank, and the last rank of all.
     topics
         The mean is over so many.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Notes
     -----
@@ -109,7 +100,7 @@ def rbp_uncertainty(
     weights = np.tile(((1 - p) * p ** np.arange(depth))[judged_depth:], topics) / topics
     for number, share in enumerate(q):
         distribution = distribution_of_sum(weights, np.full(weights.size, float(share)))
-        colour = COLOURS[number % len(COLOURS)]
+        colour = colour_of(number)
         score_distribution(distribution, axes, normal=topics > 1, color=colour, label=f"q = {share:g}")
     what, of = ("RBP", "") if topics == 1 else ("mean RBP", f", {topics} topics")
     axes.set_xlabel(f"added to {what} by ranks {judged_depth + 1} to {depth} (p = {p:g}{of})", fontsize=9)
@@ -117,6 +108,7 @@ def rbp_uncertainty(
     return axes
 
 
+@figure
 def urn_contours(
     ax: Axes | None = None,
     *,
@@ -130,16 +122,10 @@ def urn_contours(
 
     Parameters
     ----------
-    ax
-        Where to draw; without it on a new figure.
     what
         ``"mean"`` or ``"sd"``.
     p, n_documents, judged_depth, topics
         As of ``urn_moments``.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Notes
     -----
@@ -161,13 +147,14 @@ def urn_contours(
     surface = moments.mean if what == "mean" else moments.sd
     lines = axes.contour(ratio, share, surface, levels=10, cmap="viridis")
     axes.clabel(lines, fontsize=7)
-    axes.set_xlabel("relevance ratio w (1: random order)")
-    axes.set_ylabel("share of relevant documents q")
-    label = "mean of what mean RBP" if what == "mean" else "sd of what mean RBP"
-    axes.set_title(f"{label} gains below rank {judged_depth} (p = {p:g}, {topics} topics)", fontsize=8)
+    axes.set(xlabel="relevance ratio w (1: random order)", ylabel="share of relevant documents q")
+    name = "mean" if what == "mean" else "sd"
+    title = f"{name} of what mean RBP gains below rank {judged_depth} (p = {p:g}, {topics} topics)"
+    axes.set_title(title, fontsize=8)
     return axes
 
 
+@figure
 def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
     """Predicted against observed rates of relevance on held-out documents; on the diagonal they agree.
 
@@ -175,12 +162,6 @@ def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
     ----------
     checked
         As from ``rankbounds.probability.models.estimates.reliability``.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -198,9 +179,7 @@ def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.8)
     axes.errorbar(checked.predicted, checked.observed, 1.96 * error, fmt="o", markersize=4, color=COLOURS[0], capsize=2)
     top = 1.05 * max(float((checked.observed + 1.96 * error).max()), float(checked.predicted.max()))
-    axes.set_xlim(0, top)
-    axes.set_ylim(0, top)
     axes.set_title(f"held out: {checked.held_out}", fontsize=9)
-    axes.set_xlabel("predicted probability of relevance")
-    axes.set_ylabel("observed rate of relevance")
+    labels = {"xlabel": "predicted probability of relevance", "ylabel": "observed rate of relevance"}
+    axes.set(xlim=(0, top), ylim=(0, top), **labels)
     return axes
