@@ -53,7 +53,7 @@ class Settings:
     """The share of documents that every judge is asked about."""
     user: str = ""
     """The name to begin with, where any may be said."""
-    retrieved: Callable[[Pair], bool] | None = None
+    retrieved: Callable[[str, str], bool] | None = None
     """Is this document in the list of a run for this query? Without it, any document may be judged."""
 
 
@@ -151,7 +151,7 @@ class Desk:
         with self._lock:
             listed = pair in self.planned or pair in (self.settings.worklist or ())
             known = listed or self.file.line(pair) is not None or pair in self.ledger.pairs()
-        if not known and self.settings.retrieved is not None and not self.settings.retrieved(pair):
+        if not known and self.settings.retrieved is not None and not self.settings.retrieved(*pair):
             raise UsageError(
                 f"No run, no list and no judgment has document {shown(pair[1])} of query {shown(pair[0])}."
             )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rankbounds.collection.inputs import RunToRead
+from rankbounds.collection.run import Run
 from rankbounds.errors import RankboundsError
 from rankbounds.report.content import Choices, files_of, gather
 from rankbounds.report.page import page
@@ -38,28 +39,41 @@ class Live:
         self.qrels, self.choices, self.token, self.judging = qrels, choices, token, judging
         self.runs = runs if callable(runs) else partial(choices.reading().runs_to_read, runs)
         """The runs as the files are now: a folder may get another one."""
-        self._lock = threading.Lock()
+        self._making, self._reading = threading.Lock(), threading.Lock()
         self._made: tuple[str, str] = ("", "")
+        self._read: tuple[str, list[Run]] = ("", [])
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: held for name, held in self.__dict__.items() if name != "_lock"} | {"_made": ("", "")}
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Live, judging=self.judging), (self.qrels, self.runs, self.choices, self.token)
 
-    def __setstate__(self, held: dict[str, Any]) -> None:
-        self.__dict__.update(held)
-        self._lock = threading.Lock()
+    def state(self, *, runs_alone: bool = False) -> str:
+        """Changes whenever a file does, or only when the file of a run does."""
+        parts = []
+        for path in [*([] if runs_alone else [self.qrels]), *files_of(self.runs())]:
+            try:
+                status = Path(path).stat()
+                parts.append(f"{path}:{status.st_mtime_ns}:{status.st_size}")
+            except OSError:
+                parts.append(f"{path}:-")
+        return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
-    def state(self) -> str:
-        """Changes whenever a file does."""
-        return _state_of([self.qrels, *files_of(self.runs())])
+    def read_runs(self) -> list[Run]:
+        """The runs as they are now, read again only when a file changed."""
+        with self._reading:
+            state = self.state(runs_alone=True)
+            if self._read[0] != state:
+                self._read = state, self.choices.reading().runs(self.runs())
+            return self._read[1]
 
-    def state_of_runs(self) -> str:
-        """Changes whenever the file of a run does."""
-        return _state_of(files_of(self.runs()))
+    def retrieves(self, query_id: str, doc_id: str) -> bool:
+        """Is this document in the list of a run for this query?"""
+        lists = (run[query_id] for run in self.read_runs() if query_id in run.query_ids)
+        return any(doc == doc_id for documents in lists for doc, _ in documents)
 
     def page(self) -> str:
         """The page for the files as they are; what is wrong with them, where they cannot be read."""
         link = LINK if self.judging else ""
-        with self._lock:
+        with self._making:
             try:
                 state = self.state()
                 if self._made[0] != state:
@@ -69,14 +83,3 @@ class Live:
             except RankboundsError as error:
                 return BROKEN.replace("{{link}}", link).replace("{{error}}", html.escape(str(error)))
             return self._made[1]
-
-
-def _state_of(paths: Sequence[str]) -> str:
-    parts = []
-    for path in paths:
-        try:
-            status = Path(path).stat()
-            parts.append(f"{path}:{status.st_mtime_ns}:{status.st_size}")
-        except OSError:
-            parts.append(f"{path}:-")
-    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()

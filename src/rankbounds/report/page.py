@@ -19,34 +19,32 @@ SCRIPTS = (*DRAWING, "scores", "persistence", "leaderboard", "changes", "two_run
 
 def page(content: dict[str, Any], *, live: bool = False) -> str:
     """The page, in ASCII. ``live`` lets it talk to the server that it came from."""
-    return _assembled("page.html", joined_scripts(), content, "; connect-src 'self'" if live else "")
+    return _assemble("page.html", joined_scripts(), content, "; connect-src 'self'" if live else "")
 
 
 def collections_page(content: dict[str, Any]) -> str:
     """The page of several collections."""
-    return _assembled("collections.html", _in_one_scope(*DRAWING, "collections"), content)
+    return _assemble("collections.html", _in_one_scope(*DRAWING, "collections"), content)
 
 
 def joined_scripts() -> str:
     """The script of a report: where polynomials change their sign, which stands alone, and the rest."""
-    return _script("crossing") + _in_one_scope(*SCRIPTS)
+    return _text("scripts/crossing.js") + _in_one_scope(*SCRIPTS)
 
 
 def _in_one_scope(*names: str) -> str:
-    return f"(() => {{\n{''.join(map(_script, names))}}})();\n"
-
-
-def _script(name: str) -> str:
-    return _text(f"scripts/{name}.js")
+    return f"(() => {{\n{''.join(_text(f'scripts/{name}.js') for name in names)}}})();\n"
 
 
 def _text(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def _assembled(body: str, script: str, content: dict[str, Any], more_policy: str = "") -> str:
-    # Only the script that belongs here may run, whatever else found its way into the file.
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'{more_policy}"
+def _assemble(body: str, script: str, content: dict[str, Any], more_policy: str = "") -> str:
+    # Only the script that belongs here may run, whatever else found its way into the file. It must be ASCII: its
+    # checksum is taken from the bytes of the page.
+    digest = base64.b64encode(hashlib.sha256(script.encode("ascii")).digest()).decode("ascii")
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'{more_policy}"
     parts = {
         "{{policy}}": escaped(policy),
         "{{title}}": escaped(content["title"]),
@@ -60,20 +58,10 @@ def _assembled(body: str, script: str, content: dict[str, Any], more_policy: str
     for mark, text in parts.items():  # filled in from left to right: what is filled in is never read again
         before, after = pieces.pop().split(mark, 1)
         pieces += [before, text, after]
-    return _ascii("".join(pieces), script)
+    return "".join(pieces).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def embedded(content: Any) -> str:
     """JSON that cannot end the script element it stands in, and holds no character that needs an encoding."""
     text = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _ascii(text: str, script: str) -> str:
-    if not script.isascii():
-        raise ValueError("the page's script must be ASCII: its checksum is taken from these bytes")
-    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode("ascii")).digest()).decode("ascii")
