@@ -89,20 +89,17 @@ class Office:
             "journal": desk.journal.path.name,
         }
 
-    def _next(self, message: _Message, desk: Desk) -> dict[str, Any]:
-        return self._now(message, desk)
-
     def _judge(self, message: _Message, desk: Desk) -> dict[str, Any]:
         entry, note = desk.judge(message.judge, message.pair, message.grade, message.text("key"))
-        return {"saved": _shown(entry), "note": note} | self._now(message, desk)
+        return {"saved": _shown(entry), "note": note} | self._next(message, desk)
 
     def _skip(self, message: _Message, desk: Desk) -> dict[str, Any]:
         entry = desk.skip(message.judge, message.pair, message.text("key"))
-        return {"saved": _shown(entry), "note": ""} | self._now(message, desk)
+        return {"saved": _shown(entry), "note": ""} | self._next(message, desk)
 
     def _undo(self, message: _Message, desk: Desk) -> dict[str, Any]:
         entry = desk.undo(message.judge, message.text("key"))
-        return {"undone": _shown(entry), "note": ""} | self._now(message, desk)
+        return {"undone": _shown(entry), "note": ""} | self._next(message, desk)
 
     def _document(self, message: _Message, desk: Desk) -> dict[str, Any]:
         return desk.document(message.pair)
@@ -119,7 +116,7 @@ class Office:
     def _agreement(self, _: _Message, desk: Desk) -> dict[str, Any]:
         return {"agreement": desk.agreement()}
 
-    def _now(self, message: _Message, desk: Desk) -> dict[str, Any]:
+    def _next(self, message: _Message, desk: Desk) -> dict[str, Any]:
         """What a page shows beside a document: the next ones, progress, how far it is to the goal."""
         holding = message.given.get("holding")
         pair = (str(holding[0]), str(holding[1])) if isinstance(holding, list) and len(holding) == 2 else None

@@ -182,9 +182,9 @@ def gather_scores(scores: Scores, files: Sequence[str], choices: Choices | None 
     """What a page shows of tables of scores: what needs judgments or lists is left out, and the page says so."""
     choices = choices or Choices()
     compared = _compared(scores, choices, None)
-    missing = {"strips": None, "lists": None, "grades": [], "persistence": None, "next": None}
+    missing: dict[str, Any] = {"strips": None, "lists": None, "grades": [], "persistence": None, "next": None}
     identity = _identity(files, None, scores, choices, compared, {})
-    more: dict[str, Any] = {"warnings": [LEFT_OUT], **missing, "identity": identity}
+    more = {"warnings": [LEFT_OUT], **missing, "identity": identity}
     return _content(scores, compared, thinned(scores, choices), choices, more)
 
 
