@@ -42,7 +42,6 @@ def topic_differences(scores: Scores, a: str, b: str, measure: str | None = None
     >>> axes = rb.plots.topic_differences(rb.evaluate(qrels, runs, "RR"), "a", "b")
     >>> [float(bar.get_height()) for bar in axes.patches], axes.get_xlabel()
     ([0.5, 0.0], '2 topics, by difference')
-
     """
     axes = fresh_axes(ax)
     labels = [str(known) for known in scores.measures]
@@ -78,7 +77,6 @@ def significance_curve(power: DiscriminativePower, alpha: float = 0.05, ax: Axes
     >>> axes = rb.plots.significance_curve(power)
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['AP', 'P@10']
-
     """
     axes = fresh_axes(ax)
     for number, (measure, levels) in enumerate(power.significance.items()):
@@ -109,7 +107,6 @@ def leaderboard(comparison: Comparison, measure: str | None = None, ax: Axes | N
     >>> axes = rb.plots.leaderboard(rb.compare(rb.evaluate(qrels, runs, "AP")))
     >>> [label.get_text().split()[0] for label in axes.get_yticklabels()]  # from the bottom up
     ['poor', 'good']
-
     """
     label = measure or comparison.systems[0]["measure"]
     rows = comparison.leaderboard(label)[::-1]
@@ -150,7 +147,6 @@ def forest(
     >>> axes = rb.plots.forest(rb.slices(rb.evaluate(qrels, runs, "RR"), kind))
     >>> [label.get_text().split()[0] for label in axes.get_yticklabels()]  # from the bottom up
     ['all', 'odd', 'even', 'kind']
-
     """
     rows = parts.forest_rows(measure, pair)
     lines: list[dict[str, Any] | str] = []
@@ -209,7 +205,6 @@ def collections_forest(
     >>> axes = rb.plots.collections_forest(rb.compare_collections(collections, "RR"))
     >>> [label.get_text() for label in axes.get_yticklabels()][:2]
     ['web (4)', 'news (4)']
-
     """
     leading = comparison.leading_pair(measure)
     a, b = a or leading[0], b or leading[1]
@@ -272,7 +267,6 @@ def similarity_matrix(similarity: Similarity, measure: str | None = None, ax: Ax
     >>> axes = rb.plots.similarity_matrix(rb.similarity(runs))
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['b', 'a', 'c']
-
     """
     label = measure or similarity.measures[0]
     order, tree = similarity.order(label), similarity.tree(label)

@@ -74,7 +74,6 @@ def by_rate(result: StudyResult, name: str, ax: Axes | None) -> Axes:
     >>> axes = by_rate(Result(rows, "", {}), "power", None)
     >>> axes.get_xlabel(), axes.lines[0].get_ydata().tolist()
     ('judgments kept (%)', [0.5, 0.25])
-
     """
     axes = fresh_axes(ax, figsize=(6.4, 3.8))
     _draw_series(axes, result.rows, "rate", name)
@@ -97,7 +96,6 @@ def score_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.score_by_judgment_rate(Result(rows, "", {}))
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('judgments kept (%)', 'mean over topics and runs')
-
     """
     axes = by_rate(result, "value", ax)
     axes.set_ylabel("mean over topics and runs")
@@ -118,7 +116,6 @@ def agreement_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> A
     >>> axes = rb.plots.agreement_by_judgment_rate(Result(rows, "", {}))
     >>> axes.get_ylabel()
     "Kendall's tau with all judgments"
-
     """
     axes = by_rate(result, "tau", ax)
     axes.set_ylabel("Kendall's tau with all judgments")
@@ -138,7 +135,6 @@ def agreement_by_measure(result: StudyResult, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.agreement_by_measure(result)
     >>> [text.get_text() for text in axes.texts]
     ['1.00', '0.60', '0.60', '1.00']
-
     """
     rows = [row for row in result.rows if row["pool_depth"] is None]
     names = list(dict.fromkeys([row["measure"] for row in rows] + [row["other"] for row in rows]))
@@ -171,7 +167,6 @@ def score_by_pool_depth(result: StudyResult, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.score_by_pool_depth(result)
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['AP, pool depth 10', 'no change']
-
     """
     axes = fresh_axes(ax, figsize=(4.8, 4.4))
     label = "{measure}, pool depth {depth}"
@@ -196,7 +191,6 @@ def change_by_leaving_a_group_out(result: StudyResult, ax: Axes | None = None) -
     >>> axes = rb.plots.change_by_leaving_a_group_out(result)
     >>> axes.get_xlabel()
     "residual of RBP(p=0.8) without the group's own documents"
-
     """
     axes = fresh_axes(ax, figsize=(6.4, 3.8))
     _draw_series(axes, result.rows, "residual", "change", linestyle="", markersize=3, alpha=0.6)
@@ -223,7 +217,6 @@ def residual_by_judging_strategy(result: StudyResult, ax: Axes | None = None) ->
     >>> axes = rb.plots.residual_by_judging_strategy(Result(rows, "", {"measure": "RBP(p=0.8)"}))
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['pool to a depth', 'A: heaviest documents']
-
     """
     axes = fresh_axes(ax)
     order = list(dict.fromkeys(row["strategy"] for row in result.rows))

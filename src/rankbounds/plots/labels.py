@@ -30,7 +30,6 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.agreement_by_grade(rb.judges(people, {"model": model}))
     >>> axes.get_legend_handles_labels()[1]
     ['full agreement', 'model']
-
     """
     axes = fresh_axes(ax, figsize=(5.4, 3.4))
     trusted = sorted({row["trusted"] for row in judges.by_grade})
@@ -86,7 +85,6 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
     >>> axes = rb.plots.bias_by_run(rb.judges(people, {"model": model}, runs, "P@1"))
     >>> [label.get_text() for label in axes.get_xticklabels()], axes.get_ylabel()
     (['one', 'two'], 'bias of P@1')
-
     """
     if not judges.systems:
         raise UsageError("A bias by run needs runs.")
@@ -143,7 +141,6 @@ def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
     >>> axes = rb.plots.labels_overview(rb.judges(people, {"model": model}, runs, "P@1"))
     >>> len(axes.get_figure().axes)
     2
-
     """
     if not judges.systems:
         return agreement_by_grade(judges)

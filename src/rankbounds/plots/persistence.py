@@ -35,7 +35,6 @@ def contribution_of_ranks(p: Sequence[float] = PERSISTENCES, depth: int = 20, *,
     >>> axes = rb.plots.contribution_of_ranks([0.5], depth=3)
     >>> axes.lines[0].get_ydata().tolist()
     [0.5, 0.25, 0.125]
-
     """
     axes = fresh_axes(ax)
     from matplotlib.ticker import MaxNLocator
@@ -67,7 +66,6 @@ def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None =
     >>> axes = rb.plots.bounds_by_depth(scores)
     >>> axes.get_title(), axes.lines[1].get_ydata().tolist()
     ('mine', [1.0, 1.0])
-
     """
     axes = fresh_axes(ax)
     mean, number_of_run = scores.mean(), _number_of_run(scores, run)
@@ -112,7 +110,6 @@ def bounds_by_persistence(
     >>> axes = rb.plots.bounds_by_persistence(scores)
     >>> axes.get_xlabel(), [text.get_text() for text in axes.get_legend().get_texts()]
     ('persistence p', ['mine'])
-
     """
     axes = fresh_axes(ax)
     mean = scores.mean()
@@ -153,7 +150,6 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.residual_parts(scores)
     >>> [float(bar.get_width()) for bar in axes.patches]
     [0.5, 0.25, 0.25]
-
     """
     mean = scores.mean()
     column = next((number for number, measure in enumerate(mean.measures) if measure.has_residual), None)
@@ -197,7 +193,6 @@ def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.recall_precision(scores)
     >>> axes.lines[0].get_ydata().round(3).tolist()
     [1.0, 1.0, 0.667]
-
     """
     axes = fresh_axes(ax)
     mean = scores.mean()

@@ -21,9 +21,6 @@ from rankbounds.rbp.vectors import greedy_vectors
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-EVERY = ("relaxed", "exact", "greedy")
-BLUE, RED = COLOURS[0], COLOURS[1]
-
 
 @figure
 def draw_range(
@@ -31,7 +28,7 @@ def draw_range(
     ax: Axes | None = None,
     *,
     persistences: Sequence[float] | Floats | None = None,
-    methods: Sequence[str] = EVERY,
+    methods: Sequence[str] = ("relaxed", "exact", "greedy"),
     time_limit: float = 0.5,
     marks: Sequence[float] = (),
     legend: bool = True,
@@ -59,16 +56,15 @@ def draw_range(
     >>> axes = rb.plots.draw_range(rb.Published("0.43", 0.8), persistences=[0.5, 0.9], methods=["relaxed"])
     >>> axes.get_title()
     'RBP 0.43 at p=0.8'
-
     """
     axes = fresh_axes(ax)
-    grid = _grid(published.p, persistences, marks)
-    for method, colour, alpha in (("relaxed", BLUE, 0.18), ("exact", BLUE, 0.45)):
-        if method not in methods:
-            continue
-        ranges = [transferred(published, to, method, time_limit) for to in grid.tolist()]  # type: ignore[arg-type]
-        low, high = [there.low for there in ranges], [there.high for there in ranges]
-        axes.fill_between(grid, low, high, color=colour, alpha=alpha, linewidth=0, label=method)
+    chosen = np.linspace(0.02, 0.98, 33) if persistences is None else np.asarray(persistences, dtype=np.float64)
+    grid = np.unique([*chosen, published.p, *marks])
+    for method, alpha in (("relaxed", 0.18), ("exact", 0.45)):
+        if method in methods:
+            ranges = [transferred(published, to, method, time_limit) for to in grid.tolist()]  # type: ignore[arg-type]
+            low, high = [there.low for there in ranges], [there.high for there in ranges]
+            axes.fill_between(grid, low, high, color=COLOURS[0], alpha=alpha, linewidth=0, label=method)
     if "greedy" in methods and published.gains == BINARY and published.depth is None:
         _draw_vectors(axes, published, grid)
     ends = [published.values] if published.residual is None else [published.score_range[0], published.total_range[1]]
@@ -89,12 +85,7 @@ def _draw_vectors(axes: Axes, published: Published, grid: Floats) -> None:
     curves = np.array([vectors.scores(to) for to in grid.tolist()]).T
     names = ("greedy $R_G$", "greedy $R_L$", "greedy $R'_G$", "greedy $R'_L$")
     for curve, name, dashes in zip(curves[: 4 if residual else 2], names, ("-", "--", "-.", ":"), strict=False):
-        axes.plot(grid, curve, dashes, color=RED, linewidth=1.2, label=name)
-
-
-def _grid(p: float, persistences: Sequence[float] | Floats | None, marks: Sequence[float]) -> Floats:
-    chosen = np.linspace(0.02, 0.98, 33) if persistences is None else np.asarray(persistences, dtype=np.float64)
-    return np.unique(np.concatenate([chosen, [p], np.asarray(marks, dtype=np.float64)]))
+        axes.plot(grid, curve, dashes, color=COLOURS[1], linewidth=1.2, label=name)
 
 
 @figure
@@ -114,7 +105,6 @@ def range_over_persistence(score: Any, p: float, ax: Axes | None = None, *, digi
     >>> axes = rb.plots.range_over_persistence(0.5, 0.8, methods=["relaxed"])
     >>> axes.get_title()
     'RBP 0.5000 at p=0.8'
-
     """
     return draw_range(Published(score, p, digits=digits), ax, **options)
 
@@ -138,7 +128,6 @@ def range_with_residual(
     >>> axes = rb.plots.range_with_residual(0.5, 0.8, 0.1, methods=["relaxed"])
     >>> axes.get_title()
     'RBP 0.5000 +0.1000 at p=0.8'
-
     """
     return draw_range(Published(score, p, residual, digits), ax, **options)
 
@@ -178,7 +167,6 @@ def range_panel(
     >>> axes = rb.plots.range_panel([0.2, 0.8], [0.5], methods=["relaxed"])
     >>> [panel.get_title() for panel in axes[0]], axes[0, 0].texts[0].get_text()
     (['RBP 0.5000 at p=0.2', 'RBP 0.5000 at p=0.8'], 'cannot occur')
-
     """
     if axes is None:
         size = (2.3 * len(persistences), 2.1 * len(scores))

@@ -94,7 +94,6 @@ def save(axes: Axes, path: str) -> None:
     ...     save(rb.plots.contribution_of_ranks(), str(path))
     ...     path.exists()
     True
-
     """
     drawn: Any = axes.get_figure()
     drawn.savefig(path, dpi=200)

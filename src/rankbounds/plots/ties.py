@@ -55,7 +55,6 @@ def ranges_by_ties(rows: Sequence[Mapping[str, Any]], ax: Axes | None = None) ->
     >>> axes = rb.plots.ranges_by_ties([{**row, "tied_documents": 5, "lines": 10}])
     >>> axes.get_xlabel()
     'mean AP'
-
     """
     if not rows:
         raise UsageError("There is no run to draw.")
@@ -94,7 +93,6 @@ def changes_by_banding(changes: ScoreChanges, ax: Axes | None = None, *, measure
     >>> axes = rb.plots.changes_by_banding(measure_changes(made.complete, made.runs, "RR", rhos=["1.4", "2.0"]))
     >>> [label.get_text() for label in axes.get_xticklabels()]
     ['rho=1.4', 'rho=2.0']
-
     """
     axes = fresh_axes(ax)
     lost = [changes.differences(treatment, measure) for treatment in range(len(changes.treatments))]
@@ -130,7 +128,6 @@ def p_values_by_banding(
     >>> axes = rb.plots.p_values_by_banding(measure_changes(made.complete, made.runs, "RR", rhos=["1.4"]))
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('p of RR, exact', 'p of RR, rho=1.4')
-
     """
     axes = fresh_axes(ax, figsize=(4.2, 4.0))
     before, after = changes.p_values(measure), changes.p_values(measure, treatment)

@@ -43,7 +43,6 @@ def score_distribution(
     >>> axes = rb.plots.score_distribution(found.scores[0].distribution())
     >>> axes.get_ylabel()
     'density'
-
     """
     axes = fresh_axes(ax)
     kept = distribution.probability > 1e-9
@@ -94,7 +93,6 @@ def rbp_uncertainty(
     >>> axes = rb.plots.rbp_uncertainty(q=[0.2, 0.5], depth=20)
     >>> axes.get_xlabel(), len(axes.lines)
     ('added to RBP by ranks 11 to 20 (p = 0.8)', 2)
-
     """
     axes = fresh_axes(ax)
     weights = np.tile(((1 - p) * p ** np.arange(depth))[judged_depth:], topics) / topics
@@ -137,7 +135,6 @@ def urn_contours(
     >>> axes = rb.plots.urn_contours(n_documents=20, judged_depth=5)
     >>> axes.get_title()
     'mean of what mean RBP gains below rank 5 (p = 0.8, 50 topics)'
-
     """
     from rankbounds.probability.models.urn import urn_moments
 
@@ -172,7 +169,6 @@ def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.reliability(reliability("logistic", made.runs, TopicFacts(made.pooled)))
     >>> axes.get_title()
     'held out: 5 random parts in turn'
-
     """
     axes = fresh_axes(ax)
     error = np.sqrt(np.maximum(checked.observed * (1 - checked.observed), 1e-4) / checked.count)

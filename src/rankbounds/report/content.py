@@ -53,6 +53,7 @@ LEADING = 20
 of 129 runs takes far longer than to score them."""
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, probabilities."""
+TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
 CHANCES = ("probability", "probability_of_other")
 SYSTEM_KEYS = (
     "mean", "ci_low", "ci_high", "low", "high", "rank", "rank_low", "rank_high", "probability_best", "expected_rank",
@@ -268,17 +269,8 @@ def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Co
     if len(scores.runs) < 2 or len(scores.query_ids) < 2:
         return None
     closely = len(scores.runs) if choices.all_pairs else LEADING
-    return compare(
-        scores,
-        test=choices.test,
-        correction=choices.correction,
-        alpha=choices.alpha,
-        confidence=choices.confidence,
-        resamples=choices.resamples,
-        seed=choices.seed,
-        among=[scores.runs[run] for run in best(scores, closely)] if closely < len(scores.runs) else None,
-        evidence=evidence,
-    )
+    among = [scores.runs[run] for run in best(scores, closely)] if closely < len(scores.runs) else None
+    return compare(scores, **{name: getattr(choices, name) for name in TESTING}, among=among, evidence=evidence)
 
 
 def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning) -> dict[str, Any]:
@@ -382,18 +374,16 @@ def _ties_change_places(scores: Scores, ends: Floats) -> Flags:
 
 
 def _of_run(scores: Scores, lists: Lists, run: int) -> dict[str, Any]:
-    notes = scores.notes[run]
+    def shares(parts: Sequence[int], seen: Sequence[int]) -> list[float | None]:
+        return [part / whole if whole else None for part, whole in zip(parts, seen, strict=True)]
+
     return {
         "topics": len(lists.lengths),
-        "missing": len(notes.missing),
-        "tied_topics": notes.tied_topics,
-        "tied": [_share(lists.tied[0], lists.seen[0]), _share(lists.tied[1], lists.seen[-1])],
-        "judged": [_share(*parts) for parts in zip(lists.judged, lists.seen, strict=True)],
+        "missing": len(scores.notes[run].missing),
+        "tied_topics": scores.notes[run].tied_topics,
+        "tied": shares(lists.tied, [lists.seen[0], lists.seen[-1]]),
+        "judged": shares(lists.judged, lists.seen),
     }
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
 
 
 def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
@@ -483,19 +473,22 @@ def _identity(
     """What a reader needs to repeat the report; ``checksums`` are known of files that were read whole."""
     paths = [*files, *([choices.ties_key] if choices.ties_key else [])]
     sums = list(in_threads(lambda path: checksums.get(path) or checksum(path), paths, processors()))
-    roles = ["scores"] * len(files) if judgments is None else ["judgments", *scores.runs, "key of ties"]
-    of_lists = {
-        "ties": choices.ties,
-        "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
-        "bounds": choices.bounds,
-        "open": choices.open + (f" ({choices.most_relevant:,} relevant at most)" if choices.most_relevant else ""),
-        "gain": choices.gain or "linear",
-        "topics": choices.topics,
-        "score precision": choices.score_precision,
-        **({"labels": choices.labels + choices.calibrate * ", calibrated"} if choices.labels else {}),
-        "lenient": "yes" if choices.lenient else "no",
-    }
-    of_tests = {
+    roles, counts, options = ["scores"] * len(files), {}, {}
+    if judgments is not None:
+        roles = ["judgments", *scores.runs, "key of ties"]
+        counts = {"judgments": len(judgments), "judged topics": len(judgments.query_ids)}
+        options = {
+            "ties": choices.ties,
+            "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
+            "bounds": choices.bounds,
+            "open": choices.open + (f" ({choices.most_relevant:,} relevant at most)" if choices.most_relevant else ""),
+            "gain": choices.gain or "linear",
+            "topics": choices.topics,
+            "score precision": choices.score_precision,
+            **({"labels": choices.labels + choices.calibrate * ", calibrated"} if choices.labels else {}),
+            "lenient": "yes" if choices.lenient else "no",
+        }
+    options |= {
         "test": choices.test,
         "correction": compared.settings["correction"] if compared else choices.correction,
         "alpha": f"{choices.alpha:g}",
@@ -503,12 +496,11 @@ def _identity(
         "resamples": f"{choices.resamples:,}",
         "seed": str(choices.seed),
     }
-    judged = {} if judgments is None else {"judgments": len(judgments), "judged topics": len(judgments.query_ids)}
     return {
         "files": [
             {"name": os.path.basename(path), "role": role, "bytes": Path(path).stat().st_size, "sha256": digest}
             for path, role, digest in zip(paths, roles, sums, strict=False)
         ],
-        "counts": judged | {"runs": len(scores.runs), "measures": len(scores.measures)},
-        "options": of_tests if judgments is None else of_lists | of_tests,
+        "counts": counts | {"runs": len(scores.runs), "measures": len(scores.measures)},
+        "options": options,
     }

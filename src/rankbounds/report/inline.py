@@ -99,7 +99,6 @@ def report(
     >>> made = rb.report(qrels, runs, ["RR", "P@1"], title="Two runs")
     >>> made.title, made.page.count("</html>")
     ('Two runs', 1)
-
     """
     known = {choice.name for choice in fields(Choices)} - {"measures", "title"}
     for name in choices:
