@@ -34,7 +34,7 @@ from rankbounds.files.document_texts import LONGEST_SHOWN, DocumentTexts
 from rankbounds.files.query_texts import QueryText
 from rankbounds.judging.audits.sample_estimates import listed_documents
 from rankbounds.report import Choices
-from rankbounds.report.live import Live
+from rankbounds.report.page import Live
 
 HOSTILE = "</p><img src=x onerror=window.broken=1><script>window.broken=1</script>\x00\x07\u202eabc\ud800 minorities"
 

@@ -26,7 +26,7 @@ from rankbounds.files.opening import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from rankbounds.desk.server import Office
-    from rankbounds.report.live import Live
+    from rankbounds.report.page import Live
 
 LAST_PORT = 65535
 
@@ -92,7 +92,7 @@ def _share(text: str) -> float:
 def run(options: argparse.Namespace) -> int:
     """Serve until interrupted."""
     from rankbounds.desk.server import Office, address, checked_token, server
-    from rankbounds.report.live import Live
+    from rankbounds.report.page import Live
 
     if STANDARD_INPUT in [options.qrels, *options.runs]:
         raise UsageError("The page follows its files: give files, not standard input (-).")

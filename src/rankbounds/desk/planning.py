@@ -25,7 +25,7 @@ from rankbounds.judging.next.weights import JudgingPlan
 from rankbounds.measures import parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.ties import ORDERS
-from rankbounds.report.live import Live
+from rankbounds.report.page import Live
 
 BUDGET = 300
 """So many documents are planned ahead."""
