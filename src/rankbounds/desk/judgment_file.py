@@ -221,8 +221,7 @@ class JudgmentFile:
                 raise self._refused(number, f"document {shown(doc)} of topic {shown(query)} stands twice.{remedy}")
             if value and not _is_number(value):
                 raise self._refused(number, f"the grade {shown(value)} is no number.")
-            place[query, doc] = number
-            values[query, doc] = value
+            place[query, doc], values[query, doc] = number, value
         self.records, self._bodies, self._ends, self._place, self._value = records, bodies, ends, place, values
         self._known, self.dirty = status, False
 
@@ -313,11 +312,9 @@ class JudgmentFile:
         if place is not None:
             self._bodies[place] = body
         else:
-            last = self._last()
+            last, end = self._last(), next((end for end in reversed(self._ends) if end), b"\n")
             if last is not None and not self._ends[last]:  # a file without a line ending at its end stays one
-                self._ends[last], end = self._line_ending(), b""
-            else:
-                end = self._line_ending()
+                self._ends[last], end = end, b""
             self._place[pair] = len(self._bodies)
             self._bodies.append(body)
             self._ends.append(end)
@@ -353,9 +350,6 @@ class JudgmentFile:
         """The last record that is there."""
         numbers = range(len(self._bodies) - 1, -1, -1)
         return next((number for number in numbers if self._bodies[number] or self._ends[number]), None)
-
-    def _line_ending(self) -> bytes:
-        return next((end for end in reversed(self._ends) if end), b"\n")
 
     # ---- writing ----
 
