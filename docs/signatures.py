@@ -18,12 +18,6 @@ class Signatures(griffe.Extension):
     Docstrings of figures are taken as their decorator completed them.
     """
 
-    def on_function(self, *, func: griffe.Function, **_: Any) -> None:
-        """Called for each function of the package."""
-        if func.docstring and func.module.path.startswith("rankbounds.plots."):
-            drawing = getattr(importlib.import_module(func.module.path), func.name, None)
-            func.docstring.value = inspect.getdoc(drawing) or func.docstring.value
-
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
         """Called for each class of the package."""
         if not cls.module.path.startswith("rankbounds.measures."):
@@ -48,6 +42,9 @@ class Signatures(griffe.Extension):
         """Called when the whole package is read."""
         for called in _called(pkg):
             if called.docstring:
+                if isinstance(called, griffe.Function) and called.module.path.startswith("rankbounds.plots."):
+                    drawing = getattr(importlib.import_module(called.module.path), called.name, None)
+                    called.docstring.value = inspect.getdoc(drawing) or called.docstring.value
                 sections = called.docstring.parse("numpy", warnings=False)
                 for section in sections:
                     if section.kind is griffe.DocstringSectionKind.parameters:
