@@ -28,14 +28,14 @@ from rankbounds.files.query_texts import QueryText
 from rankbounds.files.writing import clear_copies
 
 HANDED_OUT = 4
-"""So many documents are handed to a page at a time: the one that is shown, and the next ones."""
+"""Documents handed to a page at a time: the one that is shown, and the next ones."""
 LEASE = 600.0
 """Seconds for which a document that was handed to one page is not handed to another."""
 PATIENCE = 2.0
 """Seconds until the file is tried again that could not be written."""
 LONGEST_ID, LONGEST_NAME, LONGEST_KEY = 4000, 60, 100
 MOST_SHOWN = 200
-"""So many past judgments are shown at a time."""
+"""Past judgments shown at a time."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.page import Live
 
 BUDGET = 300
-"""So many documents are planned ahead."""
+"""Documents planned ahead."""
 LEAST_WEIGHT = 1e-4
 """RBP looks no deeper than where all ranks below together weigh less than this."""
 LOOK_AGAIN = 3.0

@@ -215,7 +215,7 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
             self._answer(self._post)
 
         def _answer(self, method: Callable[[], None]) -> None:
-            """Every error is an answer; what nobody foresaw is told here too."""
+            """Every error is an answer; unforeseen ones are printed here, too."""
             try:
                 if not self._welcome():
                     self._reply(403, "text/plain", b"Only requests to this machine by its own name are answered.\n")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_NAMED = 150
-"""Up to so many runs are named at the edge."""
+"""At most this many runs are named at the edge."""
 
 
 @figure

@@ -38,8 +38,8 @@ def figure(drawing: Drawing) -> Drawing:
         shared = {name: f"{name}\n    {text.format(figure=drawing.__name__)}" for name, text in PARAMETERS.items()}
         ordered = (described.get(name) or shared[name] for name in inspect.signature(drawing).parameters)
         sections["Parameters"] = "\n".join(dict.fromkeys(ordered))
-        told = (f"{name}\n{'-' * len(name)}\n{text.strip()}" for name, text in sections.items())
-        drawing.__doc__ = "\n\n".join([parts[0].strip(), *told]) + "\n"
+        written = (f"{name}\n{'-' * len(name)}\n{text.strip()}" for name, text in sections.items())
+        drawing.__doc__ = "\n\n".join([parts[0].strip(), *written]) + "\n"
     return drawing
 
 

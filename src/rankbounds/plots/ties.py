@@ -24,7 +24,7 @@ class ScoreChanges(Protocol):
     measures: list[Measure]
 
     def differences(self, treatment: int, measure: int) -> Floats:
-        """Before less after for every run and topic."""
+        """Before minus after, for every run and topic."""
 
     def p_values(self, measure: int, treatment: int | None = None) -> Floats:
         """For every pair of runs."""
@@ -69,7 +69,7 @@ def ranges_by_ties(rows: Sequence[Mapping[str, Any]], ax: Axes | None = None) ->
     axes.scatter(expected, height, marker="^", s=14, zorder=4, label="mean over all orders", **hollow)
     axes.set_yscale("log")
     axes.set_xlabel(f"mean {rows[0]['measure']}")
-    axes.set_ylabel("best less worst order of ties\n(at $10^{-6}$: that or less)")
+    axes.set_ylabel("best minus worst order of ties\n(at $10^{-6}$: that or less)")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize="small", frameon=False)
     figure: Any = axes.get_figure()
     figure.colorbar(points, ax=axes, label="share of documents tied to the one before")

@@ -80,7 +80,7 @@ def rbp_uncertainty(
     judged_depth, depth
         The last judged rank, and the last rank of all.
     topics
-        The mean is over so many.
+        The number of topics that the mean is over.
 
     Notes
     -----

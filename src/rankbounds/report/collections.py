@@ -14,7 +14,7 @@ from rankbounds.tables import as_json
 from rankbounds.version import __version__
 
 MANY_PAIRS = 600
-"""Up to so many pairs are described in words; of more, those of the leading runs."""
+"""At most this many pairs are described in words: those of the leading runs."""
 SYSTEM_KEYS = (
     "run", "mean", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "probability_best", "collections",
     "collections_led", "lacks",

@@ -71,7 +71,7 @@ BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len
 
 @dataclass(frozen=True)
 class Choices:
-    """What the reader of a report should be told was chosen."""
+    """Everything that changes what a report says; the page names it."""
 
     measures: Sequence[str] = DEFAULT_MEASURES
     ties: str = "trec"
@@ -253,7 +253,7 @@ def thinned(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinnin
 
 
 def best(scores: Scores, number: int) -> list[int]:
-    """So many runs that lead by the first measure, in the order of the scores."""
+    """The runs (``number`` of them) that lead by the first measure, in the order of the scores."""
     mean = merit(scores.mean().value[:, 0, 0], scores.measures[0])
     return np.sort(np.argsort(-mean, kind="stable")[:number]).tolist()
 
