@@ -92,7 +92,7 @@ class Desk:
         """Save a judgment; the entry, and what there is to say of it."""
         self._check(judge, key, pair)
         with self._lock:
-            if again := self.ledger.with_key(key):
+            if again := self.ledger.by_key.get(key):
                 return again, ""
             if grade not in self.grades:
                 raise UsageError(f"The grades are {', '.join(map(decimal, self.grades))}, not {grade:g}.")
@@ -112,15 +112,15 @@ class Desk:
         """Pass over a document, which comes again when nothing else is left."""
         self._check(judge, key, pair)
         with self._lock:
-            return self.ledger.with_key(key) or self._take_in(judge, pair, key=key)
+            return self.ledger.by_key.get(key) or self._take_in(judge, pair, key=key)
 
     def undo(self, judge: str, key: str = "") -> Entry:
         """Take back what a judge did last; the entry that was undone."""
         self._check(judge, key)
         with self._lock:
-            again = self.ledger.with_key(key)
+            again = self.ledger.by_key.get(key)
             if again is not None and again.undoes is not None:
-                return self.ledger.with_number(again.undoes)
+                return self.ledger.by_number[again.undoes]
             last = self.ledger.last_of(judge)
             if last is None:
                 raise UsageError("There is nothing to take back.")
@@ -140,7 +140,7 @@ class Desk:
             return
         with self._lock:
             listed = pair in self.planned or pair in (self.settings.worklist or ())
-            known = listed or self.file.line(pair) is not None or pair in self.ledger.pairs()
+            known = listed or self.file.line(pair) is not None or pair in self.ledger.by_pair
         if not known and self.settings.retrieved is not None and not self.settings.retrieved(*pair):
             query_id, doc_id = map(shown, pair)
             raise UsageError(f"No run, no list and no judgment has document {doc_id} of query {query_id}.")
@@ -169,7 +169,7 @@ class Desk:
 
     def _bring_up_to_date(self) -> None:
         """Everything that the journal has and the file lacks, as after a process that was killed."""
-        for pair in self.ledger.pairs():
+        for pair in self.ledger.by_pair:
             self._bring_to_file(pair)
 
     def _bring_to_file(self, pair: Pair) -> None:
@@ -180,7 +180,7 @@ class Desk:
         """
         given = self.ledger.grades_given(pair)
         held, wanted = self.file.grade(pair), self.ledger.for_the_file(pair)
-        pending = self.ledger.last_number(pair) > self.journal.written
+        pending = self.ledger.last_number[pair] > self.journal.written
         if not given or (held is not None and not (pending and held in given)):
             return
         if wanted is None and held is not None:
@@ -264,7 +264,7 @@ class Desk:
     def _candidates(self, judge: str) -> Iterator[Pair]:
         """What this judge could be asked, in order; second opinions on what others judged first."""
         listed = self.planned if self.settings.worklist is None else self.settings.worklist
-        shared = filter(self._is_shared, self.ledger.pairs())
+        shared = filter(self._is_shared, self.ledger.by_pair)
         return (pair for pair in dict.fromkeys([*shared, *listed]) if self._is_open(judge, pair))
 
     def _is_open(self, judge: str, pair: Pair) -> bool:

@@ -188,40 +188,30 @@ class Ledger:
     """The entries of a journal, by document and by judge."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        self._by_number: dict[int, Entry] = {}
-        self._by_pair: dict[Pair, list[Entry]] = {}
+        self.by_number: dict[int, Entry] = {}
+        self.by_key: dict[str, Entry] = {}
+        self.by_pair: dict[Pair, list[Entry]] = {}
+        """Judgments and skips by document, in the order in which they came."""
+        self.last_number: dict[Pair, int] = {}
+        """The number of the last entry about a document."""
         self._by_judge: dict[str, list[Entry]] = {}
         self._undone: set[int] = set()
-        self._by_key: dict[str, Entry] = {}
-        self._last_number: dict[Pair, int] = {}
         self._judged: list[Entry] | None = None
         for entry in entries:
             self.add(entry)
 
     def add(self, entry: Entry) -> None:
         """Take one more line in."""
-        self._by_number[entry.number] = entry
-        self._last_number[entry.pair] = entry.number
+        self.by_number[entry.number] = entry
+        self.last_number[entry.pair] = entry.number
         self._judged = None
         if entry.key:
-            self._by_key[entry.key] = entry
+            self.by_key[entry.key] = entry
         if entry.undoes is not None:
             self._undone.add(entry.undoes)
             return
-        self._by_pair.setdefault(entry.pair, []).append(entry)
+        self.by_pair.setdefault(entry.pair, []).append(entry)
         self._by_judge.setdefault(entry.judge, []).append(entry)
-
-    def with_key(self, key: str) -> Entry | None:
-        """The entry that the page knows by this key, if it was written already."""
-        return self._by_key.get(key) if key else None
-
-    def with_number(self, number: int) -> Entry:
-        """The entry of this number."""
-        return self._by_number[number]
-
-    def last_number(self, pair: Pair) -> int:
-        """The number of the last entry about a document."""
-        return self._last_number[pair]
 
     def last_of(self, judge: str) -> Entry | None:
         """What a judge did last and did not take back."""
@@ -235,7 +225,7 @@ class Ledger:
 
     def opinions(self, pair: Pair) -> dict[str, Entry]:
         """By judge, the judgment of a document that holds now; whoever judged first stands first."""
-        entries = self._by_pair.get(pair, ())
+        entries = self.by_pair.get(pair, ())
         return {entry.judge: entry for entry in entries if entry.grade is not None and self._holds(entry)}
 
     def for_the_file(self, pair: Pair) -> Entry | None:
@@ -251,20 +241,16 @@ class Ledger:
         return {entry.grade for entry in self._for_the_file(pair)}
 
     def _for_the_file(self, pair: Pair) -> list[Entry]:
-        return [entry for entry in self._by_pair.get(pair, ()) if entry.grade is not None and not entry.beside]
+        return [entry for entry in self.by_pair.get(pair, ()) if entry.grade is not None and not entry.beside]
 
     def has_skipped(self, judge: str, pair: Pair) -> bool:
         """Did this judge pass over the document?"""
-        entries = self._by_pair.get(pair, ())
+        entries = self.by_pair.get(pair, ())
         return any(entry.judge == judge and entry.grade is None and self._holds(entry) for entry in entries)
-
-    def pairs(self) -> list[Pair]:
-        """All documents that stand in the journal, in the order in which they came."""
-        return list(self._by_pair)
 
     def judged(self) -> list[Entry]:
         """Every judgment that holds now, in the order of the journal."""
         if self._judged is None:
-            held = (entry for pair in self._by_pair for entry in self.opinions(pair).values())
+            held = (entry for pair in self.by_pair for entry in self.opinions(pair).values())
             self._judged = sorted(held, key=lambda entry: entry.number)
         return self._judged
