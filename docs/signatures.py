@@ -13,7 +13,10 @@ from rankbounds.measures import Measure
 
 
 class Signatures(griffe.Extension):
-    """Gives measures, which declare parameters without a decorator, the signature and docstring that Python has."""
+    """Gives measures and figures the signatures and docstrings that Python has at run time.
+
+    Measures declare parameters without a decorator, and shared parameters are filled into docstrings.
+    """
 
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
         """Called for each class of the package."""
@@ -41,6 +44,9 @@ class Signatures(griffe.Extension):
         """Called when the whole package is read."""
         for called in _called(pkg):
             if called.docstring:
+                if isinstance(called, griffe.Function) and called.module.path.startswith("rankbounds.plots."):
+                    drawing = getattr(importlib.import_module(called.module.path), called.name, None)
+                    called.docstring.value = inspect.getdoc(drawing) or called.docstring.value
                 sections = called.docstring.parse("numpy", warnings=False)
                 for section in sections:
                     if section.kind is griffe.DocstringSectionKind.parameters:

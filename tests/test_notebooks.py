@@ -16,7 +16,6 @@ import pytest
 import browser
 import rankbounds as rb
 from rankbounds.notebook import BAR_WIDTH, SHOWN_ROWS, Bar
-from rankbounds.report import inline
 from rankbounds.stats.discriminative_power import discriminative_power
 from rankbounds.tables import Table, table_of
 
@@ -241,7 +240,7 @@ def test_a_report_from_memory_says_what_one_from_files_says(tmp_path):
 
 
 def test_large_pages_are_shown_when_asked_for(reported, monkeypatch):
-    monkeypatch.setattr(inline, "LARGEST_INLINE", 1000)
+    monkeypatch.setattr(sys.modules["rankbounds.report.page"], "LARGEST_INLINE", 1000)
     page = Page(reported._repr_html_())
     assert page.count("iframe") == 0
     assert any("show()" in text for text in page.text)
@@ -260,7 +259,7 @@ def test_the_room_can_be_called_however_it_was_imported():
 
     assert callable(rb.report)
     assert rankbounds.report is rb.report
-    assert rankbounds.report.report is inline.report
+    assert rankbounds.report.report is sys.modules["rankbounds.report.page"].report
 
 
 def test_a_browser_shows_the_report_and_the_bars_in_a_dark_page(reported, tmp_path):

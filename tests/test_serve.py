@@ -27,14 +27,14 @@ from rankbounds.desk import server as serving
 from rankbounds.desk.desk import Desk, Settings, grades_from
 from rankbounds.desk.journal import Journal
 from rankbounds.desk.judgment_file import JudgmentFile
-from rankbounds.desk.planning import Goal, Planner, Planning, Retrieved
+from rankbounds.desk.planning import Goal, Planner, Planning
 from rankbounds.desk.worker import Worker
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.document_texts import LONGEST_SHOWN, DocumentTexts
 from rankbounds.files.query_texts import QueryText
 from rankbounds.judging.audits.judged_sample import listed_documents
 from rankbounds.report import Choices
-from rankbounds.report.live import Live
+from rankbounds.report.page import Live
 
 HOSTILE = "</p><img src=x onerror=window.broken=1><script>window.broken=1</script>\x00\x07\u202eabc\ud800 minorities"
 
@@ -332,7 +332,7 @@ def test_only_documents_of_a_file_are_judged(collection):
     run = rb.read_run(collection / "runs" / "bm25.txt")
     topic, other = run.query_ids[:2]
     retrieved = run[topic][0][0]
-    with Served(collection, grades=grades_from("3"), retrieved=Retrieved(live), worklist=(("9", "listed"),)) as served:
+    with Served(collection, grades=grades_from("3"), retrieved=live.retrieves, worklist=(("9", "listed"),)) as served:
         for query, doc in (("1", "pooled"), ("9", "listed"), (topic, retrieved)):
             assert served.say("judge", **judgment(doc, query=query))[0] == 200
 

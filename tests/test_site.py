@@ -72,6 +72,7 @@ def test_site_builds_without_a_warning(tmp_path):
 
     assert "AP(rel:float=1.0,cutoff:int|None=None)" in shown("python-measures.html", "rankbounds.AP")
     assert "q(float|None,default:None)" in shown("python-evaluation.html", "rankbounds.Evaluator")
+    assert "Wheretodraw" in shown("python-plots.html", "rankbounds.plots.leaderboard")
     written = (tmp_path / "site" / "index.html").read_text()
     assert 'src="http' not in written
     assert 'rel="stylesheet" href="http' not in written

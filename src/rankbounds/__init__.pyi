@@ -155,7 +155,7 @@ from rankbounds.rbp.vectors import count_vectors as count_vectors
 from rankbounds.rbp.vectors import enumerate_vectors as enumerate_vectors
 from rankbounds.rbp.vectors import greedy_vectors as greedy_vectors
 from rankbounds.rbp.vectors import significant_ranks as significant_ranks
-from rankbounds.report.inline import report as report
+from rankbounds.report.page import report as report
 from rankbounds.stats.power import topics_needed as topics_needed
 
 __all__: list[str]

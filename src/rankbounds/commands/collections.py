@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
     a, b = options.pair or compared.leading_pair()
     compared.pair(a, b)  # (names that are none are told before anything is written)
     if options.figure:
-        from rankbounds.plots.collections import collections_forest
+        from rankbounds.plots.comparison import collections_forest
 
         write_figure(options.figure, lambda: collections_forest(compared, a, b))
     if options.page:

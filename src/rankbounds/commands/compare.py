@@ -295,7 +295,7 @@ def slices_from(options: argparse.Namespace, comparison: Comparison | None, base
         baseline=baseline,
     )
     if options.figure:
-        from rankbounds.plots.forests import forest
+        from rankbounds.plots.comparison import forest
 
         write_figure(options.figure, lambda: forest(sliced))
     return sliced

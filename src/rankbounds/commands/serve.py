@@ -26,7 +26,7 @@ from rankbounds.files.opening import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from rankbounds.desk.server import Office
-    from rankbounds.report.live import Live
+    from rankbounds.report.page import Live
 
 LAST_PORT = 65535
 
@@ -92,7 +92,7 @@ def _share(text: str) -> float:
 def run(options: argparse.Namespace) -> int:
     """Serve until interrupted."""
     from rankbounds.desk.server import Office, address, checked_token, server
-    from rankbounds.report.live import Live
+    from rankbounds.report.page import Live
 
     if STANDARD_INPUT in [options.qrels, *options.runs]:
         raise UsageError("The page follows its files: give files, not standard input (-).")
@@ -116,7 +116,7 @@ def _judging(options: argparse.Namespace, live: Live) -> Office:
     from rankbounds.desk.desk import Desk, Settings, check_name, grades_from
     from rankbounds.desk.journal import Journal
     from rankbounds.desk.judgment_file import JudgmentFile
-    from rankbounds.desk.planning import Goal, Planning, Retrieved
+    from rankbounds.desk.planning import Goal, Planning
     from rankbounds.desk.server import Office
     from rankbounds.files.document_texts import DocumentTexts
     from rankbounds.files.query_texts import read_query_texts
@@ -135,7 +135,7 @@ def _judging(options: argparse.Namespace, live: Live) -> Office:
         None if options.worklist is None else tuple(listed_documents(options.worklist)),
         options.shared,
         _user() if not options.judge else "",
-        Retrieved(live),
+        live.retrieves,
     )
     source = options.labels.split(",")[0].strip() if options.labels else None
     file = JudgmentFile(options.qrels, formats=options.read_as, columns=options.columns, source=source)

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         progress=progress_on_terminal("pairs of runs compared"),
     )
     if options.figure:
-        from rankbounds.plots.similarity import similarity_matrix
+        from rankbounds.plots.comparison import similarity_matrix
 
         write_figure(options.figure, lambda: similarity_matrix(alike))
     if options.format in ("json", "jsonl", "csv", "tsv"):

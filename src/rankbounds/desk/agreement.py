@@ -12,6 +12,7 @@ from rankbounds.desk.journal import Entry
 from rankbounds.desk.judgment_file import Pair
 from rankbounds.judging.judges.agreement import SIGNED, TopicBootstrap, label_tables
 from rankbounds.stats.significance import Resampling
+from rankbounds.tables import plain
 
 RESAMPLES, CONFIDENCE = 1000, 0.95
 FEWEST_TOPICS = 2
@@ -29,12 +30,11 @@ def agreement(judged: Sequence[Entry]) -> list[dict[str, Any]]:
     for entry in judged:
         if entry.grade is not None:
             grades.setdefault(entry.judge, {})[entry.pair] = entry.grade
-    rows = []
-    for first, second in itertools.combinations(grades, 2):
-        shared = [pair for pair in grades[first] if pair in grades[second]]
-        if shared:
-            rows.append(_row(first, second, shared, grades))
-    return rows
+    return [
+        _row(first, second, shared, grades)
+        for first, second in itertools.combinations(grades, 2)
+        if (shared := [pair for pair in grades[first] if pair in grades[second]])
+    ]
 
 
 def _row(first: str, second: str, shared: list[Pair], grades: dict[str, dict[Pair, float]]) -> dict[str, Any]:
@@ -54,7 +54,5 @@ def _row(first: str, second: str, shared: list[Pair], grades: dict[str, dict[Pai
         low = high = math.nan
         if bootstrap is not None:
             low, high = bootstrap.interval(value, statistic(bootstrap.resampled(by_topic)), *SIGNED)
-        row[name], row[f"{name}_low"], row[f"{name}_high"] = (
-            None if math.isnan(number) else number for number in (value, low, high)
-        )
+        row[name], row[f"{name}_low"], row[f"{name}_high"] = map(plain, (value, low, high))
     return row

@@ -12,29 +12,30 @@ import math
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rankbounds.choices import whole_number
 from rankbounds.desk.agreement import agreement
-from rankbounds.desk.journal import Entry, Journal
+from rankbounds.desk.journal import Entry, Journal, Ledger
 from rankbounds.desk.judgment_file import JudgmentFile, Pair
-from rankbounds.desk.ledger import Ledger
 from rankbounds.errors import DataError, RankboundsError, UsageError
 from rankbounds.files.document_texts import DocumentTexts
 from rankbounds.files.pair_files import decimal, shown
 from rankbounds.files.query_texts import QueryText
+from rankbounds.files.writing import clear_copies
 
 HANDED_OUT = 4
-"""So many documents are handed to a page at a time: the one that is shown, and the next ones."""
+"""Documents handed to a page at a time: the one that is shown, and the next ones."""
 LEASE = 600.0
 """Seconds for which a document that was handed to one page is not handed to another."""
 PATIENCE = 2.0
 """Seconds until the file is tried again that could not be written."""
 LONGEST_ID, LONGEST_NAME, LONGEST_KEY = 4000, 60, 100
 MOST_SHOWN = 200
-"""So many past judgments are shown at a time."""
+"""Past judgments shown at a time."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Settings:
     """The share of documents that every judge is asked about."""
     user: str = ""
     """The name to begin with, where any may be said."""
-    retrieved: Callable[[Pair], bool] | None = None
+    retrieved: Callable[[str, str], bool] | None = None
     """Is this document in the list of a run for this query? Without it, any document may be judged."""
 
 
@@ -75,7 +76,7 @@ class Desk:
         self._leases: dict[Pair, tuple[str, float]] = {}
         self._ended = False
         self.on_change: Callable[[], None] = lambda: None
-        self.file.clear_copies()
+        clear_copies(file.path)
         self._bring_up_to_date()
         self._writer = threading.Thread(target=self._write_in_background, daemon=True)
         self._writer.start()
@@ -89,83 +90,71 @@ class Desk:
 
     def judge(self, judge: str, pair: Pair, grade: float, key: str = "") -> tuple[Entry, str]:
         """Save a judgment; the entry, and what there is to say of it."""
-        self._check(judge, pair, key)
-        self._check_known(pair)
+        self._check(judge, key, pair)
         with self._lock:
-            again = self.ledger.with_key(key)
-            if again is not None:
+            if again := self.ledger.by_key.get(key):
                 return again, ""
             if grade not in self.grades:
                 raise UsageError(f"The grades are {', '.join(map(decimal, self.grades))}, not {grade:g}.")
             self._look_at_file()
-            held = self.file.grade(pair)
-            own = self.ledger.for_the_file(pair)
-            beside = held is not None and own is None
-            note = ""
-            if beside and held is not None:
+            held, own, note = self.file.grade(pair), self.ledger.for_the_file(pair), ""
+            if held is not None and own is None:
                 note = f"The file has grade {decimal(held)} for this document and keeps it; yours stands beside it."
-            elif own is not None and own.judge != judge:
-                note = f"{own.judge} judged this document first; yours stands beside it."
-            if not beside:
+            else:
                 self.file.reject_unheld(pair, grade, judge)
+                if own is not None and own.judge != judge:
+                    note = f"{own.judge} judged this document first; yours stands beside it."
             before = self.file.line(pair) if own is None else self.ledger.before(pair)
-            entry = self.journal.append(judge, pair, grade=grade, key=key, before=before, beside=beside)
-            self._take_in(entry)
-            return entry, note
+            beside = held is not None and own is None
+            return self._take_in(judge, pair, grade=grade, key=key, before=before, beside=beside), note
 
     def skip(self, judge: str, pair: Pair, key: str = "") -> Entry:
         """Pass over a document, which comes again when nothing else is left."""
-        self._check(judge, pair, key)
-        self._check_known(pair)
+        self._check(judge, key, pair)
         with self._lock:
-            entry = self.ledger.with_key(key)
-            if entry is None:
-                entry = self.journal.append(judge, pair, key=key)
-                self._take_in(entry)
-            return entry
+            return self.ledger.by_key.get(key) or self._take_in(judge, pair, key=key)
 
     def undo(self, judge: str, key: str = "") -> Entry:
         """Take back what a judge did last; the entry that was undone."""
-        self._check(judge, ("", ""), key)
+        self._check(judge, key)
         with self._lock:
-            again = self.ledger.with_key(key)
+            again = self.ledger.by_key.get(key)
             if again is not None and again.undoes is not None:
-                return self.ledger.with_number(again.undoes)
+                return self.ledger.by_number[again.undoes]
             last = self.ledger.last_of(judge)
             if last is None:
                 raise UsageError("There is nothing to take back.")
             self._look_at_file()
-            self._take_in(self.journal.append(judge, last.pair, undoes=last.number, key=key))
+            self._take_in(judge, last.pair, undoes=last.number, key=key)
             return last
 
-    def _check(self, judge: str, pair: Pair, key: str) -> None:
+    def _check(self, judge: str, key: str, pair: Pair | None = None) -> None:
+        """Reject other judges and documents in no file. The runs are asked last: few documents are in no plan."""
         allowed = self.settings.judges
         if allowed and judge not in allowed:
             raise UsageError(f"Judges here are {', '.join(allowed)}, not {shown(judge)}.")
         check_name(judge)
-        if max(map(len, pair)) > LONGEST_ID or len(key) > LONGEST_KEY:
+        if max(map(len, pair or ("",))) > LONGEST_ID or len(key) > LONGEST_KEY:
             raise UsageError(f"The id is longer than {LONGEST_ID:,} characters.")
-
-    def _check_known(self, pair: Pair) -> None:
-        """Reject what is in no file. The runs are asked last, and by a page that was made for other files or a plan."""
+        if pair is None:
+            return
         with self._lock:
             listed = pair in self.planned or pair in (self.settings.worklist or ())
-            known = listed or self.file.line(pair) is not None or pair in self.ledger.pairs()
-        if not known and self.settings.retrieved is not None and not self.settings.retrieved(pair):
-            raise UsageError(
-                f"No run, no list and no judgment has document {shown(pair[1])} of query {shown(pair[0])}."
-            )
+            known = listed or self.file.line(pair) is not None or pair in self.ledger.by_pair
+        if not known and self.settings.retrieved is not None and not self.settings.retrieved(*pair):
+            query_id, doc_id = map(shown, pair)
+            raise UsageError(f"No run, no list and no judgment has document {doc_id} of query {query_id}.")
 
-    def _take_in(self, entry: Entry) -> None:
+    def _take_in(self, judge: str, pair: Pair, **fields: Any) -> Entry:
+        """Write an entry to the journal, and what follows from it to the file."""
+        entry = self.journal.append(judge, pair, **fields)
         self.ledger.add(entry)
-        self._leases.pop(entry.pair, None)
-        self._bring_to_file(entry.pair)
-        self._tell()
-
-    def _tell(self) -> None:
+        self._leases.pop(pair, None)
+        self._bring_to_file(pair)
         self.version += 1
         self._changed.notify_all()
         self.on_change()
+        return entry
 
     # ---- the file ----
 
@@ -180,7 +169,7 @@ class Desk:
 
     def _bring_up_to_date(self) -> None:
         """Everything that the journal has and the file lacks, as after a process that was killed."""
-        for pair in self.ledger.pairs():
+        for pair in self.ledger.by_pair:
             self._bring_to_file(pair)
 
     def _bring_to_file(self, pair: Pair) -> None:
@@ -191,7 +180,7 @@ class Desk:
         """
         given = self.ledger.grades_given(pair)
         held, wanted = self.file.grade(pair), self.ledger.for_the_file(pair)
-        pending = self.ledger.last_number(pair) > self.journal.written
+        pending = self.ledger.last_number[pair] > self.journal.written
         if not given or (held is not None and not (pending and held in given)):
             return
         if wanted is None and held is not None:
@@ -275,15 +264,13 @@ class Desk:
     def _candidates(self, judge: str) -> Iterator[Pair]:
         """What this judge could be asked, in order; second opinions on what others judged first."""
         listed = self.planned if self.settings.worklist is None else self.settings.worklist
-        shared = [pair for pair in self.ledger.pairs() if self._is_shared(pair)] if self.settings.shared else []
+        shared = filter(self._is_shared, self.ledger.by_pair)
         return (pair for pair in dict.fromkeys([*shared, *listed]) if self._is_open(judge, pair))
 
     def _is_open(self, judge: str, pair: Pair) -> bool:
         opinions = self.ledger.opinions(pair)
-        if judge in opinions:
-            return False
         if opinions:
-            return self._is_shared(pair)
+            return judge not in opinions and self._is_shared(pair)
         return self.file.grade(pair) is None
 
     def _is_shared(self, pair: Pair) -> bool:
@@ -295,15 +282,15 @@ class Desk:
 
     def document(self, pair: Pair) -> dict[str, Any]:
         """What a query and a document say, and what is known of the document."""
-        query, doc_id = self.settings.queries.get(pair[0]), pair[1]
-        documents = self.settings.documents
-        text = documents.text(doc_id) if documents else None
+        query, documents = self.settings.queries.get(pair[0]), self.settings.documents
+        text = documents.text(pair[1]) if documents else None
+        missing = "There is no text of this document." if documents else "No texts were given (--documents)."
         with self._lock:
             opinions = self.ledger.opinions(pair)
         return {
             "query": asdict(query) if query else None,
             "document": asdict(text) if text else None,
-            "missing": "" if text else _why_missing(documents),
+            "missing": "" if text else missing,
             "opinions": {judge: entry.grade for judge, entry in opinions.items()},
         }
 
@@ -346,18 +333,17 @@ class Desk:
         """How much was judged, by whom, and what there is to take back."""
         with self._lock:
             entries = self.ledger.judged()
-            last = self.ledger.last_of(judge)
-            counts: dict[str, int] = {}
-            for entry in entries:
-                counts[entry.judge] = counts.get(entry.judge, 0) + 1
+            last, listed = self.ledger.last_of(judge), self.settings.worklist
             done = {
                 "judged": len({entry.pair for entry in entries}),
-                "by_judge": counts,
-                "undo": None if last is None else _said_of(last),
+                "by_judge": Counter(entry.judge for entry in entries),
+                "undo": None,
                 "trouble": self.trouble,
                 "version": self.version,
             }
-            listed = self.settings.worklist
+            if last is not None:
+                what = "skip" if last.grade is None else f"grade {decimal(last.grade)}"
+                done["undo"] = f"{what} for {last.pair[1]}"
             if listed is not None:
                 judged = sum(not self._is_open(judge, pair) for pair in listed)
                 done["list"] = {"judged": judged, "all": len(listed)}
@@ -381,15 +367,6 @@ def _grades_of(held: Sequence[float]) -> dict[float, str]:
     if all(grade == int(grade) and grade <= 9 for grade in held):
         return {float(grade): "" for grade in range(int(max(held, default=1) or 1) + 1)}
     return dict.fromkeys([0.0, *(grade for grade in held if grade > 0)], "")
-
-
-def _why_missing(documents: DocumentTexts | None) -> str:
-    return "There is no text of this document." if documents else "No texts were given (--documents)."
-
-
-def _said_of(entry: Entry) -> str:
-    done = "skip" if entry.grade is None else f"grade {decimal(entry.grade)}"
-    return f"{done} for {entry.pair[1]}"
 
 
 def grades_from(text: str) -> dict[float, str]:

@@ -2,7 +2,8 @@
 
 Lines are JSON objects and are only ever added. What holds now follows from reading them from the first to the last. A
 process that is killed half way through a line leaves a torn one: nobody was told that it is saved, and whoever reads
-the journal next passes over it.
+the journal next passes over it. The ledger says what holds now: whose opinion is what, what was skipped, and what each
+judge can take back.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import re
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -88,39 +90,31 @@ class Journal:
         try:
             self._file: IO[bytes] = open(self.path, "a+b", buffering=0)  # noqa: SIM115 (held until the end)
         except OSError as error:
-            raise UsageError(
-                f"{self.path}: the journal of judgments cannot be written ({error.strerror or error}). Use --read-only "
-                "to look at the report."
-            ) from None
+            why = f"the journal of judgments cannot be written ({error.strerror or error})"
+            raise UsageError(f"{self.path}: {why}. Use --read-only to look at the report.") from None
         if not _lock(self._file):
             self._file.close()
             raise UsageError(
                 f"{self.path}: another server takes judgments for this file. Open its page, or use --read-only."
             )
         self._read()
-        _sync_folder(self.path.parent)
+        with contextlib.suppress(OSError):  # that the file is there at all is safe too, where the system can say so
+            handle = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
     @classmethod
     def beside(cls, path: str | os.PathLike[str]) -> Journal:
         """The journal of a file of judgments, which stands next to it, by whichever link it is known."""
         return cls(os.path.realpath(path) + ENDING)
 
-    def append(
-        self,
-        judge: str,
-        pair: Pair,
-        *,
-        grade: float | None = None,
-        undoes: int | None = None,
-        key: str = "",
-        before: str | None = None,
-        beside: bool = False,
-    ) -> Entry:
-        """Write a line; when this returns, it is on the disk."""
+    def append(self, judge: str, pair: Pair, **fields: Any) -> Entry:
+        """Write an entry with these fields, numbered and dated; when this returns, it is on the disk."""
         with self._turn:
             number = self.entries[-1].number + 1 if self.entries else 1
-            now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-            entry = Entry(number, now, judge, pair, grade, undoes, key, before, beside)
+            entry = Entry(number, datetime.now(timezone.utc).isoformat(timespec="seconds"), judge, pair, **fields)
             self._write(entry.line())
             self.entries.append(entry)
             return entry
@@ -171,16 +165,6 @@ class Journal:
             raise DataError(self.path, f"the judgment could not be saved ({error.strerror or error}).") from None
 
 
-def _sync_folder(folder: Path) -> None:
-    """That the file is there at all is safe on the disk too, where the system can say so."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def _lock(file: IO[bytes]) -> bool:
     """Have a file alone as long as this process lives; False if another one does."""
     try:
@@ -198,3 +182,75 @@ def _lock(file: IO[bytes]) -> bool:
     except OSError:
         return os.name != "nt"  # elsewhere, a file system without locks
     return True
+
+
+class Ledger:
+    """The entries of a journal, by document and by judge."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.by_number: dict[int, Entry] = {}
+        self.by_key: dict[str, Entry] = {}
+        self.by_pair: dict[Pair, list[Entry]] = {}
+        """Judgments and skips by document, in the order in which they came."""
+        self.last_number: dict[Pair, int] = {}
+        """The number of the last entry about a document."""
+        self._by_judge: dict[str, list[Entry]] = {}
+        self._undone: set[int] = set()
+        self._judged: list[Entry] | None = None
+        for entry in entries:
+            self.add(entry)
+
+    def add(self, entry: Entry) -> None:
+        """Take one more line in."""
+        self.by_number[entry.number] = entry
+        self.last_number[entry.pair] = entry.number
+        self._judged = None
+        if entry.key:
+            self.by_key[entry.key] = entry
+        if entry.undoes is not None:
+            self._undone.add(entry.undoes)
+            return
+        self.by_pair.setdefault(entry.pair, []).append(entry)
+        self._by_judge.setdefault(entry.judge, []).append(entry)
+
+    def last_of(self, judge: str) -> Entry | None:
+        """What a judge did last and did not take back."""
+        entries = self._by_judge.get(judge, [])
+        while entries and not self._holds(entries[-1]):
+            entries.pop()
+        return entries[-1] if entries else None
+
+    def _holds(self, entry: Entry) -> bool:
+        return entry.number not in self._undone
+
+    def opinions(self, pair: Pair) -> dict[str, Entry]:
+        """By judge, the judgment of a document that holds now; whoever judged first stands first."""
+        entries = self.by_pair.get(pair, ())
+        return {entry.judge: entry for entry in entries if entry.grade is not None and self._holds(entry)}
+
+    def for_the_file(self, pair: Pair) -> Entry | None:
+        """The judgment that the file is to hold: that of the first judge, unless the file had one of its own."""
+        return next((entry for entry in self.opinions(pair).values() if not entry.beside), None)
+
+    def before(self, pair: Pair) -> str | None:
+        """The record that the file had of a document before it was judged here."""
+        return next((entry.before for entry in reversed(self._for_the_file(pair))), None)
+
+    def grades_given(self, pair: Pair) -> set[float | None]:
+        """Every grade that was ever given to a document here and written to the file, taken back or not."""
+        return {entry.grade for entry in self._for_the_file(pair)}
+
+    def _for_the_file(self, pair: Pair) -> list[Entry]:
+        return [entry for entry in self.by_pair.get(pair, ()) if entry.grade is not None and not entry.beside]
+
+    def has_skipped(self, judge: str, pair: Pair) -> bool:
+        """Did this judge pass over the document?"""
+        entries = self.by_pair.get(pair, ())
+        return any(entry.judge == judge and entry.grade is None and self._holds(entry) for entry in entries)
+
+    def judged(self) -> list[Entry]:
+        """Every judgment that holds now, in the order of the journal."""
+        if self._judged is None:
+            held = (entry for pair in self.by_pair for entry in self.opinions(pair).values())
+            self._judged = sorted(held, key=lambda entry: entry.number)
+        return self._judged

@@ -25,7 +25,7 @@ from rankbounds.files.formats import pair_of_names, recognised
 from rankbounds.files.named_columns import QRELS_COLUMNS, Columns, find_column, found_columns
 from rankbounds.files.opening import text_of
 from rankbounds.files.pair_files import decimal, shown, unheld_by_table, unheld_by_trec
-from rankbounds.files.writing import check_writable, clear_copies, writing
+from rankbounds.files.writing import check_writable, writing
 
 Pair = tuple[str, str]
 """A query id and a document id."""
@@ -52,7 +52,9 @@ class TrecRecords:
     """Lines of four fields: query, iteration, document, grade."""
 
     kind = "trec"
+    name = "a TREC file"
     header: bytes | None = None
+    source: str | None = None
 
     def fields(self, body: bytes) -> tuple[str, str, str] | None:
         """Query, document and grade of a line; None of comments and empty lines."""
@@ -72,13 +74,9 @@ class TrecRecords:
         """A line for a document that has none, with tabs where the line before has them."""
         return _bytes(("\t" if b"\t" in before else " ").join((pair[0], "0", pair[1], grade)))
 
-    def unheld(self, pair: Pair) -> tuple[str, str, str] | None:
-        """Which id of the two the file cannot hold, and why."""
-        for what, name in zip(("topic", "document"), pair, strict=True):
-            reason = unheld_by_trec(name, begins_line=what == "topic")
-            if reason:
-                return what, name, f"{reason}, and a TREC file cannot hold it"
-        return None
+    def why_unheld(self, name: str, *, of_topic: bool) -> str | None:
+        """Why the file cannot hold an id; None where it can."""
+        return unheld_by_trec(name, begins_line=of_topic)
 
     def read(self, body: bytes, name: str) -> tuple[str, str, float]:
         """What a reader of the file will see in a line."""
@@ -100,6 +98,7 @@ class TableRecords:
     source: str | None
     wanted_source: str | None
     """Of tables with labels of several sources: which are the judgments that are given here."""
+    name = "a table"
 
     def __post_init__(self) -> None:
         self._place = {name: self.columns.index(name) for name in self.columns}
@@ -139,13 +138,9 @@ class TableRecords:
         )
         return _bytes(out.getvalue())
 
-    def unheld(self, pair: Pair) -> tuple[str, str, str] | None:
-        """Which id of the two the file cannot hold, and why."""
-        for what, name in zip(("topic", "document"), pair, strict=True):
-            reason = unheld_by_table(name) if name else "is empty"
-            if reason:
-                return what, name, f"{reason}, and a table cannot hold it"
-        return None
+    def why_unheld(self, name: str, *, of_topic: bool) -> str | None:  # noqa: ARG002 (all columns are alike)
+        """Why the file cannot hold an id; None where it can."""
+        return unheld_by_table(name) if name else "is empty"
 
     def read(self, body: bytes, name: str) -> tuple[str, str, float]:
         """What a reader of the file will see in a row."""
@@ -222,14 +217,11 @@ class JudgmentFile:
                 continue
             query, doc, value = fields
             if (query, doc) in place:
-                remedy = (
-                    "" if not isinstance(records, TableRecords) or not records.source else " Say whose with --labels."
-                )
+                remedy = " Say whose with --labels." if records.source else ""
                 raise self._refused(number, f"document {shown(doc)} of topic {shown(query)} stands twice.{remedy}")
             if value and not _is_number(value):
                 raise self._refused(number, f"the grade {shown(value)} is no number.")
-            place[query, doc] = number
-            values[query, doc] = value
+            place[query, doc], values[query, doc] = number, value
         self.records, self._bodies, self._ends, self._place, self._value = records, bodies, ends, place, values
         self._known, self.dirty = status, False
 
@@ -301,10 +293,9 @@ class JudgmentFile:
 
     def reject_unheld(self, pair: Pair, grade: float, judge: str) -> None:
         """An error, before anything is changed, if the file could not hold the judgment."""
-        unheld = self.records.unheld(pair)
-        if unheld:
-            what, name, reason = unheld
-            raise UsageError(f"The {what} id {shown(name)} {reason}.")
+        for what, name in zip(("topic", "document"), pair, strict=True):
+            if reason := self.records.why_unheld(name, of_topic=what == "topic"):
+                raise UsageError(f"The {what} id {shown(name)} {reason}, and {self.records.name} cannot hold it.")
         body = self._body(pair, grade, judge)
         try:
             back = self.records.read(body.removeprefix(BYTE_ORDER_MARK), str(self.path))
@@ -321,11 +312,9 @@ class JudgmentFile:
         if place is not None:
             self._bodies[place] = body
         else:
-            last = self._last()
+            last, end = self._last(), next((end for end in reversed(self._ends) if end), b"\n")
             if last is not None and not self._ends[last]:  # a file without a line ending at its end stays one
-                self._ends[last], end = self._line_ending(), b""
-            else:
-                end = self._line_ending()
+                self._ends[last], end = end, b""
             self._place[pair] = len(self._bodies)
             self._bodies.append(body)
             self._ends.append(end)
@@ -362,9 +351,6 @@ class JudgmentFile:
         numbers = range(len(self._bodies) - 1, -1, -1)
         return next((number for number in numbers if self._bodies[number] or self._ends[number]), None)
 
-    def _line_ending(self) -> bytes:
-        return next((end for end in reversed(self._ends) if end), b"\n")
-
     # ---- writing ----
 
     def write(self, content: bytes) -> None:
@@ -375,29 +361,17 @@ class JudgmentFile:
             raise DataError(self.path, "another program changed the file meanwhile.")
         self._known = self._status()
 
-    def clear_copies(self) -> None:
-        """Remove what writers that were killed left behind."""
-        clear_copies(self.path)
-
 
 def _split_records(content: bytes, *, in_quotes: bool) -> tuple[list[bytes], list[bytes]]:
     """The records of a file and their line endings; in tables a line may end inside quotes."""
-    bodies: list[bytes] = []
-    ends: list[bytes] = []
-    held: list[bytes] = []
+    records: list[list[bytes]] = []
     inside = False
     for line in re.findall(rb"[^\n]*\n|[^\n]+", content):
-        held.append(line)
+        if inside:
+            records[-1].append(line)
+        else:
+            records.append([line])
         inside ^= in_quotes and line.count(b'"') % 2 == 1
-        if not inside:
-            _add_record(b"".join(held), bodies, ends)
-            held = []
-    if held:
-        _add_record(b"".join(held), bodies, ends)
-    return bodies, ends
-
-
-def _add_record(record: bytes, bodies: list[bytes], ends: list[bytes]) -> None:
-    end = next((end for end in (b"\r\n", b"\n") if record.endswith(end)), b"")
-    bodies.append(record[: len(record) - len(end)])
-    ends.append(end)
+    whole = [b"".join(lines) for lines in records]
+    bodies = [record.removesuffix(b"\n").removesuffix(b"\r") if record.endswith(b"\n") else record for record in whole]
+    return bodies, [record[len(body) :] for record, body in zip(whole, bodies, strict=True)]

@@ -10,7 +10,7 @@ import math
 import threading
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rankbounds.desk.desk import Desk
@@ -24,10 +24,10 @@ from rankbounds.judging.next.residuals import plan_by_residual
 from rankbounds.measures import parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.ties import ORDERS
-from rankbounds.report.live import Live
+from rankbounds.report.page import Live
 
 BUDGET = 300
-"""So many documents are planned ahead."""
+"""Documents planned ahead."""
 LEAST_WEIGHT = 1e-4
 """RBP looks no deeper than where all ranks below together weigh less than this."""
 LOOK_AGAIN = 3.0
@@ -78,7 +78,6 @@ class Planner:
 
     def __init__(self, live: Live, goal: Goal) -> None:
         self.live, self.goal = live, goal
-        self._runs: tuple[str, list[Any]] = ("", [])
 
     def __call__(self) -> Plan:
         """The plan for the files as they are now."""
@@ -87,20 +86,18 @@ class Planner:
         measure = parse_measures(choices.measures)[0]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the report tells
-            state = self.live.state_of_runs()
-            if self._runs[0] != state:
-                self._runs = state, choices.reading().runs(self.live.runs())
-            qrels, runs = choices.reading().judgments(self.live.qrels), self._runs[1]
+            qrels, runs = choices.reading().judgments(self.live.qrels), self.live.read_runs()
             ties = assumptions.ties if assumptions.ties in ORDERS else "trec"
-            same: dict[str, Any] = {"ties": ties, "score_precision": assumptions.score_precision}
+            same: dict[str, Any] = {"ties": ties, "score_precision": assumptions.score_precision, "budget": BUDGET}
             trouble = ""
+            plan: Any
             if self.goal.compare is not None:
+                goal: dict[str, Any] = asdict(self.goal) | {"gain": choices.gain}
                 try:
-                    plan = judge_next(
-                        qrels, runs, budget=BUDGET, measure=measure, compare=self.goal.compare, until=self.goal.until,
-                        gain=choices.gain, seed=self.goal.seed, **same,
-                    )  # fmt: skip
-                    return self._settling(plan, measure)
+                    plan = judge_next(qrels, runs, measure=measure, **goal, **same)
+                    one_pair = len(plan.pairs) == 1
+                    ends = {"bounds": plan.bounds[0], "runs": plan.pairs[0]} if one_pair else {}
+                    return self._in_words(plan, measure, settled=all(plan.settled), **ends)
                 except RankboundsError as error:
                     trouble = str(error)
             try:
@@ -108,52 +105,19 @@ class Planner:
             except UsageError:
                 measure = RBP(0.8)
                 plan = self._for_all_runs(qrels, runs, measure, same)
-        return Plan(
-            _pairs(plan),
-            plan.headline(),
-            tuple(plan.sentences()),
-            str(measure),
-            open=plan.open_means()[0] if isinstance(plan, JudgingPlan) else None,
-            trouble=trouble,
-        )
+        left = plan.open_means()[0] if isinstance(plan, JudgingPlan) else None
+        return self._in_words(plan, measure, open=left, trouble=trouble)
 
     def _for_all_runs(self, qrels: Any, runs: Any, measure: Any, same: dict[str, Any]) -> Any:
         if isinstance(measure, RBP) and 0 < measure.p < 1 and not self.live.choices.gain:
             depth = math.ceil(math.log(LEAST_WEIGHT) / math.log(measure.p))
-            return plan_by_residual(qrels, runs, measure, BUDGET, assumptions=Assumptions(**same), depth=depth)
-        return judge_next(qrels, runs, budget=BUDGET, measure=measure, gain=self.live.choices.gain, **same)
+            order = {name: value for name, value in same.items() if name != "budget"}
+            return plan_by_residual(qrels, runs, measure, BUDGET, assumptions=Assumptions(**order), depth=depth)
+        return judge_next(qrels, runs, measure=measure, gain=self.live.choices.gain, **same)
 
-    def _settling(self, plan: Any, measure: Any) -> Plan:
-        one_pair = len(plan.pairs) == 1
-        return Plan(
-            _pairs(plan),
-            plan.headline(),
-            tuple(plan.sentences()),
-            str(measure),
-            bounds=plan.bounds[0] if one_pair else None,
-            runs=plan.pairs[0] if one_pair else None,
-            settled=all(plan.settled),
-        )
-
-
-class Retrieved:
-    """Which documents the runs retrieve, read when somebody asks and whenever the files have changed since."""
-
-    def __init__(self, live: Live) -> None:
-        self._live, self._turn = live, threading.Lock()
-        self._read: tuple[str, list[Any]] = ("", [])
-
-    def __call__(self, pair: Pair) -> bool:
-        """Is this document in the list of a run for this query?"""
-        with self._turn:
-            state = self._live.state_of_runs()
-            if self._read[0] != state:
-                self._read = state, self._live.choices.reading().runs(self._live.runs())
-            return any(pair[1] == doc for run in self._read[1] if pair[0] in run.query_ids for doc, _ in run[pair[0]])
-
-
-def _pairs(plan: Any) -> tuple[Pair, ...]:
-    return tuple(zip(plan.query_ids, plan.doc_ids, strict=True))
+    def _in_words(self, plan: Any, measure: Any, **found: Any) -> Plan:
+        documents = tuple(zip(plan.query_ids, plan.doc_ids, strict=True))
+        return Plan(documents, plan.headline(), tuple(plan.sentences()), str(measure), **found)
 
 
 class Planning:

@@ -24,7 +24,7 @@ from rankbounds.desk.judgment_file import Pair
 from rankbounds.desk.planning import Planning
 from rankbounds.desk.worker import Worker
 from rankbounds.errors import RankboundsError, UsageError
-from rankbounds.report.live import Live
+from rankbounds.report.page import Live
 
 LARGEST_REQUEST = 1 << 16
 PATIENCE = 10.0
@@ -68,58 +68,46 @@ class Office:
 
     # ---- messages ----
 
-    def answer(self, what: str, message: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, what: str, given: dict[str, Any]) -> dict[str, Any]:
         """Answer a message from a page."""
+        desk, message, unknown = self.desk, _Message(given), UsageError(f'There is no "{what}" here.')
         if what == "state":
             return {"state": self.live.state()}
-        handler = getattr(self, f"_{what}", None) if self.desk and what in MESSAGES else None
-        if handler is None:
-            raise UsageError(f'There is no "{what}" here.')
-        return handler(_Message(message), self.desk)
-
-    def _start(self, _: _Message, desk: Desk) -> dict[str, Any]:
-        settings = desk.settings
-        return {
-            "desk": desk.name,
-            "judges": list(settings.judges),
-            "user": settings.user,
-            "grades": [{"grade": grade, "name": name} for grade, name in desk.grades.items()],
-            "texts": settings.documents is not None,
-            "file": desk.file.path.name,
-            "journal": desk.journal.path.name,
-        }
+        if desk is None:
+            raise unknown
+        match what:
+            case "start":
+                return {
+                    "desk": desk.name,
+                    "judges": list(desk.settings.judges),
+                    "user": desk.settings.user,
+                    "grades": [{"grade": grade, "name": name} for grade, name in desk.grades.items()],
+                    "texts": desk.settings.documents is not None,
+                    "file": desk.file.path.name,
+                    "journal": desk.journal.path.name,
+                }
+            case "next":
+                return self._next(message, desk)
+            case "judge":
+                entry, note = desk.judge(message.judge, message.pair, message.grade, message.text("key"))
+                return {"saved": _shown(entry), "note": note} | self._next(message, desk)
+            case "skip":
+                entry = desk.skip(message.judge, message.pair, message.text("key"))
+                return {"saved": _shown(entry), "note": ""} | self._next(message, desk)
+            case "undo":
+                entry = desk.undo(message.judge, message.text("key"))
+                return {"undone": _shown(entry), "note": ""} | self._next(message, desk)
+            case "document":
+                return desk.document(message.pair)
+            case "past":
+                grade = None if given.get("grade") in (None, "") else message.grade
+                disputed = given.get("disputed") is True
+                return desk.past(judge=message.text("of"), grade=grade, words=message.text("words"), disputed=disputed)
+            case "agreement":
+                return {"agreement": desk.agreement()}
+        raise unknown
 
     def _next(self, message: _Message, desk: Desk) -> dict[str, Any]:
-        return self._now(message, desk)
-
-    def _judge(self, message: _Message, desk: Desk) -> dict[str, Any]:
-        entry, note = desk.judge(message.judge, message.pair, message.grade, message.text("key"))
-        return {"saved": _shown(entry), "note": note} | self._now(message, desk)
-
-    def _skip(self, message: _Message, desk: Desk) -> dict[str, Any]:
-        entry = desk.skip(message.judge, message.pair, message.text("key"))
-        return {"saved": _shown(entry), "note": ""} | self._now(message, desk)
-
-    def _undo(self, message: _Message, desk: Desk) -> dict[str, Any]:
-        entry = desk.undo(message.judge, message.text("key"))
-        return {"undone": _shown(entry), "note": ""} | self._now(message, desk)
-
-    def _document(self, message: _Message, desk: Desk) -> dict[str, Any]:
-        return desk.document(message.pair)
-
-    def _past(self, message: _Message, desk: Desk) -> dict[str, Any]:
-        grade = message.given.get("grade")
-        return desk.past(
-            judge=message.text("of"),
-            grade=None if grade in (None, "") else message.grade,
-            words=message.text("words"),
-            disputed=message.given.get("disputed") is True,
-        )
-
-    def _agreement(self, _: _Message, desk: Desk) -> dict[str, Any]:
-        return {"agreement": desk.agreement()}
-
-    def _now(self, message: _Message, desk: Desk) -> dict[str, Any]:
         """What a page shows beside a document: the next ones, progress, how far it is to the goal."""
         holding = message.given.get("holding")
         pair = (str(holding[0]), str(holding[1])) if isinstance(holding, list) and len(holding) == 2 else None
@@ -140,9 +128,6 @@ class Office:
                 "difference_left": planning.plan.difference_left(planning.first),
             }
         return goal
-
-
-MESSAGES = ("start", "next", "judge", "skip", "undo", "document", "past", "agreement")
 
 
 class _Message:
@@ -230,7 +215,7 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
             self._answer(self._post)
 
         def _answer(self, method: Callable[[], None]) -> None:
-            """Every error is an answer; what nobody foresaw is told here too."""
+            """Every error is an answer; unforeseen ones are printed here, too."""
             try:
                 if not self._welcome():
                     self._reply(403, "text/plain", b"Only requests to this machine by its own name are answered.\n")

@@ -57,7 +57,7 @@ class Worker:
         process, self._process = self._process, None
         if process is not None:
             process.terminate()
-            with contextlib.suppress(OSError):  # what it was not told yet
+            with contextlib.suppress(OSError):  # what was not sent yet
                 process.communicate()
 
 

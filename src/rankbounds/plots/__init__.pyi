@@ -1,10 +1,11 @@
 """The figures: a name a line, loaded when first used. Type checkers, editors and the package read it."""
 
-from rankbounds.plots.collections import collections_forest as collections_forest
+from rankbounds.plots.comparison import collections_forest as collections_forest
+from rankbounds.plots.comparison import forest as forest
 from rankbounds.plots.comparison import leaderboard as leaderboard
 from rankbounds.plots.comparison import significance_curve as significance_curve
+from rankbounds.plots.comparison import similarity_matrix as similarity_matrix
 from rankbounds.plots.comparison import topic_differences as topic_differences
-from rankbounds.plots.forests import forest as forest
 from rankbounds.plots.incomplete import agreement_by_judgment_rate as agreement_by_judgment_rate
 from rankbounds.plots.incomplete import agreement_by_measure as agreement_by_measure
 from rankbounds.plots.incomplete import change_by_leaving_a_group_out as change_by_leaving_a_group_out
@@ -23,7 +24,6 @@ from rankbounds.plots.persistence_transfer import draw_range as draw_range
 from rankbounds.plots.persistence_transfer import range_over_persistence as range_over_persistence
 from rankbounds.plots.persistence_transfer import range_panel as range_panel
 from rankbounds.plots.persistence_transfer import range_with_residual as range_with_residual
-from rankbounds.plots.similarity import similarity_matrix as similarity_matrix
 from rankbounds.plots.ties import changes_by_banding as changes_by_banding
 from rankbounds.plots.ties import p_values_by_banding as p_values_by_banding
 from rankbounds.plots.ties import ranges_by_ties as ranges_by_ties

@@ -1,12 +1,14 @@
 """Figures on incomplete judgments. Each takes the result of the study of the same name."""
 
+# ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.plots.style import COLOURS, colour_of, figure, fresh_axes, marker_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,10 +26,35 @@ class StudyResult(Protocol):
         """What would repeat it."""
 
 
-MARKERS = "osD^vPX*<>"
 TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1)
+STRATEGIES = {
+    "depth": "pool to a depth",
+    "A": "A: heaviest documents",
+    "B": "B: uncertain runs first",
+    "C": "C: good uncertain runs first",
+}
+BESIDE: dict[str, Any] = {"fontsize": "x-small", "loc": "center left", "bbox_to_anchor": (1.0, 0.5), "frameon": False}
+"""A legend beside the axes."""
 
 
+def _draw_series(
+    axes: Axes, rows: Sequence[dict[str, Any]], x: str, y: str, label: str = "{measure}", **style: Any
+) -> None:
+    """One column of the rows against another, with a colour and marks for each label; a band where rows have ends."""
+    series: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        series.setdefault(label.format_map(row), []).append(row)
+    for number, (name, members) in enumerate(series.items()):
+        across, along = [row[x] for row in members], [row[y] for row in members]
+        # The palette has fewer colours than there may be measures: the second time round lines are dashed.
+        line = {"linestyle": "-" if number < len(COLOURS) else "--", "color": colour_of(number)} | style
+        axes.plot(across, along, marker=marker_of(number), label=name, **line)
+        if "low_draw" in members[0]:
+            low, high = ([row[end] for row in members] for end in ("low_draw", "high_draw"))
+            axes.fill_between(across, low, high, color=line["color"], alpha=0.1, linewidth=0)
+
+
+@figure
 def by_rate(result: StudyResult, name: str, ax: Axes | None) -> Axes:
     """A column of the rows by the share of judgments kept, a line for each measure; bands hold 95% of the draws.
 
@@ -37,12 +64,6 @@ def by_rate(result: StudyResult, name: str, ax: Axes | None) -> Axes:
         Of a study over rates of judgments: rows with ``measure``, ``rate``, ``low_draw``, ``high_draw`` and the column.
     name
         Of the column.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -53,45 +74,18 @@ def by_rate(result: StudyResult, name: str, ax: Axes | None) -> Axes:
     >>> axes = by_rate(Result(rows, "", {}), "power", None)
     >>> axes.get_xlabel(), axes.lines[0].get_ydata().tolist()
     ('judgments kept (%)', [0.5, 0.25])
-
     """
     axes = fresh_axes(ax, figsize=(6.4, 3.8))
-    for number, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
-        rows = [row for row in result.rows if row["measure"] == measure]
-        rate = [row["rate"] for row in rows]
-        # The palette has fewer colours than there may be measures: the second time round lines are dashed.
-        style: dict[str, Any] = {
-            "color": COLOURS[number % len(COLOURS)],
-            "linestyle": "-" if number < len(COLOURS) else "--",
-        }
-        axes.plot(rate, [row[name] for row in rows], marker=MARKERS[number % len(MARKERS)], label=measure, **style)
-        axes.fill_between(
-            rate,
-            [row["low_draw"] for row in rows],
-            [row["high_draw"] for row in rows],
-            color=style["color"],
-            alpha=0.1,
-            linewidth=0,
-        )
+    _draw_series(axes, result.rows, "rate", name)
     axes.invert_xaxis()
     axes.set_xlabel("judgments kept (%)")
-    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    axes.legend(**BESIDE)
     return axes
 
 
+@figure
 def score_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> Axes:
     """Each measure's mean over runs as judgments grow fewer; the bands hold 95% of the draws.
-
-    Parameters
-    ----------
-    result
-        Of the study ``score_by_judgment_rate``: its ``rows`` and ``settings``.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -99,11 +93,9 @@ def score_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> Axes:
     >>> from rankbounds.studies import Result
     >>> ends = {"low_draw": 0.3, "high_draw": 0.5}
     >>> rows = [{"measure": "AP", "rate": rate, "value": 0.4, **ends} for rate in (100, 50)]
-    >>> result = Result(rows, "", {})
-    >>> axes = rb.plots.score_by_judgment_rate(result)
+    >>> axes = rb.plots.score_by_judgment_rate(Result(rows, "", {}))
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('judgments kept (%)', 'mean over topics and runs')
-
     """
     axes = by_rate(result, "value", ax)
     axes.set_ylabel("mean over topics and runs")
@@ -111,19 +103,9 @@ def score_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> Axes:
     return axes
 
 
+@figure
 def agreement_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> Axes:
     """How well fewer judgments keep the order of runs; the bands hold 95% of the draws.
-
-    Parameters
-    ----------
-    result
-        Of the study ``agreement_by_judgment_rate``: its ``rows`` and ``settings``.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -131,11 +113,9 @@ def agreement_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> A
     >>> from rankbounds.studies import Result
     >>> ends = {"low_draw": 0.8, "high_draw": 1.0}
     >>> rows = [{"measure": "AP", "rate": rate, "tau": 0.9, **ends} for rate in (90, 50)]
-    >>> result = Result(rows, "", {})
-    >>> axes = rb.plots.agreement_by_judgment_rate(result)
+    >>> axes = rb.plots.agreement_by_judgment_rate(Result(rows, "", {}))
     >>> axes.get_ylabel()
     "Kendall's tau with all judgments"
-
     """
     axes = by_rate(result, "tau", ax)
     axes.set_ylabel("Kendall's tau with all judgments")
@@ -143,19 +123,9 @@ def agreement_by_judgment_rate(result: StudyResult, ax: Axes | None = None) -> A
     return axes
 
 
+@figure
 def agreement_by_measure(result: StudyResult, ax: Axes | None = None) -> Axes:
     """Kendall's tau between the orders of runs by every two measures, as a table of shades.
-
-    Parameters
-    ----------
-    result
-        Of the study ``agreement_by_measure``: its ``rows`` and ``settings``.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -165,7 +135,6 @@ def agreement_by_measure(result: StudyResult, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.agreement_by_measure(result)
     >>> [text.get_text() for text in axes.texts]
     ['1.00', '0.60', '0.60', '1.00']
-
     """
     rows = [row for row in result.rows if row["pool_depth"] is None]
     names = list(dict.fromkeys([row["measure"] for row in rows] + [row["other"] for row in rows]))
@@ -177,31 +146,18 @@ def agreement_by_measure(result: StudyResult, ax: Axes | None = None) -> Axes:
         tau[a, b] = tau[b, a] = row["tau"]
     least = float(tau.min())
     axes.imshow(tau, cmap="Blues", vmin=least - 0.1 * (1 - least), vmax=1.0)
-    for a in range(len(names)):
-        for b in range(len(names)):
-            dark = tau[a, b] > least + 0.5 * (1 - least)
-            axes.text(
-                b, a, f"{tau[a, b]:.2f}", ha="center", va="center", fontsize=6, color="white" if dark else "black"
-            )
+    for (a, b), shade in np.ndenumerate(tau):
+        colour = "white" if shade > least + 0.5 * (1 - least) else "black"
+        axes.text(b, a, f"{shade:.2f}", ha="center", va="center", fontsize=6, color=colour)
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=7)
     axes.set_yticks(range(len(names)), names, fontsize=7)
     axes.set_title("Kendall's tau between orders of runs, all judgments", fontsize=9)
     return axes
 
 
+@figure
 def score_by_pool_depth(result: StudyResult, ax: Axes | None = None) -> Axes:
     """Each run's score under a shallow pool's judgments against that under all judgments.
-
-    Parameters
-    ----------
-    result
-        Of the study ``score_by_pool_depth``: its ``rows`` and ``settings``.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -211,17 +167,11 @@ def score_by_pool_depth(result: StudyResult, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.score_by_pool_depth(result)
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['AP, pool depth 10', 'no change']
-
     """
     axes = fresh_axes(ax, figsize=(4.8, 4.4))
-    series = list(dict.fromkeys((row["measure"], row["depth"]) for row in result.rows))
-    top = 0.0
-    for number, (measure, depth) in enumerate(series):
-        rows = [row for row in result.rows if (row["measure"], row["depth"]) == (measure, depth)]
-        shallow, full = ([row[name] for row in rows] for name in ("value", "full"))
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        axes.plot(shallow, full, marker, color=colour, markersize=3, alpha=0.7, label=f"{measure}, pool depth {depth}")
-        top = max(top, *shallow, *full)
+    label = "{measure}, pool depth {depth}"
+    _draw_series(axes, result.rows, "value", "full", label, linestyle="", markersize=3, alpha=0.7)
+    top = max((row[name] for row in result.rows for name in ("value", "full")), default=0.0)
     axes.plot([0, top], [0, top], ":", color="grey", label="no change")
     axes.set_xlabel("mean over topics, a pool of this depth judged")
     axes.set_ylabel("mean over topics, all judgments")
@@ -229,44 +179,21 @@ def score_by_pool_depth(result: StudyResult, ax: Axes | None = None) -> Axes:
     return axes
 
 
+@figure
 def change_by_leaving_a_group_out(result: StudyResult, ax: Axes | None = None) -> Axes:
     """What each run gains or loses when its group is left out of the pool, against the residual that warns of it.
-
-    Parameters
-    ----------
-    result
-        Of the study ``change_by_leaving_a_group_out``: its ``rows`` and ``settings``.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
     >>> import rankbounds as rb
     >>> from rankbounds.studies import Result
-    >>> rows = [{"measure": "AP", "residual": 0.02, "change": -0.01}]
-    >>> result = Result(rows, "", {"warning": "RBP(p=0.8)"})
+    >>> result = Result([{"measure": "AP", "residual": 0.02, "change": -0.01}], "", {"warning": "RBP(p=0.8)"})
     >>> axes = rb.plots.change_by_leaving_a_group_out(result)
     >>> axes.get_xlabel()
     "residual of RBP(p=0.8) without the group's own documents"
-
     """
     axes = fresh_axes(ax, figsize=(6.4, 3.8))
-    for number, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
-        rows = [row for row in result.rows if row["measure"] == measure]
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        axes.plot(
-            [row["residual"] for row in rows],
-            [row["change"] for row in rows],
-            marker,
-            color=colour,
-            markersize=3,
-            alpha=0.6,
-            label=measure,
-        )
+    _draw_series(axes, result.rows, "residual", "change", linestyle="", markersize=3, alpha=0.6)
     axes.axhline(0, color="grey", linewidth=0.8, linestyle=":")
     # Most runs lie close together near 0, a few far away: square roots bring them apart.
     axes.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0)), np.square))
@@ -274,51 +201,28 @@ def change_by_leaving_a_group_out(result: StudyResult, ax: Axes | None = None) -
     axes.set_xticks([tick for tick in TICKS if tick <= 1.3 * max(row["residual"] for row in result.rows)])
     axes.set_xlabel(f"residual of {result.settings['warning']} without the group's own documents")
     axes.set_ylabel("change of the run's mean")
-    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    axes.legend(**BESIDE)
     return axes
 
 
+@figure
 def residual_by_judging_strategy(result: StudyResult, ax: Axes | None = None) -> Axes:
-    """What is left open on average after so many judgments, for pools of growing depth and for targeted strategies.
-
-    Parameters
-    ----------
-    result
-        Of the study ``residual_by_judging_strategy``: its ``rows`` and ``settings``.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    """The mean residual by the number of judgments, for pools of growing depth and for targeted strategies.
 
     Examples
     --------
     >>> import rankbounds as rb
     >>> from rankbounds.studies import Result
     >>> rows = [{"strategy": name, "judgments": 10, "residual": 0.1} for name in ("depth", "A")]
-    >>> result = Result(rows, "", {"measure": "RBP(p=0.8)"})
-    >>> axes = rb.plots.residual_by_judging_strategy(result)
+    >>> axes = rb.plots.residual_by_judging_strategy(Result(rows, "", {"measure": "RBP(p=0.8)"}))
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['pool to a depth', 'A: heaviest documents']
-
     """
     axes = fresh_axes(ax)
-    labels = {
-        "depth": "pool to a depth",
-        "A": "A: heaviest documents",
-        "B": "B: uncertain runs first",
-        "C": "C: good uncertain runs first",
-    }
-    for number, strategy in enumerate(dict.fromkeys(row["strategy"] for row in result.rows)):
-        rows = sorted((row for row in result.rows if row["strategy"] == strategy), key=lambda row: row["judgments"])
-        axes.plot(
-            [row["judgments"] for row in rows],
-            [row["residual"] for row in rows],
-            marker=MARKERS[number],
-            color=COLOURS[number],
-            label=labels[strategy],
-        )
+    order = list(dict.fromkeys(row["strategy"] for row in result.rows))
+    rows = sorted(result.rows, key=lambda row: (order.index(row["strategy"]), row["judgments"]))
+    named = [row | {"strategy": STRATEGIES[row["strategy"]]} for row in rows]
+    _draw_series(axes, named, "judgments", "residual", "{strategy}")
     axes.set_xlabel("judgments made")
     axes.set_ylabel(f"mean residual of {result.settings['measure']}")
     if min(row["residual"] for row in result.rows) > 0:

@@ -1,36 +1,26 @@
 """Figures of labels in question beside trusted ones: agreement by grade, bias by run."""
 
+# ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.judging.judges.comparison import Judges
-from rankbounds.plots.style import COLOURS, fresh_axes, fresh_panels
+from rankbounds.plots.style import colour_of, figure, fresh_axes, fresh_panels, marker_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKERS = "osD^vPX*"
 
-
+@figure
 def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     """For each trusted grade, the share of documents that each set of labels calls relevant, with intervals.
 
     Labels that agree fully are at 0 for grades that do not count as relevant, at 1 for those that do (the grey steps).
-
-    Parameters
-    ----------
-    judges
-        As from ``judges``.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -40,15 +30,13 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.agreement_by_grade(rb.judges(people, {"model": model}))
     >>> axes.get_legend_handles_labels()[1]
     ['full agreement', 'model']
-
     """
     axes = fresh_axes(ax, figsize=(5.4, 3.4))
     trusted = sorted({row["trusted"] for row in judges.by_grade})
     place = {grade: number for number, grade in enumerate(trusted)}
-    spread = np.linspace(-0.18, 0.18, len(judges.labels)) if len(judges.labels) > 1 else np.zeros(1)
-    for number, name in enumerate(judges.labels):
+    for number, (name, aside) in enumerate(zip(judges.labels, _spread(judges, 0.18), strict=True)):
         rows = [row for row in judges.by_grade if row["labels"] == name and row["relevant"] is not None]
-        across = np.array([place[row["trusted"]] for row in rows]) + spread[number]
+        across = np.array([place[row["trusted"]] for row in rows]) + aside
         share = np.array([row["relevant"] for row in rows])
         low, high = (
             np.array([row["relevant"] if row[end] is None else row[end] for row in rows])
@@ -56,7 +44,7 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
         )
         axes.errorbar(
             across, share, yerr=[np.maximum(share - low, 0), np.maximum(high - share, 0)],
-            color=COLOURS[number % len(COLOURS)], marker=MARKERS[number % len(MARKERS)],
+            color=colour_of(number), marker=marker_of(number),
             markersize=4, linewidth=1.1, elinewidth=1, capsize=2, label=name,
         )  # fmt: skip
     ideal = [float(grade >= judges.settings["rel"]) for grade in trusted]
@@ -71,8 +59,14 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
     return axes
 
 
+def _spread(judges: Judges, width: float) -> Floats:
+    """How far marks of each set of labels stand aside, so that none hides another."""
+    return np.linspace(-width, width, len(judges.labels)) if len(judges.labels) > 1 else np.zeros(1)
+
+
+@figure
 def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """Every run's score by each set of labels less the trusted one, best run by the trusted labels first.
+    """Every run's score by each set of labels minus the trusted one, best run by the trusted labels first.
 
     Runs that labels favour or punish significantly more than the others are filled marks; a dashed line is the mean
     bias of all runs.
@@ -81,14 +75,6 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
     ----------
     judges
         As from ``judges``, with runs.
-    measure
-        Its label; without it the first.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -99,7 +85,6 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
     >>> axes = rb.plots.bias_by_run(rb.judges(people, {"model": model}, runs, "P@1"))
     >>> [label.get_text() for label in axes.get_xticklabels()], axes.get_ylabel()
     (['one', 'two'], 'bias of P@1')
-
     """
     if not judges.systems:
         raise UsageError("A bias by run needs runs.")
@@ -108,20 +93,15 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
         raise UsageError(f"These labels were not compared by {label}, but by {', '.join(judges.measures)}.")
     runs = list(dict.fromkeys(row["run"] for row in judges.systems if row["measure"] == label))
     axes = fresh_axes(ax, figsize=(max(5.0, 0.13 * len(runs) + 1.8), 4.0))
-    spread = np.linspace(-0.25, 0.25, len(judges.labels)) if len(judges.labels) > 1 else np.zeros(1)
-    for number, name in enumerate(judges.labels):
+    for number, (name, aside) in enumerate(zip(judges.labels, _spread(judges, 0.25), strict=True)):
         rows = [row for row in judges.systems if row["measure"] == label and row["labels"] == name]
-        colour: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)]}
-        across = np.arange(len(rows)) + spread[number]
-        bias, low, high = (
-            np.array([row[key] for row in rows], dtype=np.float64) for key in ("bias", "ci_low", "ci_high")
-        )
+        colour: dict[str, Any] = {"color": colour_of(number)}
+        across = np.arange(len(rows)) + aside
+        bias, low, high = np.array([(row["bias"], row["ci_low"], row["ci_high"]) for row in rows], dtype=np.float64).T
         flagged = np.array([row["flag"] is not None for row in rows])
         axes.vlines(across, low, high, linewidth=0.6, alpha=0.45, **colour)
-        marker = MARKERS[number % len(MARKERS)]
-        axes.plot(
-            across, bias, marker, markersize=3.2, markerfacecolor="white", markeredgewidth=0.8, label=name, **colour
-        )
+        marker, hollow = marker_of(number), colour | {"markerfacecolor": "white", "markeredgewidth": 0.8}
+        axes.plot(across, bias, marker, markersize=3.2, label=name, **hollow)
         axes.plot(across[flagged], bias[flagged], marker, markersize=4.6, **colour)
         axes.axhline(bias.mean(), linestyle="--", linewidth=0.8, alpha=0.8, **colour)
     axes.axhline(0, color="0.4", linewidth=0.8)
@@ -138,13 +118,12 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
     return axes
 
 
+@figure
 def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
     """Agreement by grade and, where there are runs, bias by run, on one new figure.
 
     Parameters
     ----------
-    judges
-        As from ``judges``.
     measure
         Of the bias; without it the first.
 
@@ -162,7 +141,6 @@ def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
     >>> axes = rb.plots.labels_overview(rb.judges(people, {"model": model}, runs, "P@1"))
     >>> len(axes.get_figure().axes)
     2
-
     """
     if not judges.systems:
         return agreement_by_grade(judges)

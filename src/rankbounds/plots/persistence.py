@@ -1,5 +1,6 @@
 """Figures of RBP: weights of ranks, bounds by depth and by persistence, crossings, what residuals are made of."""
 
+# ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -10,15 +11,14 @@ import numpy as np
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.plots.style import COLOURS, LINES, colour_of, figure, fresh_axes
 from rankbounds.rbp.curves import PERSISTENCES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STYLES = ("-", "--", ":", "-.")
 
-
+@figure
 def contribution_of_ranks(p: Sequence[float] = PERSISTENCES, depth: int = 20, *, ax: Axes | None = None) -> Axes:
     """What a relevant document at each rank adds to RBP, for several p.
 
@@ -28,12 +28,6 @@ def contribution_of_ranks(p: Sequence[float] = PERSISTENCES, depth: int = 20, *,
         The persistences, a line for each.
     depth
         The last rank.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -41,26 +35,20 @@ def contribution_of_ranks(p: Sequence[float] = PERSISTENCES, depth: int = 20, *,
     >>> axes = rb.plots.contribution_of_ranks([0.5], depth=3)
     >>> axes.lines[0].get_ydata().tolist()
     [0.5, 0.25, 0.125]
-
     """
     axes = fresh_axes(ax)
     from matplotlib.ticker import MaxNLocator
 
-    ranks = np.arange(1, depth + 1)
     for number, persistence in enumerate(p):
-        axes.plot(
-            ranks, RBP(p=persistence).weights(depth), STYLES[number % 4], marker="o", markersize=3,
-            color=COLOURS[number % len(COLOURS)], label=f"p = {persistence:g}",
-        )  # fmt: skip
-    axes.set_xlabel("rank")
+        weights = RBP(p=persistence).weights(depth)
+        axes.plot(np.arange(1, depth + 1), weights, label=f"p = {persistence:g}", **_marked_line(number))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_ylabel("contribution to RBP")
-    axes.set_xlim(0.5, depth + 0.5)
-    axes.set_ylim(bottom=0)
+    axes.set(xlabel="rank", ylabel="contribution to RBP", xlim=(0.5, depth + 0.5), ylim=(0, None))
     axes.legend(frameon=False)
     return axes
 
 
+@figure
 def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Low and high of one run's mean RBP as its lists are read deeper.
 
@@ -70,12 +58,6 @@ def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None =
         As from ``rankbounds.bounds_by_depth``.
     run
         Its name; without it the first of the scores.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -84,7 +66,6 @@ def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None =
     >>> axes = rb.plots.bounds_by_depth(scores)
     >>> axes.get_title(), axes.lines[1].get_ydata().tolist()
     ('mine', [1.0, 1.0])
-
     """
     axes = fresh_axes(ax)
     mean, number_of_run = scores.mean(), _number_of_run(scores, run)
@@ -96,14 +77,13 @@ def bounds_by_depth(scores: Scores, run: str | None = None, *, ax: Axes | None =
     for number, (p, places) in enumerate(families.items()):
         depth, columns = np.array(sorted(places)).T
         _band(axes, depth, mean, number_of_run, columns, number, f"p = {p:g}")
-    axes.set_xlabel("depth (documents read)")
-    axes.set_ylabel("mean RBP, low to high")
+    axes.set(xlabel="depth (documents read)", ylabel="mean RBP, low to high", ylim=(0, 1))
     axes.set_title(mean.runs[number_of_run], fontsize="medium")
-    axes.set_ylim(0, 1)
     axes.legend(frameon=False)
     return axes
 
 
+@figure
 def bounds_by_persistence(
     scores: Scores,
     runs: Sequence[str] | None = None,
@@ -122,12 +102,6 @@ def bounds_by_persistence(
     crossings
         Rows of ``rankbounds.crossings``; those of the mean over topics are marked: a line where the winner changes, a
         dotted one where it becomes sure or unsure.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -136,7 +110,6 @@ def bounds_by_persistence(
     >>> axes = rb.plots.bounds_by_persistence(scores)
     >>> axes.get_xlabel(), [text.get_text() for text in axes.get_legend().get_texts()]
     ('persistence p', ['mine'])
-
     """
     axes = fresh_axes(ax)
     mean = scores.mean()
@@ -155,14 +128,12 @@ def bounds_by_persistence(
                     f"{row['p']:.3f}", (row["p"], 1), xycoords=("data", "axes fraction"), xytext=(2, -8),
                     textcoords="offset points", fontsize="small", color="0.3",
                 )  # fmt: skip
-    axes.set_xlabel("persistence p")
-    axes.set_ylabel("mean RBP, low to high")
-    axes.set_xlim(p.min(), p.max())
-    axes.set_ylim(bottom=0)
+    axes.set(xlabel="persistence p", ylabel="mean RBP, low to high", xlim=(p.min(), p.max()), ylim=(0, None))
     axes.legend(frameon=False)
     return axes
 
 
+@figure
 def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
     """A bar for each run: its sure mean RBP, and on top what unjudged documents and the lists' ends leave open.
 
@@ -171,12 +142,6 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
     scores
         As from ``evaluate``, with a measure that has a residual, such as RBP, and bounds for unjudged documents. Where
         the bounds do not cover ties, how far their order moves the score stands below as a thin bar of its own.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -185,7 +150,6 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.residual_parts(scores)
     >>> [float(bar.get_width()) for bar in axes.patches]
     [0.5, 0.25, 0.25]
-
     """
     mean = scores.mean()
     column = next((number for number, measure in enumerate(mean.measures) if measure.has_residual), None)
@@ -196,24 +160,23 @@ def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
     axes = fresh_axes(ax, figsize=(5.0, max(2.0, 0.3 * len(mean.runs) + 1.2)))
     unjudged, tail, ties = mean.parts[:, :, 0, column]
     place, left = np.arange(len(mean.runs)), mean.low[:, 0, column]
-    stack = [(left, 0), (unjudged, 1), (tail, 4)]
-    labels = ["sure", "unjudged documents", "beyond the list"]
+    stack = [(left, 0, "sure"), (unjudged, 1, "unjudged documents"), (tail, 4, "beyond the list")]
     if mean.bounds == "both":
-        stack, labels = [*stack, (ties, 5)], [*labels, "order of ties"]
+        stack.append((ties, 5, "order of ties"))
     start = np.zeros(len(mean.runs))
-    for (width, colour), label in zip(stack, labels, strict=True):
+    for width, colour, label in stack:
         axes.barh(place, width, left=start, height=0.7, color=COLOURS[colour], label=label)
         start = start + width
     if mean.bounds != "both" and (ties > 0).any():
         axes.barh(place + 0.43, ties, left=left, height=0.12, color="black", label="order of ties (width)")
     axes.set_yticks(place, mean.runs)
     axes.invert_yaxis()
-    axes.set_xlim(0, 1)
-    axes.set_xlabel(f"mean {mean.measures[column]}")
+    axes.set(xlim=(0, 1), xlabel=f"mean {mean.measures[column]}")
     axes.legend(frameon=False, fontsize="small", ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return axes
 
 
+@figure
 def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
     """Recall-precision curves: mean interpolated precision at points of recall.
 
@@ -221,12 +184,6 @@ def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
     ----------
     scores
         As from ``evaluate`` with several measures ``IPrec(recall=...)``.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -236,7 +193,6 @@ def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.recall_precision(scores)
     >>> axes.lines[0].get_ydata().round(3).tolist()
     [1.0, 1.0, 0.667]
-
     """
     axes = fresh_axes(ax)
     mean = scores.mean()
@@ -245,16 +201,14 @@ def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
         raise UsageError("A recall-precision curve needs IPrec at several points of recall.")
     recall, columns = zip(*sorted(points), strict=True)
     for number, name in enumerate(mean.runs):
-        axes.plot(
-            recall, mean.value[number, 0, list(columns)], STYLES[number % 4], marker="o", markersize=3,
-            color=COLOURS[number % len(COLOURS)], label=name,
-        )  # fmt: skip
-    axes.set_xlabel("recall")
-    axes.set_ylabel("interpolated precision")
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
+        axes.plot(recall, mean.value[number, 0, list(columns)], label=name, **_marked_line(number))
+    axes.set(xlabel="recall", ylabel="interpolated precision", xlim=(0, 1), ylim=(0, 1))
     axes.legend(frameon=False)
     return axes
+
+
+def _marked_line(number: int) -> dict[str, Any]:
+    return {"linestyle": LINES[number % 4], "marker": "o", "markersize": 3, "color": colour_of(number)}
 
 
 def _number_of_run(scores: Scores, name: str | None) -> int:
@@ -268,7 +222,7 @@ def _number_of_run(scores: Scores, name: str | None) -> int:
 def _band(axes: Axes, x: Any, mean: Scores, run: int, columns: Any, number: int, label: str) -> None:
     """A band from low to high with its two edges."""
     low, high = mean.low[run, 0, columns], mean.high[run, 0, columns]
-    colour, style = COLOURS[number % len(COLOURS)], STYLES[number % 4]
+    colour, style = colour_of(number), LINES[number % 4]
     axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
     axes.plot(x, low, style, color=colour, label=label)
     axes.plot(x, high, style, color=colour)

@@ -3,6 +3,7 @@
 The paper's two vectors are drawn as lines over the bounds that hold, so that it shows where the lines fall short.
 """
 
+# ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError
-from rankbounds.plots.style import COLOURS, fresh_axes, fresh_panels
+from rankbounds.plots.style import COLOURS, figure, fresh_axes, fresh_panels
 from rankbounds.rbp.published_score import BINARY, Published
 from rankbounds.rbp.transfer import transferred
 from rankbounds.rbp.vectors import greedy_vectors
@@ -20,16 +21,14 @@ from rankbounds.rbp.vectors import greedy_vectors
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-EVERY = ("relaxed", "exact", "greedy")
-BLUE, RED = COLOURS[0], COLOURS[1]
 
-
+@figure
 def draw_range(
     published: Published,
     ax: Axes | None = None,
     *,
     persistences: Sequence[float] | Floats | None = None,
-    methods: Sequence[str] = EVERY,
+    methods: Sequence[str] = ("relaxed", "exact", "greedy"),
     time_limit: float = 0.5,
     marks: Sequence[float] = (),
     legend: bool = True,
@@ -40,8 +39,6 @@ def draw_range(
     ----------
     published
         One score.
-    ax
-        Where to draw; without it on a new figure.
     persistences
         Where to compute the ranges; without them at 33 places.
     methods
@@ -53,40 +50,26 @@ def draw_range(
     legend
         Whether to draw one.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> import rankbounds as rb
     >>> axes = rb.plots.draw_range(rb.Published("0.43", 0.8), persistences=[0.5, 0.9], methods=["relaxed"])
     >>> axes.get_title()
     'RBP 0.43 at p=0.8'
-
     """
     axes = fresh_axes(ax)
-    grid = _grid(published.p, persistences, marks)
-    for method, colour, alpha in (("relaxed", BLUE, 0.18), ("exact", BLUE, 0.45)):
-        if method not in methods:
-            continue
-        ranges = [transferred(published, to, method, time_limit) for to in grid.tolist()]  # type: ignore[arg-type]
-        low, high = [there.low for there in ranges], [there.high for there in ranges]
-        axes.fill_between(grid, low, high, color=colour, alpha=alpha, linewidth=0, label=method)
+    chosen = np.linspace(0.02, 0.98, 33) if persistences is None else np.asarray(persistences, dtype=np.float64)
+    grid = np.unique([*chosen, published.p, *marks])
+    for method, alpha in (("relaxed", 0.18), ("exact", 0.45)):
+        if method in methods:
+            ranges = [transferred(published, to, method, time_limit) for to in grid.tolist()]  # type: ignore[arg-type]
+            low, high = [there.low for there in ranges], [there.high for there in ranges]
+            axes.fill_between(grid, low, high, color=COLOURS[0], alpha=alpha, linewidth=0, label=method)
     if "greedy" in methods and published.gains == BINARY and published.depth is None:
         _draw_vectors(axes, published, grid)
-    if published.residual is None:
-        axes.plot([published.p], [published.values], "o", color="black", markersize=4, label="published", zorder=5)
-    else:
-        axes.plot(
-            [published.p] * 2,
-            [published.score_range[0], published.total_range[1]],
-            "o-",
-            color="black",
-            markersize=4,
-            label="published",
-            zorder=5,
-        )
+    ends = [published.values] if published.residual is None else [published.score_range[0], published.total_range[1]]
+    marks_of_ends = "o" if len(ends) == 1 else "o-"
+    axes.plot([published.p] * len(ends), ends, marks_of_ends, color="black", markersize=4, label="published", zorder=5)
     for mark in marks:
         axes.axvline(mark, color="grey", linewidth=0.8, linestyle=":")
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="persistence p", ylabel="RBP")
@@ -102,14 +85,10 @@ def _draw_vectors(axes: Axes, published: Published, grid: Floats) -> None:
     curves = np.array([vectors.scores(to) for to in grid.tolist()]).T
     names = ("greedy $R_G$", "greedy $R_L$", "greedy $R'_G$", "greedy $R'_L$")
     for curve, name, dashes in zip(curves[: 4 if residual else 2], names, ("-", "--", "-.", ":"), strict=False):
-        axes.plot(grid, curve, dashes, color=RED, linewidth=1.2, label=name)
+        axes.plot(grid, curve, dashes, color=COLOURS[1], linewidth=1.2, label=name)
 
 
-def _grid(p: float, persistences: Sequence[float] | Floats | None, marks: Sequence[float]) -> Floats:
-    chosen = np.linspace(0.02, 0.98, 33) if persistences is None else np.asarray(persistences, dtype=np.float64)
-    return np.unique(np.concatenate([chosen, [p], np.asarray(marks, dtype=np.float64)]))
-
-
+@figure
 def range_over_persistence(score: Any, p: float, ax: Axes | None = None, *, digits: int = 4, **options: Any) -> Axes:
     """The range over all persistences of a score published at p (Figure 2 of the paper).
 
@@ -117,14 +96,8 @@ def range_over_persistence(score: Any, p: float, ax: Axes | None = None, *, digi
     ----------
     score, p, digits
         As of ``Published``.
-    ax
-        Where to draw; without it on a new figure.
     **options
         Those of ``draw_range``.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -132,11 +105,11 @@ def range_over_persistence(score: Any, p: float, ax: Axes | None = None, *, digi
     >>> axes = rb.plots.range_over_persistence(0.5, 0.8, methods=["relaxed"])
     >>> axes.get_title()
     'RBP 0.5000 at p=0.8'
-
     """
     return draw_range(Published(score, p, digits=digits), ax, **options)
 
 
+@figure
 def range_with_residual(
     score: Any, p: float, residual: Any, ax: Axes | None = None, *, digits: int = 4, **options: Any
 ) -> Axes:
@@ -146,14 +119,8 @@ def range_with_residual(
     ----------
     score, p, residual, digits
         As of ``Published``.
-    ax
-        Where to draw; without it on a new figure.
     **options
         Those of ``draw_range``.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -161,11 +128,11 @@ def range_with_residual(
     >>> axes = rb.plots.range_with_residual(0.5, 0.8, 0.1, methods=["relaxed"])
     >>> axes.get_title()
     'RBP 0.5000 +0.1000 at p=0.8'
-
     """
     return draw_range(Published(score, p, residual, digits), ax, **options)
 
 
+@figure
 def range_panel(
     persistences: Sequence[float] = (0.2, 0.5, 0.8),
     scores: Sequence[float] = (0.2, 0.5, 0.8),
@@ -200,7 +167,6 @@ def range_panel(
     >>> axes = rb.plots.range_panel([0.2, 0.8], [0.5], methods=["relaxed"])
     >>> [panel.get_title() for panel in axes[0]], axes[0, 0].texts[0].get_text()
     (['RBP 0.5000 at p=0.2', 'RBP 0.5000 at p=0.8'], 'cannot occur')
-
     """
     if axes is None:
         size = (2.3 * len(persistences), 2.1 * len(scores))

@@ -1,8 +1,11 @@
-"""What all figures share: fresh axes in publication defaults, and colours that colour-blind readers tell apart."""
+"""What all figures share: fresh axes in publication defaults, colours and marks that all readers tell apart, docs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import inspect
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rankbounds.errors import UsageError
 
@@ -11,6 +14,33 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette."""
+MARKERS = "osD^vPX*<>"
+LINES = ("-", "--", ":", "-.")
+PARAMETERS = {
+    "ax": "Where to draw; without it on a new figure.",
+    "changes": "As from ``rankbounds.studies.change_by_banding.measure_changes``.",
+    "judges": "As from ``judges``.",
+    "measure": "Its label; without it the first.",
+    "result": "Of the study ``{figure}``: its ``rows`` and ``settings``.",
+}
+"""What docstrings of figures say of parameters that several of them have."""
+
+Drawing = TypeVar("Drawing", bound=Callable[..., Any])
+
+
+def figure(drawing: Drawing) -> Drawing:
+    """Complete the docstring of a figure: the parameters that several figures have, and that it returns Axes."""
+    if drawing.__doc__:
+        parts = re.split(r"^(\w+)\n-+\n", inspect.cleandoc(drawing.__doc__), flags=re.MULTILINE)
+        sections = {"Parameters": "", "Returns": "matplotlib Axes"} | dict(zip(parts[1::2], parts[2::2], strict=True))
+        entries = re.findall(r"^\S.*(?:\n +.*)*", sections["Parameters"], re.MULTILINE)
+        described = {name: entry for entry in entries for name in re.findall(r"\w+", entry.partition("\n")[0])}
+        shared = {name: f"{name}\n    {text.format(figure=drawing.__name__)}" for name, text in PARAMETERS.items()}
+        ordered = (described.get(name) or shared[name] for name in inspect.signature(drawing).parameters)
+        sections["Parameters"] = "\n".join(dict.fromkeys(ordered))
+        written = (f"{name}\n{'-' * len(name)}\n{text.strip()}" for name, text in sections.items())
+        drawing.__doc__ = "\n\n".join([parts[0].strip(), *written]) + "\n"
+    return drawing
 
 
 def fresh_axes(ax: Axes | None, **size: Any) -> Axes:
@@ -27,11 +57,21 @@ def fresh_panels(rows: int, columns: int, figsize: tuple[float, float] = (5.0, 3
         from rankbounds.plots.shown import Panels, ShownAxes, ShownFigure
     except ImportError:
         raise UsageError('Figures need matplotlib: install "rankbounds[report]".') from None
-    figure = ShownFigure(figsize=figsize, layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False, subplot_kw={"axes_class": ShownAxes}, **arranged)
+    new_figure = ShownFigure(figsize=figsize, layout="constrained")
+    axes = new_figure.subplots(rows, columns, squeeze=False, subplot_kw={"axes_class": ShownAxes}, **arranged)
     for panel in axes.flat:
         panel.spines[["top", "right"]].set_visible(False)
     return axes.view(Panels)
+
+
+def colour_of(number: int) -> str:
+    """The colour of a series by its number."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def marker_of(number: int) -> str:
+    """The marks of a series by its number."""
+    return MARKERS[number % len(MARKERS)]
 
 
 def save(axes: Axes, path: str) -> None:
@@ -54,7 +94,6 @@ def save(axes: Axes, path: str) -> None:
     ...     save(rb.plots.contribution_of_ranks(), str(path))
     ...     path.exists()
     True
-
     """
-    figure: Any = axes.get_figure()
-    figure.savefig(path, dpi=200)
+    drawn: Any = axes.get_figure()
+    drawn.savefig(path, dpi=200)

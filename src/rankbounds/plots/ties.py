@@ -1,5 +1,6 @@
 """Figures of ties: how far they move scores, and what ties on purpose change."""
 
+# ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure
-from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.plots.style import COLOURS, figure, fresh_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +24,7 @@ class ScoreChanges(Protocol):
     measures: list[Measure]
 
     def differences(self, treatment: int, measure: int) -> Floats:
-        """Before less after for every run and topic."""
+        """Before minus after, for every run and topic."""
 
     def p_values(self, measure: int, treatment: int | None = None) -> Floats:
         """For every pair of runs."""
@@ -32,6 +33,7 @@ class ScoreChanges(Protocol):
 LEAST_RANGE = 1e-6
 
 
+@figure
 def ranges_by_ties(rows: Sequence[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
     """For each run a line from its score with ties at worst to that with ties at best, by how far apart the two are.
 
@@ -39,8 +41,6 @@ def ranges_by_ties(rows: Sequence[Mapping[str, Any]], ax: Axes | None = None) ->
     ----------
     rows
         Those of the study ``range_by_ties``.
-    ax
-        Where to draw; without it on a new figure.
 
     Returns
     -------
@@ -55,53 +55,35 @@ def ranges_by_ties(rows: Sequence[Mapping[str, Any]], ax: Axes | None = None) ->
     >>> axes = rb.plots.ranges_by_ties([{**row, "tied_documents": 5, "lines": 10}])
     >>> axes.get_xlabel()
     'mean AP'
-
     """
     if not rows:
         raise UsageError("There is no run to draw.")
     axes = fresh_axes(ax, figsize=(6.0, 4.0))
     height = np.maximum([row["range"] for row in rows], LEAST_RANGE)
     share = np.array([row["tied_documents"] / max(row["lines"], 1) for row in rows])
-    axes.hlines(
-        height,
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        colors="0.6",
-        linewidth=1,
-        label="worst to best",
-    )
-    points = axes.scatter(
-        [row["value"] for row in rows], height, c=share, cmap="viridis_r", vmin=0, vmax=1, s=22, zorder=3,
-        label="trec_eval's order",
-    )  # fmt: skip
-    axes.scatter(
-        [row["expected"] for row in rows], height, marker="^", s=14, facecolors="none", edgecolors=COLOURS[1], zorder=4,
-        label="mean over all orders",
-    )  # fmt: skip
+    low, high, value, expected = ([row[key] for row in rows] for key in ("low", "high", "value", "expected"))
+    axes.hlines(height, low, high, colors="0.6", linewidth=1, label="worst to best")
+    shades: dict[str, Any] = {"c": share, "cmap": "viridis_r", "vmin": 0, "vmax": 1}
+    points = axes.scatter(value, height, s=22, zorder=3, label="trec_eval's order", **shades)
+    hollow: dict[str, Any] = {"facecolors": "none", "edgecolors": COLOURS[1]}
+    axes.scatter(expected, height, marker="^", s=14, zorder=4, label="mean over all orders", **hollow)
     axes.set_yscale("log")
     axes.set_xlabel(f"mean {rows[0]['measure']}")
-    axes.set_ylabel("best less worst order of ties\n(at $10^{-6}$: that or less)")
+    axes.set_ylabel("best minus worst order of ties\n(at $10^{-6}$: that or less)")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize="small", frameon=False)
     figure: Any = axes.get_figure()
     figure.colorbar(points, ax=axes, label="share of documents tied to the one before")
     return axes
 
 
+@figure
 def changes_by_banding(changes: ScoreChanges, ax: Axes | None = None, *, measure: int = 0) -> Axes:
     """Box plots of the score lost on each topic of each run, by treatment. Whiskers end within 1.5 box lengths.
 
     Parameters
     ----------
-    changes
-        As from ``rankbounds.studies.change_by_banding.measure_changes``.
-    ax
-        Where to draw; without it on a new figure.
     measure
         The number of the measure among those of ``changes``.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -111,7 +93,6 @@ def changes_by_banding(changes: ScoreChanges, ax: Axes | None = None, *, measure
     >>> axes = rb.plots.changes_by_banding(measure_changes(made.complete, made.runs, "RR", rhos=["1.4", "2.0"]))
     >>> [label.get_text() for label in axes.get_xticklabels()]
     ['rho=1.4', 'rho=2.0']
-
     """
     axes = fresh_axes(ax)
     lost = [changes.differences(treatment, measure) for treatment in range(len(changes.treatments))]
@@ -126,6 +107,7 @@ def changes_by_banding(changes: ScoreChanges, ax: Axes | None = None, *, measure
     return axes
 
 
+@figure
 def p_values_by_banding(
     changes: ScoreChanges, ax: Axes | None = None, *, measure: int = 0, treatment: int = 0, alpha: float = 0.05
 ) -> Axes:
@@ -133,18 +115,10 @@ def p_values_by_banding(
 
     Parameters
     ----------
-    changes
-        As from ``rankbounds.studies.change_by_banding.measure_changes``.
-    ax
-        Where to draw; without it on a new figure.
     measure, treatment
         Their numbers among those of ``changes``.
     alpha
         The level that dotted lines mark.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -154,29 +128,19 @@ def p_values_by_banding(
     >>> axes = rb.plots.p_values_by_banding(measure_changes(made.complete, made.runs, "RR", rhos=["1.4"]))
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('p of RR, exact', 'p of RR, rho=1.4')
-
     """
     axes = fresh_axes(ax, figsize=(4.2, 4.0))
     before, after = changes.p_values(measure), changes.p_values(measure, treatment)
     least = 1e-10  # smaller ones are drawn there
     axes.scatter(np.maximum(before, least), np.maximum(after, least), s=6, alpha=0.4, color=COLOURS[0], linewidths=0)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlim(least / 2, 2)
-    axes.set_ylim(least / 2, 2)
+    axes.set(xscale="log", yscale="log", xlim=(least / 2, 2), ylim=(least / 2, 2))
     axes.axvline(alpha, color="0.4", linestyle=":")
     axes.axhline(alpha, color="0.4", linestyle=":")
-    quadrants = (
-        (0.04, 0.96, "left", "top", (before <= alpha) & (after > alpha)),
-        (0.96, 0.96, "right", "top", (before > alpha) & (after > alpha)),
-        (0.04, 0.04, "left", "bottom", (before <= alpha) & (after <= alpha)),
-        (0.96, 0.04, "right", "bottom", (before > alpha) & (after <= alpha)),
-    )
-    for x, y, across, along, flags in quadrants:
-        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}
-        axes.text(
-            x, y, f"{flags.mean():.1%}", transform=axes.transAxes, ha=across, va=along, bbox=box, fontsize="small"
-        )
+    style: dict[str, Any] = {"transform": axes.transAxes, "fontsize": "small"}
+    style["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}
+    for along, y, late in (("top", 0.96, after > alpha), ("bottom", 0.04, after <= alpha)):
+        for across, x, early in (("left", 0.04, before <= alpha), ("right", 0.96, before > alpha)):
+            axes.text(x, y, f"{(early & late).mean():.1%}", ha=across, va=along, **style)
     axes.set_xlabel(f"p of {changes.measures[measure]}, exact")
     axes.set_ylabel(f"p of {changes.measures[measure]}, {changes.treatments[treatment]}")
     return axes

@@ -1,5 +1,6 @@
 """Figures of what unjudged documents leave uncertain."""
 
+# ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.plots.style import COLOURS, fresh_axes
+from rankbounds.plots.style import COLOURS, colour_of, figure, fresh_axes
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 SHARES = (0.05, 0.2, 0.35, 0.5)
 
 
+@figure
 def score_distribution(
     distribution: Distribution, ax: Axes | None = None, *, bins: int = 80, normal: bool = False, **style: Any
 ) -> Axes:
@@ -27,18 +29,12 @@ def score_distribution(
     ----------
     distribution
         As from a score of ``rankbounds.uncertainty``: ``found.scores[0].distribution()``.
-    ax
-        Where to draw; without it on a new figure.
     bins
         How many steps.
     normal
         Draw the normal curve of the same mean and sd beside it.
     **style
         Of the line, as matplotlib's ``step`` takes it.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -47,7 +43,6 @@ def score_distribution(
     >>> axes = rb.plots.score_distribution(found.scores[0].distribution())
     >>> axes.get_ylabel()
     'density'
-
     """
     axes = fresh_axes(ax)
     kept = distribution.probability > 1e-9
@@ -64,6 +59,7 @@ def score_distribution(
     return axes
 
 
+@figure
 def rbp_uncertainty(
     ax: Axes | None = None,
     *,
@@ -77,8 +73,6 @@ def rbp_uncertainty(
 
     Parameters
     ----------
-    ax
-        Where to draw; without it on a new figure.
     q
         Probabilities that an unjudged document is relevant, a line for each.
     p
@@ -86,11 +80,7 @@ def rbp_uncertainty(
     judged_depth, depth
         The last judged rank, and the last rank of all.
     topics
-        The mean is over so many.
-
-    Returns
-    -------
-    matplotlib Axes
+        The number of topics that the mean is over.
 
     Notes
     -----
@@ -103,13 +93,12 @@ def rbp_uncertainty(
     >>> axes = rb.plots.rbp_uncertainty(q=[0.2, 0.5], depth=20)
     >>> axes.get_xlabel(), len(axes.lines)
     ('added to RBP by ranks 11 to 20 (p = 0.8)', 2)
-
     """
     axes = fresh_axes(ax)
     weights = np.tile(((1 - p) * p ** np.arange(depth))[judged_depth:], topics) / topics
     for number, share in enumerate(q):
         distribution = distribution_of_sum(weights, np.full(weights.size, float(share)))
-        colour = COLOURS[number % len(COLOURS)]
+        colour = colour_of(number)
         score_distribution(distribution, axes, normal=topics > 1, color=colour, label=f"q = {share:g}")
     what, of = ("RBP", "") if topics == 1 else ("mean RBP", f", {topics} topics")
     axes.set_xlabel(f"added to {what} by ranks {judged_depth + 1} to {depth} (p = {p:g}{of})", fontsize=9)
@@ -117,6 +106,7 @@ def rbp_uncertainty(
     return axes
 
 
+@figure
 def urn_contours(
     ax: Axes | None = None,
     *,
@@ -130,16 +120,10 @@ def urn_contours(
 
     Parameters
     ----------
-    ax
-        Where to draw; without it on a new figure.
     what
         ``"mean"`` or ``"sd"``.
     p, n_documents, judged_depth, topics
         As of ``urn_moments``.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Notes
     -----
@@ -151,7 +135,6 @@ def urn_contours(
     >>> axes = rb.plots.urn_contours(n_documents=20, judged_depth=5)
     >>> axes.get_title()
     'mean of what mean RBP gains below rank 5 (p = 0.8, 50 topics)'
-
     """
     from rankbounds.probability.models.urn import urn_moments
 
@@ -161,13 +144,14 @@ def urn_contours(
     surface = moments.mean if what == "mean" else moments.sd
     lines = axes.contour(ratio, share, surface, levels=10, cmap="viridis")
     axes.clabel(lines, fontsize=7)
-    axes.set_xlabel("relevance ratio w (1: random order)")
-    axes.set_ylabel("share of relevant documents q")
-    label = "mean of what mean RBP" if what == "mean" else "sd of what mean RBP"
-    axes.set_title(f"{label} gains below rank {judged_depth} (p = {p:g}, {topics} topics)", fontsize=8)
+    axes.set(xlabel="relevance ratio w (1: random order)", ylabel="share of relevant documents q")
+    name = "mean" if what == "mean" else "sd"
+    title = f"{name} of what mean RBP gains below rank {judged_depth} (p = {p:g}, {topics} topics)"
+    axes.set_title(title, fontsize=8)
     return axes
 
 
+@figure
 def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
     """Predicted against observed rates of relevance on held-out documents; on the diagonal they agree.
 
@@ -175,12 +159,6 @@ def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
     ----------
     checked
         As from ``rankbounds.probability.models.estimates.reliability``.
-    ax
-        Where to draw; without it on a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -191,16 +169,13 @@ def reliability(checked: Reliability, ax: Axes | None = None) -> Axes:
     >>> axes = rb.plots.reliability(reliability("logistic", made.runs, TopicFacts(made.pooled)))
     >>> axes.get_title()
     'held out: 5 random parts in turn'
-
     """
     axes = fresh_axes(ax)
     error = np.sqrt(np.maximum(checked.observed * (1 - checked.observed), 1e-4) / checked.count)
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.8)
     axes.errorbar(checked.predicted, checked.observed, 1.96 * error, fmt="o", markersize=4, color=COLOURS[0], capsize=2)
     top = 1.05 * max(float((checked.observed + 1.96 * error).max()), float(checked.predicted.max()))
-    axes.set_xlim(0, top)
-    axes.set_ylim(0, top)
     axes.set_title(f"held out: {checked.held_out}", fontsize=9)
-    axes.set_xlabel("predicted probability of relevance")
-    axes.set_ylabel("observed rate of relevance")
+    labels = {"xlabel": "predicted probability of relevance", "ylabel": "observed rate of relevance"}
+    axes.set(xlim=(0, top), ylim=(0, top), **labels)
     return axes

@@ -11,8 +11,7 @@ from types import ModuleType
 
 from rankbounds.report.collections import gather_collections
 from rankbounds.report.content import Choices, gather, gather_scores
-from rankbounds.report.inline import Report, report
-from rankbounds.report.page import collections_page, page
+from rankbounds.report.page import Report, collections_page, page, report
 
 
 class _RoomAndFunction(ModuleType):

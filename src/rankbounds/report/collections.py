@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -10,18 +9,18 @@ from typing import Any
 from rankbounds.comparison.collections.result import CollectionsComparison
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import equal
-from rankbounds.measures import Measure
 from rankbounds.stats.rank_intervals import words as rank_words
 from rankbounds.tables import as_json
 from rankbounds.version import __version__
 
 MANY_PAIRS = 600
-"""So many pairs are told in words; of more, those of the leading runs."""
+"""At most this many pairs are described in words: those of the leading runs."""
 SYSTEM_KEYS = (
     "run", "mean", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "probability_best", "collections",
     "collections_led", "lacks",
 )  # fmt: skip
 CELL_KEYS = ("collection", "run", "mean", "ci_low", "ci_high", "judged_at_10")
+PART_KEYS = ("collection", "topics", "difference", "ci_low", "ci_high")
 PAIR_KEYS = ("difference", "ci_low", "ci_high", "summary", "summary_low", "summary_high", "new_low", "new_high")
 
 
@@ -31,7 +30,10 @@ def gather_collections(compared: CollectionsComparison, title: str = "Many colle
         {
             "label": str(measure),
             "lower_is_better": measure.lower_is_better,
-            "systems": [_placed(row) for row in compared.leaderboard(measure)],
+            "systems": [
+                {key: row[key] for key in SYSTEM_KEYS} | {"place": _place(row) or None}
+                for row in compared.leaderboard(measure)
+            ],
             "cells": [{key: row[key] for key in CELL_KEYS} for row in compared.cells if row["measure"] == str(measure)],
             "pairs": _pairs(compared, str(measure)),
         }
@@ -53,66 +55,47 @@ def gather_collections(compared: CollectionsComparison, title: str = "Many colle
     return content
 
 
-def _placed(row: dict[str, Any]) -> dict[str, Any]:
-    low, high = row["rank_low"], row["rank_high"]
-    return {key: row[key] for key in SYSTEM_KEYS} | {"place": None if low is None else rank_words(low, high)}
+def _place(row: dict[str, Any]) -> str:
+    return "" if row["rank_low"] is None else rank_words(row["rank_low"], row["rank_high"])
 
 
 def _pairs(compared: CollectionsComparison, measure: str) -> list[dict[str, Any]]:
     """The pairs as people look at them, the better of two first; of many runs those of the leading ones."""
-    order = [row["run"] for row in compared.leaderboard(measure)]
     parts: dict[frozenset[str], list[dict[str, Any]]] = {}
     for row in compared.differences:
         if row["measure"] == measure:
             parts.setdefault(frozenset((row["a"], row["b"])), []).append(row)
-    leading = order
+    leading = [row["run"] for row in compared.leaderboard(measure)]
     while len(leading) * (len(leading) - 1) // 2 > MANY_PAIRS:
         leading = leading[: len(leading) * 3 // 4]
-    pairs = ((a, b, parts.get(frozenset((a, b)))) for a, b in combinations(leading, 2))
-    return [_pair(replace(compared, differences=held), measure, a, b) for a, b, held in pairs if held]
-
-
-def _pair(compared: CollectionsComparison, measure: str, a: str, b: str) -> dict[str, Any]:
-    row = compared.pair(a, b, measure)
-    parts = compared.differences_of(a, b, measure)
-    return {
-        "a": a,
-        "b": b,
-        **{key: row[key] for key in PAIR_KEYS},
-        "words": compared.words(a, b, measure),
-        "turned_words": compared.words(b, a, measure),
-        "parts": [
-            {key: part[key] for key in ("collection", "topics", "difference", "ci_low", "ci_high")} for part in parts
-        ],
-    }
+    pairs = []
+    for a, b in combinations(leading, 2):
+        if held := parts.get(frozenset((a, b))):
+            alone = replace(compared, differences=held)
+            row = alone.pair(a, b, measure)
+            words = {"words": alone.words(a, b, measure), "turned_words": alone.words(b, a, measure)}
+            of_parts = [{key: part[key] for key in PART_KEYS} for part in alone.differences_of(a, b, measure)]
+            pairs.append({"a": a, "b": b, **{key: row[key] for key in PAIR_KEYS}, **words, "parts": of_parts})
+    return pairs
 
 
 def _summary(compared: CollectionsComparison) -> list[str]:
     """Who leads by each measure, between which places, and what is known of the first two."""
-    leaders = {str(measure): _leaders(compared, measure) for measure in compared.measures}
-    told = [_who_leads(compared, label, rows) for label, rows in leaders.items() if rows]
-    names = [{row["run"] for row in rows} for rows in leaders.values() if rows]
-    if names and not set.intersection(*names):
-        told.append("The measures disagree on who leads.")
-    return [*told, compared.words(), *_lacking(compared.missing)]
-
-
-def _leaders(compared: CollectionsComparison, measure: Measure) -> list[dict[str, Any]]:
-    """The runs of the best mean; several where they are level."""
-    placed = [row for row in compared.leaderboard(measure) if row["mean"] is not None]
-    return [row for row in placed if equal(row["mean"], placed[0]["mean"])]
-
-
-def _who_leads(compared: CollectionsComparison, label: str, rows: Sequence[dict[str, Any]]) -> str:
-    over = f"by {label}: {rows[0]['mean']:.4f} over {len(compared.collections)} collections"
-    if len(rows) > 1:
-        return f"{some([row['run'] for row in rows])} lead together {over}."
-    place = rank_words(rows[0]["rank_low"], rows[0]["rank_high"]) if rows[0]["rank_low"] is not None else ""
-    return f"{rows[0]['run']} leads {over}{'; its place is ' * bool(place)}{place}."
-
-
-def _lacking(missing: Sequence[dict[str, str]]) -> list[str]:
-    if not missing:
-        return []
-    named = ", ".join(f"{cell['run']} on {cell['collection']}" for cell in missing[:12])
-    return [f"Not there, and not filled in: {named}{', ...' if len(missing) > 12 else ''}."]
+    sentences = []
+    leaders = []
+    for measure in compared.measures:
+        placed = [row for row in compared.leaderboard(measure) if row["mean"] is not None]
+        best = [row for row in placed if equal(row["mean"], placed[0]["mean"])]
+        if best:
+            leaders.append({row["run"] for row in best})
+            over = f"by {measure}: {best[0]['mean']:.4f} over {len(compared.collections)} collections"
+            place = f"; its place is {_place(best[0])}" if _place(best[0]) else ""
+            alone = f"{best[0]['run']} leads {over}{place}."
+            sentences.append(alone if len(best) == 1 else f"{some([row['run'] for row in best])} lead together {over}.")
+    if leaders and not set.intersection(*leaders):
+        sentences.append("The measures disagree on who leads.")
+    sentences.append(compared.words())
+    if missing := compared.missing:
+        named = ", ".join(f"{cell['run']} on {cell['collection']}" for cell in missing[:12])
+        sentences.append(f"Not there, and not filled in: {named}{', ...' if len(missing) > 12 else ''}.")
+    return sentences

@@ -36,7 +36,7 @@ from rankbounds.report.summary import sentences
 from rankbounds.stats.measure_agreement import agreement
 from rankbounds.stats.rank_intervals import words as rank_words
 from rankbounds.stats.significance import RESAMPLES, pairs_of
-from rankbounds.tables import as_json, plain
+from rankbounds.tables import as_json
 from rankbounds.threads import in_threads, processors
 from rankbounds.version import __version__
 
@@ -53,6 +53,7 @@ LEADING = 20
 of 129 runs takes far longer than to score them."""
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, probabilities."""
+TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
 CHANCES = ("probability", "probability_of_other")
 SYSTEM_KEYS = (
     "mean", "ci_low", "ci_high", "low", "high", "rank", "rank_low", "rank_high", "probability_best", "expected_rank",
@@ -70,7 +71,7 @@ BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len
 
 @dataclass(frozen=True)
 class Choices:
-    """What the reader of a report should be told was chosen."""
+    """Everything that changes what a report says; the page names it."""
 
     measures: Sequence[str] = DEFAULT_MEASURES
     ties: str = "trec"
@@ -151,65 +152,54 @@ def gather(
     evidence: Evidence | None = None
     with warnings.catch_warnings(record=True) as caught, noting_checksums() as checksums:
         warnings.simplefilter("always")
-        if _fit_in_memory(files):
-            known = reading.judgments(qrels) if trusted is None else trusted.qrels
+        known = reading.judgments(qrels) if trusted is None else trusted.qrels
+        if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) <= LARGEST_IN_MEMORY:
             evidence = Evidence(known, reading.runs(jobs), assumptions)
             known, scores = evidence.judged, evidence.scores(measures, progress=progress, observe=observed)
         else:
-            known = reading.judgments(qrels) if trusted is None else trusted.qrels
-            scores = evaluate(
-                known,
-                jobs,
-                measures,
-                **{name: getattr(choices, name) for name in ASSUMPTIONS}
-                | {"unjudged": assumptions.unjudged, "q": None},
-                progress=progress,
-                observe=observed,
-            )
-    messages = list(
-        dict.fromkeys(str(warning.message) for warning in caught if issubclass(warning.category, RankboundsWarning))
-    )
+            assumed = {name: getattr(choices, name) for name in ASSUMPTIONS}
+            assumed |= {"unjudged": assumptions.unjudged, "q": None}
+            scores = evaluate(known, jobs, measures, **assumed, progress=progress, observe=observed)
+    said = (str(warning.message) for warning in caught if issubclass(warning.category, RankboundsWarning))
+    messages = list(dict.fromkeys(said))
     for message in messages:
         warn(message)
     thinning = thinned(scores, choices)
     compared = _compared(scores, choices, evidence)
-    content = _of_scores(scores, compared, thinning, choices) | {
+    more = {
         "warnings": messages,
         **_lists(scores, observed, evidence, thinning),
         "persistence": _persistence(observed, thinning),
         "next": _worklist(choices.worklist, known) if choices.worklist else _next(evidence, scores, observed, choices),
         "identity": _identity([os.fspath(qrels), *files], known, scores, choices, compared, checksums),
     }
-    for measure, shown in zip(measures, content["measures"], strict=True):
-        shown["slider"] = _is_rbp_at_p(measure, observed.rbp)
-    content["summary"] = sentences(scores, compared, content)
+    content = _content(scores, compared, thinning, choices, more, observed.rbp)
     if trusted is not None and choices.bounds == "unjudged":
         content["summary"] += trusted.rests_on_labels_of(scores)
-    packed_content: dict[str, Any] = as_json(content)
-    return packed_content
+    return content
 
 
 def gather_scores(scores: Scores, files: Sequence[str], choices: Choices | None = None) -> dict[str, Any]:
     """What a page shows of tables of scores: what needs judgments or lists is left out, and the page says so."""
     choices = choices or Choices()
     compared = _compared(scores, choices, None)
-    content = _of_scores(scores, compared, thinned(scores, choices), choices) | {
-        "warnings": [LEFT_OUT],
-        "strips": None,
-        "lists": None,
-        "grades": [],
-        "persistence": None,
-        "next": None,
-        "identity": _identity(files, None, scores, choices, compared, {}),
-    }
-    content["summary"] = sentences(scores, compared, content)
-    packed_content: dict[str, Any] = as_json(content)
-    return packed_content
+    missing: dict[str, Any] = {"strips": None, "lists": None, "grades": [], "persistence": None, "next": None}
+    identity = _identity(files, None, scores, choices, compared, {})
+    more = {"warnings": [LEFT_OUT], **missing, "identity": identity}
+    return _content(scores, compared, thinned(scores, choices), choices, more)
 
 
-def _of_scores(scores: Scores, compared: Comparison | None, thinning: Thinning, choices: Choices) -> dict[str, Any]:
-    """The part of a page that needs no more than scores."""
-    return {
+def _content(
+    scores: Scores,
+    compared: Comparison | None,
+    thinning: Thinning,
+    choices: Choices,
+    more: dict[str, Any],
+    slider: RBP | None = None,
+) -> dict[str, Any]:
+    """What needs no more than scores, ``more``, and sentences on all of it. The ``slider`` moves the p of this RBP."""
+    enough = len(scores.runs) > 1 and len(scores.measures) > 1 and len(scores.query_ids) > 1
+    content: dict[str, Any] = {
         "version": __version__,
         "title": choices.title,
         "measures": [
@@ -217,14 +207,17 @@ def _of_scores(scores: Scores, compared: Comparison | None, thinning: Thinning, 
                 "label": str(measure),
                 "digits": 0 if measure.total == "sum" and compared is None else 4,
                 "lower_is_better": measure.lower_is_better,
-                "slider": False,
+                "slider": slider is not None and isinstance(measure, RBP) and replace(measure, p=slider.p) == slider,
             }
             for measure in scores.measures
         ],
         **_leaderboard(scores, compared, thinning),
-        "agreement": _agreement(scores),
+        "agreement": [as_json(row) for row in agreement(scores)] if enough else [],
         "thinned": thinning.notes,
+        **more,
     }
+    content = as_json(content)
+    return content | {"summary": sentences(scores, compared, content)}
 
 
 def thinned(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinning:
@@ -260,7 +253,7 @@ def thinned(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinnin
 
 
 def best(scores: Scores, number: int) -> list[int]:
-    """So many runs that lead by the first measure, in the order of the scores."""
+    """The runs (``number`` of them) that lead by the first measure, in the order of the scores."""
     mean = merit(scores.mean().value[:, 0, 0], scores.measures[0])
     return np.sort(np.argsort(-mean, kind="stable")[:number]).tolist()
 
@@ -271,45 +264,33 @@ def packed(array: Any, kind: str = "<f8") -> dict[str, Any]:
     return {"type": kind[1:], "shape": list(held.shape), "data": base64.b64encode(held.tobytes()).decode("ascii")}
 
 
-def _equal_made_same(values: Floats) -> Floats:
-    """Scores that are equal on a topic as the same number, so that the page's differences of them are 0."""
-    return np.moveaxis(levelled(np.moveaxis(values, 0, -1)), -1, 0)
-
-
 def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Comparison | None:
     """Runs and pairs, as ``compare`` has them; None where there is nothing to compare."""
     if len(scores.runs) < 2 or len(scores.query_ids) < 2:
         return None
     closely = len(scores.runs) if choices.all_pairs else LEADING
-    return compare(
-        scores,
-        test=choices.test,
-        correction=choices.correction,
-        alpha=choices.alpha,
-        confidence=choices.confidence,
-        resamples=choices.resamples,
-        seed=choices.seed,
-        among=[scores.runs[run] for run in best(scores, closely)] if closely < len(scores.runs) else None,
-        evidence=evidence,
-    )
+    among = [scores.runs[run] for run in best(scores, closely)] if closely < len(scores.runs) else None
+    return compare(scores, **{name: getattr(choices, name) for name in TESTING}, among=among, evidence=evidence)
 
 
 def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning) -> dict[str, Any]:
     """Means with intervals, bounds and places, the pairs, and the topics' values."""
     kept = np.ix_(thinning.runs, thinning.topics)
+    # Scores that are equal on a topic become the same number, so that the page's differences of them are 0.
+    values = {name: np.moveaxis(getattr(scores, name)[kept], 0, -1) for name in ("value", "low", "high")}
     content: dict[str, Any] = {
         "runs": [scores.runs[run] for run in thinning.runs],
         "topics": [scores.query_ids[topic] for topic in thinning.topics],
         "number_of_topics": len(scores.query_ids),
         "number_of_runs": len(scores.runs),
-        "values": {name: packed(_equal_made_same(getattr(scores, name)[kept])) for name in ("value", "low", "high")},
+        "values": {name: packed(np.moveaxis(levelled(held), -1, 0)) for name, held in values.items()},
     }
     if compared is None:
         mean = scores.mean()
         columns = {"mean": mean.value, "low": mean.low, "high": mean.high}
         content["systems"] = [
-            {name: [plain(end) for end in ends[thinning.runs, 0, place]] for name, ends in columns.items()}
-            | {"judged_at_10": [plain(share) for share in mean.judged[thinning.runs, 0]]}
+            {name: ends[thinning.runs, 0, place].tolist() for name, ends in columns.items()}
+            | {"judged_at_10": mean.judged[thinning.runs, 0].tolist()}
             for place in range(len(scores.measures))
         ]
         return content | {"pairs": None, "p_adjusted": None, "closely": [], "comparison": None, "words": None}
@@ -325,7 +306,10 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
     closely = np.unique(np.concatenate([compared.first[both], compared.second[both]]))
     assert compared.p_adjusted is not None
     content |= {
-        "systems": [_columns_of(rows, thinning.runs) for rows in _by_measure(compared.systems, len(scores.runs))],
+        "systems": [
+            _columns_of([compared.systems[start + run] for run in thinning.runs])
+            for start in range(0, len(compared.systems), len(scores.runs))
+        ],
         "pairs": pairs,
         "p_adjusted": packed(compared.p_adjusted[:, shown[first] & shown[second]]),
         "closely": np.searchsorted(thinning.runs, closely).tolist(),
@@ -346,14 +330,9 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
     return content
 
 
-def _by_measure(rows: list[dict[str, Any]], runs: int) -> list[list[dict[str, Any]]]:
-    """Rows of all runs that go on measure by measure, those of each measure apart."""
-    return [rows[start : start + runs] for start in range(0, len(rows), runs)]
-
-
-def _columns_of(rows: list[dict[str, Any]], shown: Sequence[int]) -> dict[str, list[Any]]:
-    """What the leaderboard shows of these runs by one measure; places in words, too."""
-    columns = {key: [rows[run][key] for run in shown] for key in SYSTEM_KEYS}
+def _columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """What the leaderboard shows of runs by one measure; places in words, too."""
+    columns = {key: [row[key] for row in rows] for key in SYSTEM_KEYS}
     ends = zip(columns["rank_low"], columns["rank_high"], strict=True)
     return columns | {"place": [None if low is None else rank_words(low, high) for low, high in ends]}
 
@@ -366,8 +345,9 @@ def _lists(scores: Scores, observed: Observed, evidence: Evidence | None, thinni
         for row, topic in enumerate(thinning.topics):
             cells = known.get(topic, np.empty(0, dtype=np.uint8))[: thinning.depth]
             strips[place, row, : cells.size] = cells
-    ends = None if evidence is None else np.stack(evidence.over_ties(scores.measures), axis=-1)
-    moving = None if ends is None else _ties_change_places(scores, ends)
+    unknown = np.full((len(scores.runs), len(scores.measures), 2), np.nan)
+    ends = unknown if evidence is None else np.stack(evidence.over_ties(scores.measures), axis=-1)
+    moving = _ties_change_places(scores, ends)
     return {
         "strips": packed(strips, "|u1"),
         "grades": [f"{grade:g}" for grade in observed.grades.tolist()],
@@ -375,10 +355,8 @@ def _lists(scores: Scores, observed: Observed, evidence: Evidence | None, thinni
         "lists": [
             _of_run(scores, observed.runs[run], run)
             | {
-                "tie_range": [None] * len(scores.measures)
-                if ends is None
-                else [None if np.isnan(pair).any() else pair.tolist() for pair in ends[run]],
-                "ties_matter": [] if moving is None else moving[run].tolist(),
+                "tie_range": [None if np.isnan(pair).any() else pair.tolist() for pair in ends[run]],
+                "ties_matter": [] if evidence is None else moving[run].tolist(),
             }
             for run in thinning.runs
         ],
@@ -396,18 +374,16 @@ def _ties_change_places(scores: Scores, ends: Floats) -> Flags:
 
 
 def _of_run(scores: Scores, lists: Lists, run: int) -> dict[str, Any]:
-    notes = scores.notes[run]
+    def shares(parts: Sequence[int], seen: Sequence[int]) -> list[float | None]:
+        return [part / whole if whole else None for part, whole in zip(parts, seen, strict=True)]
+
     return {
         "topics": len(lists.lengths),
-        "missing": len(notes.missing),
-        "tied_topics": notes.tied_topics,
-        "tied": [_share(lists.tied[0], lists.seen[0]), _share(lists.tied[1], lists.seen[-1])],
-        "judged": [_share(*parts) for parts in zip(lists.judged, lists.seen, strict=True)],
+        "missing": len(scores.notes[run].missing),
+        "tied_topics": scores.notes[run].tied_topics,
+        "tied": shares(lists.tied, [lists.seen[0], lists.seen[-1]]),
+        "judged": shares(lists.judged, lists.seen),
     }
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
 
 
 def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
@@ -437,22 +413,12 @@ def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
     }
 
 
-def _is_rbp_at_p(measure: Measure, rbp: RBP) -> bool:
-    """Is this the RBP of the persistence slider, p apart?"""
-    return isinstance(measure, RBP) and replace(measure, p=rbp.p) == rbp
-
-
 def files_of(jobs: Sequence[RunToRead]) -> list[str]:
     """The files of the runs, which a report names."""
     paths = [job.path for job in jobs if job.path is not None]
     if len(paths) < len(jobs):
         raise UsageError("A report names the files it was made from: give files, not objects in memory.")
     return paths
-
-
-def _fit_in_memory(files: Sequence[str]) -> bool:
-    """Are the runs small enough to be held all at once? Else they are read one after the other."""
-    return sum(Path(file).stat().st_size for file in files if Path(file).is_file()) <= LARGEST_IN_MEMORY
 
 
 def _worklist(path: str, known: Qrels) -> dict[str, Any]:
@@ -464,12 +430,13 @@ def _worklist(path: str, known: Qrels) -> dict[str, Any]:
 
 def _next(evidence: Evidence | None, scores: Scores, observed: Observed, choices: Choices) -> dict[str, Any] | None:
     """The documents whose judgments would lower the summed residual of RBP most."""
-    if (
-        evidence is None or choices.ties_key or (choices.gain and observed.rbp.graded)
-    ):  # what judge_next does not know of
+    rbp = observed.rbp
+    if evidence is None or choices.ties_key or (choices.gain and rbp.graded):  # what judge_next does not know of
         return None
-    rbp, lists = observed.rbp, [observed.runs[number] for number in range(len(evidence.runs))]
-    known = _of_measure(scores, rbp) if _as_judge_next_scores(choices) else None
+    lists = [observed.runs[number] for number in range(len(evidence.runs))]
+    chosen = (choices.unjudged, choices.bounds, choices.gain)
+    as_planned = chosen == ("nonrelevant", "unjudged", None) and choices.ties in ORDERS
+    known = scores[rbp] if as_planned and rbp in scores.measures else None
     rows = [np.concatenate(of_run.top) for of_run in lists]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # said before
@@ -480,41 +447,19 @@ def _next(evidence: Evidence | None, scores: Scores, observed: Observed, choices
         unjudged = [np.concatenate(of_run.unjudged) for of_run in lists]
         open_rows = [of_run[rank > 0] for of_run, rank in zip(rows, unjudged, strict=True)]
         candidates = at_rows(list(zip(evidence.runs, open_rows, strict=True)), [rank[rank > 0] for rank in unjudged])
+        every = np.ones(len(candidates), dtype=bool)
         try:
-            plan = plan_among(
-                candidates, np.ones(len(candidates), dtype=bool), evidence.facts, rbp, known, NEXT_DOCUMENTS
-            )
+            plan = plan_among(candidates, every, evidence.facts, rbp, known, NEXT_DOCUMENTS)
         except UsageError:
             return None  # not for this kind of RBP
     shares = plan.number_of_topics * plan.number_of_runs
     return {
-        "measure": str(observed.rbp),
+        "measure": str(rbp),
         "documents": list(zip(plan.query_ids, plan.doc_ids, plan.weight.tolist(), strict=True)),
         "open": plan.residual_before / shares,
         "open_after": (plan.residual_after / shares).tolist(),
         "depth": observed.judging_depth,
     }
-
-
-def _as_judge_next_scores(choices: Choices) -> bool:
-    """Are the report's own scores those that planning would compute?"""
-    chosen = (choices.unjudged, choices.bounds, choices.gain)
-    return chosen == ("nonrelevant", "unjudged", None) and choices.ties in ORDERS
-
-
-def _of_measure(scores: Scores, measure: Measure) -> Scores | None:
-    """The scores by one measure alone; None where they are not among these."""
-    if measure not in scores.measures:
-        return None
-    at = scores.measures.index(measure)
-    value, low, high = (part[..., at : at + 1] for part in (scores.value, scores.low, scores.high))
-    return Scores(scores.runs, scores.query_ids, [measure], value, low, high, scores.judged)
-
-
-def _agreement(scores: Scores) -> list[dict[str, Any]]:
-    if len(scores.runs) < 2 or len(scores.measures) < 2 or len(scores.query_ids) < 2:
-        return []
-    return [{key: plain(value) for key, value in row.items()} for row in agreement(scores)]
 
 
 def _identity(
@@ -528,19 +473,22 @@ def _identity(
     """What a reader needs to repeat the report; ``checksums`` are known of files that were read whole."""
     paths = [*files, *([choices.ties_key] if choices.ties_key else [])]
     sums = list(in_threads(lambda path: checksums.get(path) or checksum(path), paths, processors()))
-    roles = ["scores"] * len(files) if judgments is None else ["judgments", *scores.runs, "key of ties"]
-    of_lists = {
-        "ties": choices.ties,
-        "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
-        "bounds": choices.bounds,
-        "open": choices.open + (f" ({choices.most_relevant:,} relevant at most)" if choices.most_relevant else ""),
-        "gain": choices.gain or "linear",
-        "topics": choices.topics,
-        "score precision": choices.score_precision,
-        **({"labels": choices.labels + choices.calibrate * ", calibrated"} if choices.labels else {}),
-        "lenient": "yes" if choices.lenient else "no",
-    }
-    of_tests = {
+    roles, counts, options = ["scores"] * len(files), {}, {}
+    if judgments is not None:
+        roles = ["judgments", *scores.runs, "key of ties"]
+        counts = {"judgments": len(judgments), "judged topics": len(judgments.query_ids)}
+        options = {
+            "ties": choices.ties,
+            "unjudged": choices.unjudged + (f" (q = {choices.q:g})" if choices.q is not None else ""),
+            "bounds": choices.bounds,
+            "open": choices.open + (f" ({choices.most_relevant:,} relevant at most)" if choices.most_relevant else ""),
+            "gain": choices.gain or "linear",
+            "topics": choices.topics,
+            "score precision": choices.score_precision,
+            **({"labels": choices.labels + choices.calibrate * ", calibrated"} if choices.labels else {}),
+            "lenient": "yes" if choices.lenient else "no",
+        }
+    options |= {
         "test": choices.test,
         "correction": compared.settings["correction"] if compared else choices.correction,
         "alpha": f"{choices.alpha:g}",
@@ -548,12 +496,11 @@ def _identity(
         "resamples": f"{choices.resamples:,}",
         "seed": str(choices.seed),
     }
-    judged = {} if judgments is None else {"judgments": len(judgments), "judged topics": len(judgments.query_ids)}
     return {
         "files": [
             {"name": os.path.basename(path), "role": role, "bytes": Path(path).stat().st_size, "sha256": digest}
             for path, role, digest in zip(paths, roles, sums, strict=False)
         ],
-        "counts": judged | {"runs": len(scores.runs), "measures": len(scores.measures)},
-        "options": of_tests if judgments is None else of_lists | of_tests,
+        "counts": counts | {"runs": len(scores.runs), "measures": len(scores.measures)},
+        "options": options,
     }

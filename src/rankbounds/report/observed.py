@@ -32,9 +32,9 @@ TIED = 128
 class Lists:
     """One run's lists: sums over topics for each rank, and what the first ranks hold."""
 
-    sure: Floats
+    sure: Floats = field(default_factory=lambda: np.zeros(PERSISTENCE_DEPTH))
     """At each rank, the worth of its documents summed over topics, unjudged ones as worthless."""
-    most: Floats
+    most: Floats = field(default_factory=lambda: np.zeros(PERSISTENCE_DEPTH))
     """As ``sure``, unjudged documents as relevant."""
     strips: dict[int, Ints] = field(default_factory=dict)
     lengths: list[int] = field(default_factory=list)
@@ -49,17 +49,12 @@ class Lists:
     unjudged: list[Ints] = field(default_factory=list)
     """The ranks of those of them that nobody judged, from 1 on; 0 for others."""
 
-    @classmethod
-    def empty(cls) -> Lists:
-        """Nothing seen yet."""
-        return cls(np.zeros(PERSISTENCE_DEPTH), np.zeros(PERSISTENCE_DEPTH))
-
 
 class Observed:
     """Gathers from batches of rankings, which may come from several threads."""
 
     def __init__(self, measures: Sequence[Measure], assumptions: Assumptions) -> None:
-        self.measures, self.assumptions = measures, assumptions
+        self.assumptions = assumptions
         self.rbp = next((measure for measure in measures if isinstance(measure, RBP) and not measure.by_topic), RBP())
         self.judging_depth = int(np.ceil(np.log(LEAST_WEIGHT) / np.log(self.rbp.p))) if self.rbp.p > 0 else 1
         self.runs: dict[int, Lists] = {}
@@ -76,12 +71,11 @@ class Observed:
         read = rankings.length if self.rbp.cutoff is None else np.minimum(rankings.length, cutoff)
         strips = self._strips(rankings)
         with self._lock:
-            lists = self.runs.setdefault(run, Lists.empty())
+            lists = self.runs.setdefault(run, Lists())
             lists.sure[:depth] += sure[:depth]
             lists.most[:depth] += most[:depth]
             lists.lengths += read.tolist()
-            topics = rankings.topic.tolist()
-            lists.strips.update(zip(topics, strips, strict=True))
+            lists.strips.update(zip(rankings.topic.tolist(), strips, strict=True))
             self._count(lists, rankings)
             if rankings.row is not None:
                 first = slice(None), slice(self.judging_depth)

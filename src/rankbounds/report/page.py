@@ -1,52 +1,75 @@
-"""One HTML file from what was gathered. Ids, tags and file names are text from strangers: none becomes markup."""
+"""One HTML page from what was gathered: as a file, in a notebook, or live, following its files.
+
+Ids, tags and file names are text from strangers: none becomes markup.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
+import os
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rankbounds.notebook import escaped
+from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.collection.run import Run
+from rankbounds.errors import RankboundsError, UsageError, did_you_mean
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.files.writing import writing
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.notebook import escaped, framed, shown
+from rankbounds.report.content import Choices, files_of, gather
 
 HERE = Path(__file__).parent
 DRAWING = ("elements", "figures", "tables")
 """What every page is drawn with."""
 SCRIPTS = (*DRAWING, "scores", "persistence", "leaderboard", "changes", "two_runs", "one_topic", "live", "begin")
 """The report's script is made of these, in this order: a name is known to all that come after it."""
+LARGEST_INLINE = 3_000_000
+"""A larger page, in bytes, would make the notebook slow to save and to open: it is shown when that is asked for."""
+BROKEN = """<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="3"><title>rankbounds</title>
+<h1>The files cannot be read</h1><p>{{error}}</p><p>This page looks again by itself.</p>{{link}}</html>
+"""
+LINK = '<p class="to-judging"><a href="/">Judge documents</a></p>'
 
 
 def page(content: dict[str, Any], *, live: bool = False) -> str:
     """The page, in ASCII. ``live`` lets it talk to the server that it came from."""
-    return _assembled("page.html", joined_scripts(), content, "; connect-src 'self'" if live else "")
+    return _assemble("page.html", joined_scripts(), content, "; connect-src 'self'" if live else "")
 
 
 def collections_page(content: dict[str, Any]) -> str:
     """The page of several collections."""
-    return _assembled("collections.html", _in_one_scope(*DRAWING, "collections"), content)
+    return _assemble("collections.html", _in_one_scope(*DRAWING, "collections"), content)
 
 
 def joined_scripts() -> str:
     """The script of a report: where polynomials change their sign, which stands alone, and the rest."""
-    return _script("crossing") + _in_one_scope(*SCRIPTS)
+    return _text("scripts/crossing.js") + _in_one_scope(*SCRIPTS)
 
 
 def _in_one_scope(*names: str) -> str:
-    return f"(() => {{\n{''.join(map(_script, names))}}})();\n"
-
-
-def _script(name: str) -> str:
-    return _text(f"scripts/{name}.js")
+    return f"(() => {{\n{''.join(_text(f'scripts/{name}.js') for name in names)}}})();\n"
 
 
 def _text(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def _assembled(body: str, script: str, content: dict[str, Any], more_policy: str = "") -> str:
-    # Only the script that belongs here may run, whatever else found its way into the file.
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'{more_policy}"
+def _assemble(body: str, script: str, content: dict[str, Any], more_policy: str = "") -> str:
+    # Only the script that belongs here may run, whatever else found its way into the file. It must be ASCII: its
+    # checksum is taken from the bytes of the page.
+    digest = base64.b64encode(hashlib.sha256(script.encode("ascii")).digest()).decode("ascii")
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'{more_policy}"
     parts = {
         "{{policy}}": escaped(policy),
         "{{title}}": escaped(content["title"]),
@@ -60,7 +83,7 @@ def _assembled(body: str, script: str, content: dict[str, Any], more_policy: str
     for mark, text in parts.items():  # filled in from left to right: what is filled in is never read again
         before, after = pieces.pop().split(mark, 1)
         pieces += [before, text, after]
-    return _ascii("".join(pieces), script)
+    return "".join(pieces).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def embedded(content: Any) -> str:
@@ -69,11 +92,171 @@ def embedded(content: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _ascii(text: str, script: str) -> str:
-    if not script.isascii():
-        raise ValueError("the page's script must be ASCII: its checksum is taken from these bytes")
-    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
+@dataclass(frozen=True)
+class Report:
+    """A page that tells what scores of runs say; a notebook shows it in a frame of its own.
+
+    Attributes
+    ----------
+    title : str
+        Its heading.
+    summary : list of str
+        What it says first, in sentences.
+    page : str
+        The whole page, as HTML.
+    """
+
+    title: str
+    summary: list[str]
+    page: str = field(repr=False)
+    height: int = 640
+    is_large_welcome: bool = False
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, which any browser opens without a network."""
+        with writing(os.fspath(path)) as out:
+            out.write(self.page)
+
+    def show(self, height: int | None = None) -> Report:
+        """The same report, shown in a notebook however large it is, and so high, in pixels."""
+        return replace(self, height=height or self.height, is_large_welcome=True)
+
+    def __repr__(self) -> str:
+        return "\n".join([self.title, *(f"- {sentence}" for sentence in self.summary), self._where()])
+
+    def _where(self) -> str:
+        return f"A page of {len(self.page) / 1e6:.1f} MB: save(path) writes it."
+
+    def _repr_html_(self) -> str:
+        if len(self.page) <= LARGEST_INLINE or self.is_large_welcome:
+            return framed(self.page, self.height)
+        return shown(self.title, "\n".join(self.summary), f"{self._where()} show() puts it into the notebook.")
 
 
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode("ascii")).digest()).decode("ascii")
+def report(
+    qrels: Any,
+    runs: Any,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    title: str = "Evaluation report",
+    **choices: Any,
+) -> Report:
+    """One page on the runs: leaderboard, any two compared, any persistence, rankings side by side, what to judge.
+
+    Parameters
+    ----------
+    qrels, runs
+        In any form that ``evaluate`` takes: files, dicts, frames, ``Qrels`` and ``Run``.
+    measures : str, Measure, or several of these
+        What to score by.
+    title : str
+        The page's heading.
+    **choices
+        Everything else that the command ``report`` takes, by the same names: ``ties``, ``unjudged``, ``bounds``,
+        ``gain``, ``topics``, ``test``, ``correction``, ``alpha``, ``seed`` and so on.
+
+    Returns
+    -------
+    Report
+        As the last expression of a cell it is shown; ``save`` writes it. A page of more than 3 MB is shown by ``show``.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {str(topic): {"r": 1, "n": 0} for topic in range(4)}
+    >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+    >>> made = rb.report(qrels, runs, ["RR", "P@1"], title="Two runs")
+    >>> made.title, made.page.count("</html>")
+    ('Two runs', 1)
+    """
+    known = {choice.name for choice in fields(Choices)} - {"measures", "title"}
+    for name in choices:
+        if name not in known:
+            raise UsageError(f"A report has no choice {name}=.{did_you_mean(name, sorted(known))}")
+    chosen = Choices(measures=[str(measure) for measure in parse_measures(measures)], title=title, **choices)
+    reading = chosen.reading()
+    with tempfile.TemporaryDirectory() as folder:
+        jobs = [_in_file(job, Path(folder)) for job in reading.runs_to_read(runs)]
+        content = gather(_judgments_file(reading, qrels, Path(folder)), jobs, chosen)
+    return Report(title, list(content["summary"]), page(content))
+
+
+def _judgments_file(reading: Reading, given: Any, folder: Path) -> str | os.PathLike[str]:
+    """The file that judgments are in; those in memory are written to one, for a page names what it was made from."""
+    if isinstance(given, str | os.PathLike):
+        return given
+    path = folder / "judgments.csv"
+    reading.judgments(given).write(path)
+    return path
+
+
+def _in_file(job: RunToRead, folder: Path) -> RunToRead:
+    if job.path is not None:
+        return job
+    run = job.read()
+    name = re.sub(r"[^\w.-]+", "_", run.name)[:80] or "run"
+    taken = len(list(folder.glob(f"{name}*.csv")))
+    path = folder / (f"{name}-{taken + 1}.csv" if taken else f"{name}.csv")
+    run.write(path)
+    return RunToRead(str(path), lambda: run, str(path), run.name)
+
+
+class Live:
+    """The report of files as they are now."""
+
+    def __init__(
+        self,
+        qrels: str,
+        runs: Sequence[str] | Callable[[], Sequence[RunToRead]],
+        choices: Choices,
+        token: str = "",
+        *,
+        judging: bool = False,
+    ) -> None:
+        self.qrels, self.choices, self.token, self.judging = qrels, choices, token, judging
+        self.runs = runs if callable(runs) else partial(choices.reading().runs_to_read, runs)
+        """The runs as the files are now: a folder may get another one."""
+        self._making, self._reading = threading.Lock(), threading.Lock()
+        self._made: tuple[str, str] = ("", "")
+        self._read: tuple[str, list[Run]] = ("", [])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Live, judging=self.judging), (self.qrels, self.runs, self.choices, self.token)
+
+    def state(self, *, runs_alone: bool = False) -> str:
+        """Changes whenever a file does, or only when the file of a run does."""
+        parts = []
+        for path in [*([] if runs_alone else [self.qrels]), *files_of(self.runs())]:
+            try:
+                status = Path(path).stat()
+                parts.append(f"{path}:{status.st_mtime_ns}:{status.st_size}")
+            except OSError:
+                parts.append(f"{path}:-")
+        return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+    def read_runs(self) -> list[Run]:
+        """The runs as they are now, read again only when a file changed."""
+        with self._reading:
+            state = self.state(runs_alone=True)
+            if self._read[0] != state:
+                self._read = state, self.choices.reading().runs(self.runs())
+            return self._read[1]
+
+    def retrieves(self, query_id: str, doc_id: str) -> bool:
+        """Is this document in the list of a run for this query?"""
+        lists = (run[query_id] for run in self.read_runs() if query_id in run.query_ids)
+        return any(doc == doc_id for documents in lists for doc, _ in documents)
+
+    def page(self) -> str:
+        """The page for the files as they are; what is wrong with them, where they cannot be read."""
+        link = LINK if self.judging else ""
+        with self._making:
+            try:
+                state = self.state()
+                if self._made[0] != state:
+                    content = gather(self.qrels, self.runs(), self.choices)
+                    content["live"] = {"state": state, "token": self.token}
+                    self._made = state, re.sub("<body[^>]*>", rf"\g<0>{link}", page(content, live=True), count=1)
+            except RankboundsError as error:
+                return BROKEN.replace("{{link}}", link).replace("{{error}}", html.escape(str(error)))
+            return self._made[1]

@@ -17,7 +17,7 @@ from rankbounds.stats.significance import pairs_of
 LITTLE_JUDGED = 0.8
 """Below this share of judged documents in the first ten, a score rests on documents that nobody looked at."""
 NAMED = 12
-"""Of so many runs all names are told."""
+"""Up to this many runs are named."""
 MUCH_ALIKE = 0.9
 """Measures whose orders of the runs have a Kendall's tau below this are named."""
 
@@ -30,16 +30,14 @@ def sentences(scores: Scores, compared: Comparison | None, content: dict[str, An
     leaders = leading(scores, 0)
     leader, alone = leaders[0], len(leaders) == 1
     ahead = "lowest, which is best" if measure.lower_is_better else "highest"
-    told = [
-        f"{counted(leaders, runs)} score{'s' * alone} {ahead}: {label} {means[leader]:.4f} over "
-        f"{len(scores.query_ids)} topics."
-    ]
+    score = f"{label} {means[leader]:.4f} over {len(scores.query_ids)} topics"
+    said = [f"{counted(leaders, runs)} score{'s' * alone} {ahead}: {score}."]
     if compared is not None:
-        told += [*_how_sure(compared, leader, alone=alone), *_over_measures(scores, content["agreement"])]
-    told += _unjudged(scores, leaders)
+        said += [*_how_sure(compared, leader, alone=alone), *_over_measures(scores, content["agreement"])]
+    said += _unjudged(scores, leaders)
     if content["lists"] is not None:
-        told += [*_coverage(scores), *_ties(content, measure)]
-    return told
+        said += [*_coverage(scores), *_ties(content, measure)]
+    return said
 
 
 def leading(scores: Scores, place: int) -> list[int]:
@@ -57,28 +55,28 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
     not_separated = ((first == leader) | (second == leader)) & ~separated
     alike = (first[not_separated] + second[not_separated] - leader).tolist()
     rows = compared.systems[: len(runs)]
-    told = []
+    said = []
     if rows[leader]["rank_low"] is not None:
         place = rank_words(rows[leader]["rank_low"], rows[leader]["rank_high"])
         others = [run for run in range(len(runs)) if run != leader and rows[run]["rank_low"] == 1]
-        told.append(
-            f"{'Its place' if alone else f'The place of {runs[leader]}'} among all {len(runs)} runs is {place}"
-            + (f"; {counted(others, runs)} may be first as well" if others else "")
-            + f" ({1 - settings['alpha']:.0%} sure, for all runs together)."
+        whose = "Its place" if alone else f"The place of {runs[leader]}"
+        as_well = f"; {counted(others, runs)} may be first as well" if others else ""
+        sure = f"{1 - settings['alpha']:.0%} sure, for all runs together"
+        said.append(f"{whose} among all {len(runs)} runs is {place}{as_well} ({sure}).")
+    if alike:
+        whose = "it" if alone else runs[leader]
+        said.append(
+            f"Not separable from {whose}: {counted(alike, runs)}; differences such as theirs can come by chance."
         )
-    told.append(
-        f"Not separable from {'it' if alone else runs[leader]}: {counted(alike, runs)}; differences such as theirs can "
-        "come by chance."
-        if alike
-        else "Every other run is significantly worse."
-    )
-    open_pairs = int(separated.size - separated.sum())
+    else:
+        said.append("Every other run is significantly worse.")
     if len(runs) > 2:
-        told.append(
-            f"Of all {separated.size:,} pairs of runs, the topics separate {separated.size - open_pairs:,} and leave "
-            f"{open_pairs:,} open ({settings['tested_by']}, level {settings['alpha']:g})."
+        apart = int(separated.sum())
+        said.append(
+            f"Of all {separated.size:,} pairs of runs, the topics separate {apart:,} and leave "
+            f"{separated.size - apart:,} open ({settings['tested_by']}, level {settings['alpha']:g})."
         )
-    return told
+    return said
 
 
 def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[str]:
@@ -89,27 +87,23 @@ def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[
     leaders = [leading(scores, place) for place in range(len(scores.measures))]
     for several, measure in zip(leaders, scores.measures, strict=True):
         by_leader.setdefault(counted(several, scores.runs), []).append(measure)
-    told = []
     if len(by_leader) == 1:
-        told.append(f"All {len(scores.measures)} measures name the same leader.")
+        said = [f"All {len(scores.measures)} measures name the same leader."]
     elif everywhere := sorted(set(leaders[0]).intersection(*leaders[1:])):
-        leads = "leads" if len(everywhere) == 1 else "lead"
-        told.append(
-            f"{counted(everywhere, scores.runs)} {leads} by all {len(scores.measures)} measures, by some of them "
-            "together with others."
-        )
+        lead = f"{counted(everywhere, scores.runs)} lead{'s' * (len(everywhere) == 1)}"
+        said = [f"{lead} by all {len(scores.measures)} measures, by some of them together with others."]
     else:
         parts = [f"{leader} by {_listed([str(measure) for measure in named])}" for leader, named in by_leader.items()]
-        told.append(f"The measures disagree on who leads: {'; '.join(parts)}.")
+        said = [f"The measures disagree on who leads: {'; '.join(parts)}."]
     if len(scores.runs) > 2 and agreement:
         least = min(agreement, key=lambda row: 2.0 if row["tau"] is None else row["tau"])
         if least["tau"] is not None and least["tau"] < MUCH_ALIKE:
-            told.append(
+            said.append(
                 f"They order the runs least alike: {least['measure_a']} and {least['measure_b']} (Kendall's tau "
                 f"{least['tau']:.2f}; {least['swapped']:,} pairs change places, {least['swapped_significantly']:,} of "
                 "them significant by both)."
             )
-    return told
+    return said
 
 
 def _unjudged(scores: Scores, leaders: Sequence[int]) -> list[str]:
