@@ -8,21 +8,20 @@ With --fail-if it is a gate: exit code 0 pass, 1 fail, 4 undecided, each with th
 from __future__ import annotations
 
 import argparse
-import html
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice
-from rankbounds.commands.citing import add_citing, write_bibtex
-from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, progress_on_terminal, write_figure, write_text, wrote
-from rankbounds.commands.progress import doing
+from rankbounds.commands.messages import say, say_all
+from rankbounds.commands.options import Option, chosen, grouped
+from rankbounds.commands.output import BIBTEX, PROSE, figure, output, write_bibtex, write_figure, write_text, wrote
+from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import (
-    add_calibrate,
-    add_inputs,
-    add_score_tables,
+    CALIBRATE,
+    INPUTS,
+    SCORE_TABLES,
     check_inputs,
     collection_from,
     preparation_from,
@@ -30,14 +29,7 @@ from rankbounds.commands.reading import (
     score_tables_from,
     trusted_from,
 )
-from rankbounds.commands.scoring import (
-    add_assumptions,
-    add_measures,
-    add_sorting,
-    add_tests,
-    assumptions_from,
-    tabled_from,
-)
+from rankbounds.commands.scoring import ASSUMING, TESTS, TOP, assumptions_from, measures, tabled_from
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.origins import origin_of
 from rankbounds.evaluation.score_differences import differences
@@ -45,7 +37,8 @@ from rankbounds.evaluation.scores import Scores, joined
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.judged import Judged
 from rankbounds.measures.naming.sources import bibtex
-from rankbounds.tables import Table, json_of, number, plain, signed
+from rankbounds.results import Column, build_table
+from rankbounds.tables import Table, json_of, plain, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison, Evidence
@@ -56,100 +49,102 @@ if TYPE_CHECKING:
 
     Part = tuple[Comparison | None, Scores, Gate | None, Slices | None]
 
-FORMATS = ("table", "json", "latex", "markdown", "html", "junit")
+
+def _ways_to_rank() -> Sequence[str]:
+    from rankbounds.stats.rank_intervals import METHODS
+
+    return METHODS
+
+
+QUESTION = "Is A better than B, or is it noise?", 1
 FOR_PAPERS = ("latex", "markdown")
 """Formats of one table of all measures, whose caption tells which tests p-values come from."""
-METHOD: dict[str, Callable[[str], str]] = {
-    "table": "{}\n".format,
-    "markdown": "{}\n".format,
-    "latex": "% {}\n".format,
-    "html": lambda sentence: f"<p>{html.escape(sentence)}</p>\n",
-}
-"""How each format tells which tests p-values come from."""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser)
-    add_score_tables(parser)
-    add_measures(parser, ("RBP(p=0.8)",))
-    add_tests(parser)
-    add_sorting(
-        parser,
+TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
+OPTIONS = (
+    *INPUTS,
+    *SCORE_TABLES,
+    measures(("RBP(p=0.8)",)),
+    Option(
+        "--sort BY",
         "the order of runs: by a measure, best first (default: each table by its own), by name (run), or as given "
         "(given)",
-        "in tables: the N best runs only; tests are over all of them",
-    )
-    parser.add_argument(
-        "--ranks",
-        default="auto",
-        metavar="HOW",
-        help="intervals for places on the leaderboard: bootstrap (over topics; of three runs or more the default) or "
-        "test (the pairs that the test separates)",
-    )
-    parser.add_argument(
-        "--baseline-run",
-        metavar="NAME",
-        action="append",
-        help="compare this run with all others instead of all pairs, corrected for their number by Dunnett's test on "
-        "the same resamples; may be repeated: all runs that are no baseline are then compared with each one",
-    )
-    parser.add_argument(
-        "--by",
-        metavar="FILE",
-        help="compare in slices of topics too: a table with a query and its label a line (several columns of labels "
-        "with a header), and whether the difference depends on the slice",
-    )
-    parser.add_argument(
-        "--by-prefix", metavar="SEP", help="the same by what stands before SEP in query ids: nq/17 and hotpot/3 with /"
-    )
-    parser.add_argument(
-        "--figure", metavar="FILE", help="with --by: a forest plot of the first measure and pair (.svg, .png, .pdf)"
-    )
-    parser.add_argument("--per-topic", action="store_true", help="for two runs: the topics, largest difference first")
-    parser.add_argument("--standardise", action="store_true", help="score topics against what these runs do on them")
-    parser.add_argument(
-        "--fail-if",
-        metavar="CONDITION",
-        action="append",
-        help='a gate for a run beside a baseline, which comes first: "nDCG@10 worse" passes (exit code 0) when a loss '
-        "of the margin or more is ruled out, fails (1) when a loss is shown, and else is undecided (4); also "
-        '"AP different", and values of the run: "nDCG@10 < 0.5", "judged@10 < 80%%"; may be repeated',
-    )
-    parser.add_argument(
-        "--margin",
-        type=float,
-        metavar="X",
-        help="the largest loss or difference that does not matter (default 0 in a gate); also for --test tost, two "
-        "one-sided t tests of equivalence",
-    )
-    parser.add_argument(
-        "--undecided", metavar="HOW", help="with --fail-if: pass or fail, how undecided counts (default: exit code 4)"
-    )
-    parser.add_argument(
-        "--settled",
-        action="store_true",
-        help="with --fail-if: what judgments of unjudged documents could turn is undecided",
-    )
-    parser.add_argument("--save", metavar="FILE", help="save the runs' scores, to be a baseline later")
-    parser.add_argument("--baseline", metavar="FILE", help="compare with scores saved before; they come first")
-    add_assumptions(parser)
-    add_calibrate(parser)
-    parser.add_argument(
-        "--style",
-        metavar="WHAT",
-        default="beats",
-        help="latex and markdown, raised beside a mean: beats (the numbers of the systems that it beats; default), "
-        "groups (letters, as on the leaderboard) or plain",
-    )
-    parser.add_argument(
-        "--small",
-        metavar="WHAT",
-        default="bounds",
-        help="latex and markdown, small beside a mean: bounds (default), interval (over topics) or none",
-    )
-    add_citing(parser)
-    add_output(parser, FORMATS)
+    ),
+    replace(TOP, help="in tables: the N best runs only; tests are over all of them"),
+    Option("--per-topic", "for two runs: the topics, largest difference first"),
+    *TESTS,
+    *grouped(
+        "tests",
+        Option(
+            "--ranks HOW",
+            "intervals for places on the leaderboard: bootstrap (over topics; of three runs or more the default) or "
+            "test (the pairs that the test separates)",
+            "auto",
+            words=_ways_to_rank,
+        ),
+        Option(
+            "--baseline-run NAME",
+            "compare this run with all others instead of all pairs, corrected for their number by Dunnett's test on "
+            "the same resamples; may be repeated: all runs that are no baseline are then compared with each one",
+            repeated=True,
+        ),
+        Option("--standardise", "score topics against what these runs do on them"),
+    ),
+    *grouped(
+        "slices of topics",
+        Option(
+            "--by FILE",
+            "compare in slices of topics too: a table with a query and its label a line (several columns of labels "
+            "with a header), and whether the difference depends on the slice",
+            file="read",
+        ),
+        Option("--by-prefix SEP", "the same by what stands before SEP in query ids: nq/17 and hotpot/3 with /"),
+    ),
+    *grouped(
+        "gate",
+        Option(
+            "--fail-if CONDITION",
+            'a gate for a run beside a baseline, which comes first: "nDCG@10 worse" passes (exit code 0) when a loss '
+            "of the margin or more is ruled out, fails (1) when a loss is shown, and else is undecided (4); also "
+            '"AP different", and values of the run: "nDCG@10 < 0.5", "judged@10 < 80%"; may be repeated',
+            repeated=True,
+        ),
+        Option(
+            "--margin X",
+            "the largest loss or difference that does not matter (default 0 in a gate); also for --test tost, two "
+            "one-sided t tests of equivalence",
+            type=float,
+        ),
+        Option(
+            "--undecided HOW",
+            "with --fail-if: pass or fail, how undecided counts (default: exit code 4)",
+            words=("pass", "fail"),
+        ),
+        Option("--settled", "with --fail-if: what judgments of unjudged documents could turn is undecided"),
+        Option("--save FILE", "save the runs' scores, to be a baseline later", file="written"),
+        Option("--baseline FILE", "compare with scores saved before; they come first", file="read"),
+    ),
+    *ASSUMING,
+    CALIBRATE,
+    *grouped(
+        "output",
+        Option(
+            "--style WHAT",
+            "latex and markdown, raised beside a mean: beats (the numbers of the systems that it beats; default), "
+            "groups (letters, as on the leaderboard) or plain",
+            "beats",
+            words=("beats", "groups", "plain"),
+        ),
+        Option(
+            "--small WHAT",
+            "latex and markdown, small beside a mean: bounds (default), interval (over topics) or none",
+            "bounds",
+            words=("bounds", "interval", "none"),
+        ),
+    ),
+    figure("with --by: a forest plot of the first measure and pair"),
+    BIBTEX,
+    *output(("table", "json", "latex", "markdown", "html", "junit")),
+)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -208,8 +203,7 @@ def run(options: argparse.Namespace) -> int:
     write_text(options, rendered(options, *parts[0], rests) if len(parts) == 1 else against_each(options, parts, gate))
     if gate is None:
         return 0
-    for outcome in gate.outcomes:
-        say(outcome.words())
+    say_all(outcome.words() for outcome in gate.outcomes)
     return gate.exit_code
 
 
@@ -230,7 +224,7 @@ def against_each(options: argparse.Namespace, parts: Sequence[Part], gate: Gate 
         contents = [_json_content(options, *part) for part in parts]
         content = {"baselines": dict(zip(baselines, contents, strict=True))}
         return json_of(content, indent=1) + "\n"
-    written = METHOD[options.format]
+    written = PROSE[options.format]
     told = [
         text
         for baseline, part in zip(baselines, parts, strict=True)
@@ -248,15 +242,8 @@ def compare_from(
 
     return compare(
         standardised(scores) if options.standardise else scores,
-        test=options.test,
-        correction=options.correction,
-        ranks=options.ranks,
-        alpha=options.alpha,
-        confidence=options.confidence,
-        resamples=options.resamples,
-        seed=options.seed,
+        **chosen(options, *TESTING, "ranks", "margin"),
         baseline=baseline,
-        margin=options.margin,
         evidence=None if options.baseline or options.standardise else evidence,
     )
 
@@ -283,17 +270,7 @@ def slices_from(options: argparse.Namespace, comparison: Comparison | None, base
     labels = read_query_labels(options.by) if options.by else {}
     if options.by_prefix:
         labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
-    sliced = slices(
-        comparison.scores,
-        labels,
-        test=options.test,
-        correction=options.correction,
-        alpha=options.alpha,
-        confidence=options.confidence,
-        resamples=options.resamples,
-        seed=options.seed,
-        baseline=baseline,
-    )
+    sliced = slices(comparison.scores, labels, **chosen(options, *TESTING), baseline=baseline)
     if options.figure:
         from rankbounds.plots.forests import forest
 
@@ -397,20 +374,20 @@ def rendered(
         parts.append(scores.render(options.format))
     else:
         parts += summary_from(options, comparison)
-        for place, measure in enumerate(comparison.measures):
+        for measure in comparison.measures:
             if len(comparison.runs) == 2 and options.format == "table":
                 parts.append(comparison.words(measure))
             tables = [] if options.format in FOR_PAPERS else comparison.tables(measure, options.top)
             parts += [table.render(options.format) for table in tables[options.format == "html" :]]
             if options.per_topic:
-                parts.append(topic_table(comparison.scores, place).render(options.format))
-        parts += [METHOD[options.format](sentence) for sentence in rests]
-        parts += [METHOD[options.format](comparison.method())] if options.format not in FOR_PAPERS else []
+                parts.append(topic_table(comparison.scores, str(measure)).render(options.format))
+        parts += [PROSE[options.format](sentence) for sentence in rests]
+        parts += [PROSE[options.format](comparison.method())] if options.format not in FOR_PAPERS else []
     if sliced is not None:
         parts += [table.render(options.format) for table in sliced.tables()]
         if options.format == "table" and len(sliced.runs) == 2:
             parts.append(sliced.words())
-        parts.append(METHOD[options.format](sliced.method()))
+        parts.append(PROSE[options.format](sliced.method()))
     if gate is not None and options.format != "markdown":
         parts.append(gate.render(options.format))
     return "\n".join(parts)
@@ -426,11 +403,7 @@ def summary_from(options: argparse.Namespace, comparison: Comparison) -> list[st
 
 
 def _json_content(
-    options: argparse.Namespace,
-    comparison: Comparison | None,
-    scores: Scores,
-    gate: Gate | None,
-    sliced: Slices | None,
+    options: argparse.Namespace, comparison: Comparison | None, scores: Scores, gate: Gate | None, sliced: Slices | None
 ) -> dict[str, Any]:
     content: dict[str, Any]
     if comparison is None:
@@ -467,19 +440,18 @@ def topic_rows(scores: Scores) -> list[dict[str, Any]]:
         difference = differences(a, b)
         for topic in (-difference).argsort(kind="stable").tolist():
             values = {"a": a[topic], "b": b[topic], "difference": difference[topic]}
-            rows.append(
-                {"measure": measure, "query_id": scores.query_ids[topic]}
-                | {key: plain(value) for key, value in values.items()}
-            )
+            row = {"measure": measure, "query_id": scores.query_ids[topic]}
+            rows.append(row | {key: plain(value) for key, value in values.items()})
     return rows
 
 
-def topic_table(scores: Scores, place: int) -> Table:
+def topic_table(scores: Scores, measure: str) -> Table:
     """The topics of one measure as a table."""
-    measure = str(scores.measures[place])
-    cells = [
-        [row["query_id"], number(row["a"]), number(row["b"]), signed(row["difference"])]
-        for row in topic_rows(scores)
-        if row["measure"] == measure
+    rows = [row for row in topic_rows(scores) if row["measure"] == measure]
+    columns = [
+        Column("query_id", "topic", left=True),
+        Column("a", scores.runs[0]),
+        Column("b", scores.runs[1]),
+        Column("difference", cell=lambda row: signed(row["difference"])),
     ]
-    return Table(["topic", scores.runs[0], scores.runs[1], "difference"], cells)
+    return build_table(rows, columns)

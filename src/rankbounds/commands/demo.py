@@ -10,7 +10,8 @@ import argparse
 from pathlib import Path
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, write_text
+from rankbounds.commands.options import Option
+from rankbounds.commands.output import OUTPUT, write_text
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.writing import make_empty_folder, make_folder, writing
@@ -27,10 +28,11 @@ What it says
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--write", metavar="FOLDER", help="copy the collection's files there, to try other commands on")
-    add_output(parser, ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html"))
+QUESTION = "How do I try things out?", 1
+OPTIONS = (
+    Option("--write FOLDER", "copy the collection's files there, to try other commands on", file="folder"),
+    *OUTPUT,
+)
 
 
 def run(options: argparse.Namespace) -> int:

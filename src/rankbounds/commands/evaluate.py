@@ -9,26 +9,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rankbounds.collection.inputs import RunToRead
-from rankbounds.commands.citing import add_citing, write_bibtex
-from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, progress_on_terminal, write_text, wrote
-from rankbounds.commands.progress import doing
-from rankbounds.commands.reading import add_inputs, preparation_from, reading_from
-from rankbounds.commands.run_names import name_and_path
-from rankbounds.commands.scoring import (
-    add_assumptions,
-    add_measures,
-    add_sorting,
-    arranged,
-    assumptions_from,
-    evaluate_from,
-)
+from rankbounds.commands.messages import say, say_all
+from rankbounds.commands.options import Option, grouped
+from rankbounds.commands.output import BIBTEX, FORMATS, name_and_path, output, write_bibtex, write_result, wrote
+from rankbounds.commands.progress import doing, progress_on_terminal
+from rankbounds.commands.reading import INPUTS, preparation_from, reading_from
+from rankbounds.commands.scoring import ASSUMING, MEASURES, PER_TOPIC, SORTING, evaluate_from, evaluation_from, in_order
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.scores import Scores
@@ -38,53 +29,50 @@ from rankbounds.measures.naming.sources import bibtex
 if TYPE_CHECKING:
     from rankbounds.evaluation.engines.spark import SparkScores
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "parquet", "latex", "markdown", "html", "trec")
+QUESTION = "How good are my runs?", 1
 ENGINES = ("auto", "local", "stream", "spark")
 LISTS_COLLECTED = 200_000
 """So many lists come from Spark to be shown; of more, means alone, unless the scores of topics are asked for."""
 LARGE_SHARE = 6
 """A run that takes more than this share of the machine's memory as a file would not fit well while it is scored."""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser)
-    add_measures(parser)
-    add_sorting(parser)
-    parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
-    add_assumptions(parser)
-    parser.add_argument(
-        "--engine",
-        default="auto",
-        metavar="WHERE",
-        help="local (in memory), stream (files larger than memory, topic by topic), spark (files that Spark reads); "
-        "auto (default) streams files that are too large for memory",
-    )
-    parser.add_argument("--memory", metavar="SIZE", help="with --engine stream: how much to hold (default 512M)")
-    parser.add_argument(
-        "--master",
-        metavar="URL",
-        help="with --engine spark, or meaning it: the cluster, such as spark://host:7077 (default: this machine)",
-    )
-    add_citing(parser)
-    add_output(parser, FORMATS)
+OPTIONS = (
+    *INPUTS,
+    MEASURES,
+    *SORTING,
+    PER_TOPIC,
+    *ASSUMING,
+    *grouped(
+        "large files",
+        Option(
+            "--engine WHERE",
+            "local (in memory), stream (files larger than memory, topic by topic), spark (files that Spark reads); "
+            "auto (default) streams files that are too large for memory",
+            "auto",
+            words=ENGINES,
+        ),
+        Option("--memory SIZE", "with --engine stream: how much to hold (default 512M)"),
+        Option(
+            "--master URL",
+            "with --engine spark, or meaning it: the cluster, such as spark://host:7077 (default: this machine)",
+        ),
+    ),
+    BIBTEX,
+    *output((*FORMATS[:5], "parquet", *FORMATS[5:], "trec")),
+)
 
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
-    engine = _engine(options)
-    if engine == "spark":
-        distributed = _by_spark(options)
+    found = evaluated(options, _engine(options))
+    if not isinstance(found, Scores):
         if options.format == "parquet" and options.per_topic:
-            write_bibtex(options, bibtex(distributed.measures))
-            distributed.write_parquet(options.output)
+            write_bibtex(options, bibtex(found.measures))
+            found.write_parquet(options.output)
             wrote(options.output)
             return 0
-        lists = len(distributed.runs) * distributed.number_of_topics
-        found = distributed.collect() if options.per_topic or lists <= LISTS_COLLECTED else distributed.mean()
-    else:
-        found = evaluate_from(options) if engine == "local" else _by_stream(options)
-    scores = arranged(options, found)
+        lists = len(found.runs) * found.number_of_topics
+        found = found.collect() if options.per_topic or lists <= LISTS_COLLECTED else found.mean()
+    scores = in_order(options, found)
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         say(f"the bounds of {named} hold, but may be wider than what can happen.")
@@ -93,8 +81,36 @@ def run(options: argparse.Namespace) -> int:
         scores.write_parquet(options.output, per_topic=options.per_topic)
         wrote(options.output)
     else:
-        write_text(options, scores.render(options.format, per_topic=options.per_topic, raw=options.raw))
+        write_result(options, scores, per_topic=options.per_topic)
     return 0
+
+
+def evaluated(options: argparse.Namespace, engine: str) -> Scores | SparkScores:
+    """The scores by the engine; one for large data opens the files itself, and prepares what they hold."""
+    if engine == "local":
+        return evaluate_from(options)
+    reading, measures = reading_from(options), options.measures or DEFAULT_MEASURES
+    named = [name_and_path(argument) for argument in options.runs]
+    runs = [RunToRead(path, partial(reading.run, path), path, name) for name, path in named]
+    how = evaluation_from(options) | {"preparation": preparation_from(options)}
+    scores: Scores | SparkScores
+    if engine == "spark":
+        from rankbounds.evaluation.engines import spark
+
+        doing("scoring by Spark")
+        scores = spark.evaluate(options.qrels, runs, measures, master=options.master, **how)
+        noted = scores.mean()
+    else:
+        from rankbounds.evaluation.engines import streaming
+
+        doing("sorting files by topic")
+        progress = progress_on_terminal("parts scored")
+        scores = noted = streaming.evaluate(
+            options.qrels, runs, measures, memory=options.memory, progress=progress, **how
+        )
+    notes = zip(noted.runs, noted.notes, strict=True)
+    say_all(f"{name}: {note.prepared}." for name, note in notes if note.prepared)
+    return scores
 
 
 def _engine(options: argparse.Namespace) -> str:
@@ -111,65 +127,13 @@ def _engine(options: argparse.Namespace) -> str:
         return engine
     if options.master:
         return "spark"
-    runs = (file for argument in options.runs for file in expand([name_and_path(argument)[1]]))
-    return "stream" if options.memory or _too_large(runs) else "local"
+    return "stream" if options.memory or _too_large(options.runs) else "local"
 
 
-def _options_of_engines(options: argparse.Namespace) -> dict[str, Any]:
-    """What the options say to an engine for large data."""
-    return {
-        **assumptions_from(options),
-        "labels": options.labels,
-        "formats": options.read_as,
-        "columns": options.columns,
-        "lenient": options.lenient,
-        "preparation": preparation_from(options),
-    }
-
-
-def _named_paths(options: argparse.Namespace) -> list[RunToRead]:
-    """The paths of the runs with the names that the user gave them, if any; engines expand and open them."""
-    reading = reading_from(options)
-    named = [name_and_path(argument) for argument in options.runs]
-    return [RunToRead(path, partial(reading.run, path), path, name) for name, path in named]
-
-
-def _by_spark(options: argparse.Namespace) -> SparkScores:
-    from rankbounds.evaluation.engines import spark
-
-    measures = options.measures or DEFAULT_MEASURES
-    runs = _named_paths(options)
-    doing("scoring by Spark")
-    scores = spark.evaluate(options.qrels, runs, measures, master=options.master, **_options_of_engines(options))
-    _say_prepared(scores.mean())
-    return scores
-
-
-def _by_stream(options: argparse.Namespace) -> Scores:
-    from rankbounds.evaluation.engines import streaming
-
-    doing("sorting files by topic")
-    scores = streaming.evaluate(
-        options.qrels,
-        _named_paths(options),
-        options.measures or DEFAULT_MEASURES,
-        memory=options.memory,
-        progress=progress_on_terminal("parts scored"),
-        **_options_of_engines(options),
-    )
-    _say_prepared(scores)
-    return scores
-
-
-def _say_prepared(scores: Scores) -> None:
-    for name, noted in zip(scores.runs, scores.notes, strict=True):
-        if noted.prepared:
-            say(f"{name}: {noted.prepared}.")
-
-
-def _too_large(runs: Iterable[str]) -> bool:
+def _too_large(runs: list[str]) -> bool:
     """Is a run larger than this machine's memory can well hold?"""
+    files = [file for argument in runs for file in expand([name_and_path(argument)[1]])]
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
         return False
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return any(os.path.isfile(name) and Path(name).stat().st_size > memory // LARGE_SHARE for name in runs)
+    return any(os.path.isfile(name) and Path(name).stat().st_size > memory // LARGE_SHARE for name in files)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from types import TracebackType
+
+TYPE_CHECKING = False  # the module typing takes long to load
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
 
 _quiet = False
 
@@ -24,6 +28,12 @@ def say(message: str) -> None:
     """One line, with nothing in it that steers a terminal, and not too long; unless nobody wants to hear it."""
     if not _quiet:
         complain(message)
+
+
+def say_all(messages: Iterable[str]) -> None:
+    """A line for each."""
+    for message in messages:
+        say(message)
 
 
 def complain(message: str) -> None:

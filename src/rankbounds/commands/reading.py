@@ -14,9 +14,9 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import as_tie_key
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import FILES_READ, in_brief
+from rankbounds.commands.options import Option, grouped
+from rankbounds.commands.output import files_given, in_brief, name_and_path
 from rankbounds.commands.progress import doing, progress_on_terminal
-from rankbounds.commands.run_names import name_and_path
 from rankbounds.errors import UsageError
 from rankbounds.files.formats import NAMES as FORMAT_NAMES
 from rankbounds.files.opening import STANDARD_INPUT, expand
@@ -30,99 +30,94 @@ if TYPE_CHECKING:
     from rankbounds.measures import Measure
     from rankbounds.probability.models.trusted_labels import TrustedFirst
 
+
+def columns(text: str) -> dict[str, str]:
+    """Names of columns, ours and the table's: ``query_id=q,doc_id=d``."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(ours.strip() and theirs.strip() for ours, _, theirs in pairs):
+        raise argparse.ArgumentTypeError(f'columns are named like query_id=q,doc_id=d, not "{text}"')
+    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+
+
 RUNS_HELP = "runs: files, patterns in quotes, or folders; name=FILE gives a run a name; - is stdin"
-
-
-def add_inputs(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
-    """The judgments and the runs."""
-    parser.add_argument(
-        "qrels",
-        metavar="QRELS",
-        nargs=None if needed else "?",
-        help="judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin",
-    )
-    add_runs(parser, needed=needed)
-
-
-class _InsteadOfRuns(argparse.Action):
-    """An option whose files stand in the place of judgments and runs, which are then not asked for."""
-
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
-        setattr(namespace, self.dest, [*(getattr(namespace, self.dest) or []), *values])
-        for action in parser._get_positional_actions():
-            action.required = False
-
-
-def add_score_tables(parser: argparse.ArgumentParser) -> None:
-    """Tables of scores in the place of judgments and runs."""
-    parser.add_argument(
-        "--scores",
-        metavar="FILE",
-        nargs="+",
-        action=_InsteadOfRuns,
-        help="tables of scores by topic instead of QRELS and RUN: what rankbounds, trec_eval -q, ir_measures "
-        "-q, pytrec_eval or ranx wrote, or a matrix of topics and systems; name=FILE names a file's run",
-    )
-    parser.add_argument(
-        "--lower-is-better",
-        metavar="NAME",
-        action="append",
-        help="with --scores: less of this is better, where the name is of no known measure; may be repeated",
-    )
-
-
-def add_labels(parser: argparse.ArgumentParser) -> None:
-    """Labels in the place of judgments."""
-    parser.add_argument(
-        "qrels",
-        metavar="LABELS",
-        help="labels, such as a language model's: a TREC file or any other known format (see --from); - is stdin",
-    )
-
-
-def add_runs(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
-    """The runs."""
-    parser.add_argument("runs", metavar="RUN", nargs="+" if needed else "*", help=RUNS_HELP)
-
-
-def add_reading(parser: argparse.ArgumentParser, *, judgments: bool = True, lenient: bool = True) -> None:
-    """How to read the files."""
-    both = "; two with a comma between them are that of the judgments and that of the runs" if judgments else ""
-    parser.add_argument(
-        "--from",
-        dest="read_as",
-        metavar="FORMAT",
-        help=f"format of the files, where their contents should not decide: {', '.join(FORMAT_NAMES)}{both}",
-    )
-    if judgments:
-        parser.add_argument(
-            "--labels",
-            metavar="SOURCE",
-            help='use judgments with this value in the column "source"; of several (human,llm) the first that has one',
-        )
-    parser.add_argument(
-        "--columns",
-        type=columns,
-        metavar="NAMES",
-        help="what tables call their columns, where that is not known: query_id=q,doc_id=d,score=s,relevance=r",
-    )
-    if lenient:
-        add_lenient(parser)
-
-
-def add_preparing(parser: argparse.ArgumentParser) -> None:
-    """What is done to runs before they are scored."""
-    parser.add_argument(
+QRELS = Option(
+    "QRELS", "judgments: a TREC file or any other known format (see --from), or ir_datasets:ID; - is stdin", file="read"
+)
+RUNS = Option("RUN ...", RUNS_HELP, dest="runs", file="read")
+RUN = Option("RUN", "the run; name=FILE gives it a name; - is stdin", dest="run_file", file="read")
+INPUTS = (QRELS, RUNS)
+INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
+LABELS = Option(
+    "LABELS",
+    "labels, such as a language model's: a TREC file or any other known format (see --from); - is stdin",
+    dest="qrels",
+    file="read",
+)
+SCORE_TABLES = grouped(
+    "tables of scores",
+    Option(
+        "--scores FILE ...",
+        "tables of scores by topic instead of QRELS and RUN: what rankbounds, trec_eval -q, ir_measures -q, "
+        "pytrec_eval or ranx wrote, or a matrix of topics and systems; name=FILE names a file's run",
+        file="read",
+        replaces_runs=True,
+    ),
+    Option(
+        "--lower-is-better NAME",
+        "with --scores: less of this is better, where the name is of no known measure; may be repeated",
+        repeated=True,
+    ),
+)
+"""Tables of scores in the place of judgments and runs."""
+FROM = Option(
+    "--from FORMAT",
+    f"format of the files, where their contents should not decide: {', '.join(FORMAT_NAMES)}",
+    dest="read_as",
+    words=FORMAT_NAMES,
+    without_runs=(),
+)
+SOURCE = Option(
+    "--labels SOURCE",
+    'use judgments with this value in the column "source"; of several (human,llm) the first that has one',
+    without_runs=(),
+)
+COLUMNS = Option(
+    "--columns NAMES",
+    "what tables call their columns, where that is not known: query_id=q,doc_id=d,score=s,relevance=r",
+    type=columns,
+)
+LENIENT = Option("--lenient", "leave out lines that cannot be read, and count them", without_runs=())
+READING_RUNS = grouped("reading files", FROM, COLUMNS, LENIENT)
+"""How to read files, where there are no judgments among them."""
+READING = grouped(
+    "reading files",
+    replace(FROM, help=f"{FROM.help}; two with a comma between them are that of the judgments and that of the runs"),
+    SOURCE,
+    COLUMNS,
+    LENIENT,
+)
+"""How to read judgments and runs."""
+PREPARING = grouped(
+    "lists before they are scored",
+    Option(
         "--drop-self",
-        action="store_true",
-        help="leave out a document whose id is that of its query (BEIR does so: ArguAna, Quora)",
-    )
-    parser.add_argument(
-        "--documents-of",
-        metavar="SEP",
-        help="ids are those of chunks, as in d7#3 with SEP #: score documents, each by its best chunk",
-    )
-    parser.add_argument("--depth", type=int, metavar="N", help="score the first N documents of each list only")
+        "leave out a document whose id is that of its query (BEIR does so: ArguAna, Quora)",
+        without_runs=(),
+    ),
+    Option(
+        "--documents-of SEP",
+        "ids are those of chunks, as in d7#3 with SEP #: score documents, each by its best chunk",
+        without_runs=(),
+    ),
+    Option("--depth N", "score the first N documents of each list only", type=int, without_runs=()),
+)
+CALIBRATE = Option(
+    "--calibrate",
+    "with --labels human,llm: labels of other sources than the first are no truth, but probabilities of what the first "
+    "would say, calibrated where both judged",
+    group="reading files",
+    without_runs=(),
+)
 
 
 def preparation_from(options: argparse.Namespace) -> Preparation:
@@ -150,29 +145,6 @@ def _prepared(job: RunToRead, preparation: Preparation) -> RunToRead:
     return replace(job, read=read) if preparation else job
 
 
-def add_calibrate(parser: argparse.ArgumentParser) -> None:
-    """What labels of other sources than the first are."""
-    parser.add_argument(
-        "--calibrate",
-        action="store_true",
-        help="with --labels human,llm: labels of other sources than the first are no truth, but probabilities of what "
-        "the first would say, calibrated where both judged",
-    )
-
-
-def add_lenient(parser: argparse.ArgumentParser) -> None:
-    """What to do with lines that cannot be read."""
-    parser.add_argument("--lenient", action="store_true", help="leave out lines that cannot be read, and count them")
-
-
-def columns(text: str) -> dict[str, str]:
-    """Names of columns, ours and the table's: ``query_id=q,doc_id=d``."""
-    pairs = [part.partition("=") for part in text.split(",")]
-    if not all(ours.strip() and theirs.strip() for ours, _, theirs in pairs):
-        raise argparse.ArgumentTypeError(f'columns are named like query_id=q,doc_id=d, not "{text}"')
-    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
-
-
 def reading_from(options: argparse.Namespace) -> Reading:
     """How the options say that files are read; standard input given twice is rejected."""
     check_inputs(options)
@@ -189,9 +161,7 @@ def reading_from(options: argparse.Namespace) -> Reading:
 
 def check_inputs(options: argparse.Namespace) -> None:
     """Reject standard input where it is given twice."""
-    given = (getattr(options, name, None) for name in FILES_READ)
-    files = [file for several in given for file in (several if isinstance(several, list) else [several])]
-    if files.count(STANDARD_INPUT) > 1:
+    if files_given(options, "read").count(STANDARD_INPUT) > 1:
         raise UsageError("Standard input (-) can be given once only.")
 
 
@@ -276,10 +246,12 @@ def score_tables_from(options: argparse.Namespace) -> Scores:
 
     if options.qrels or options.runs:
         raise UsageError("--scores takes the place of judgments and runs: give either.")
-    for name, usual in NEED_RUNS.items():
-        if getattr(options, name, None) not in (None, False, *usual):
-            option = {"read_as": "from"}.get(name, name).replace("_", "-")
-            raise UsageError(f"--{option} is for judgments and runs; of tables with --scores it can decide nothing.")
+    for option in options.declared:
+        needs_runs = option.without_runs is not None
+        if needs_runs and getattr(options, option.dest) not in (None, False, *option.without_runs):
+            raise UsageError(
+                f"{option.flags[-1]} is for judgments and runs; of tables with --scores it can decide nothing."
+            )
     check_inputs(options)
     files = score_table_files(options)
     return scores_of_files(files, columns=options.columns, lower_is_better=options.lower_is_better or ())
@@ -292,12 +264,3 @@ def score_table_files(options: argparse.Namespace) -> list[tuple[str | None, str
         run, path = name_and_path(argument)
         named += [(run, path)] if run is not None else [(None, file) for file in expand([path])]
     return named
-
-
-NEED_RUNS: dict[str, tuple[str, ...]] = {
-    "unjudged": ("nonrelevant",), "q": (), "bounds": ("unjudged", "none"), "open": ("retrieved",), "most_relevant": (),
-    "ties": ("trec",), "score_precision": ("double",), "ties_key": (), "gain": (), "topics": ("judged",),
-    "drop_self": (), "documents_of": (), "depth": (), "read_as": (), "labels": (), "lenient": (), "against": (),
-    "calibrate": (), "worklist": (),
-}  # fmt: skip
-"""Options that tell how runs are read or scored, and what they are where nobody gave them."""

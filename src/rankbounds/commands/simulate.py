@@ -11,8 +11,10 @@ import argparse
 import inspect
 
 from rankbounds.commands.messages import say
+from rankbounds.commands.options import Option, chosen
 from rankbounds.probability.simulated_collections import simulate
 
+QUESTION = "How do I try things out?", 2
 HELP = {
     "runs": "how many systems",
     "topics": "how many topics",
@@ -32,21 +34,23 @@ HELP = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare an option for every parameter of ``simulate``."""
-    parser.add_argument("folder", metavar="FOLDER", help="a new or empty folder to write to")
-    for name, parameter in inspect.signature(simulate).parameters.items():
-        kind = int if parameter.default is None else type(parameter.default)
-        shown = "" if parameter.default is None else f" (default {parameter.default})"
-        parser.add_argument(
-            f"--{name.replace('_', '-')}", type=kind, default=parameter.default, metavar="N", help=HELP[name] + shown
-        )
+def _option(parameter: inspect.Parameter) -> Option:
+    shown = "" if parameter.default is None else f" (default {parameter.default})"
+    return Option(
+        f"--{parameter.name.replace('_', '-')} N",
+        HELP[parameter.name] + shown,
+        parameter.default,
+        type=int if parameter.default is None else type(parameter.default),
+    )
+
+
+PARAMETERS = inspect.signature(simulate).parameters
+OPTIONS = (Option("FOLDER", "a new or empty folder to write to", file="folder"), *map(_option, PARAMETERS.values()))
 
 
 def run(options: argparse.Namespace) -> int:
     """Draw and write."""
-    chosen = {name: getattr(options, name) for name in inspect.signature(simulate).parameters}
-    collection = simulate(**chosen)
+    collection = simulate(**chosen(options, *PARAMETERS))
     collection.write(options.folder)
     say(
         f"wrote {options.folder}: {options.runs} runs, {options.topics} topics, {len(collection.pooled):,} of "

@@ -16,75 +16,65 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import check_format, progress_on_terminal, seed, write_text
-from rankbounds.commands.progress import doing
-from rankbounds.commands.reading import add_inputs, add_reading, collection_from
-from rankbounds.commands.run_names import name_and_path
-from rankbounds.commands.scoring import add_gain, add_measures
+from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.output import name_and_path, write_rows, write_text
+from rankbounds.commands.progress import doing, progress_on_terminal
+from rankbounds.commands.reading import INPUTS_IF_ANY, READING, collection_from
+from rankbounds.commands.scoring import GAIN, SEED, measures
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.files.opening import STANDARD_INPUT, expand
-from rankbounds.tables import Table, render_rows
+from rankbounds.results import Column
 
 if TYPE_CHECKING:
     from rankbounds.collection.qrels import Qrels
     from rankbounds.collection.run import Run
     from rankbounds.studies.folder import Study
 
+QUESTION = "How do I try things out?", 4
 NEEDS = {"qrels": "judgments", "runs": "runs", "groups": "groups of runs (--groups)"}
-FIELDS = ("study", "question", "needs")
-FLAGS = {
-    "qrels": "judgments",
-    "runs": "runs",
-    "groups": "--groups",
-    "measures": "-m",
-    "gain": "--gain",
-    "seed": "--seed",
-}
+FLAGS = {"qrels": "judgments", "runs": "runs", "groups": "--groups", "measures": "-m", "gain": "--gain",
+         "seed": "--seed"}  # fmt: skip
 """What may be given and not every study takes, as the command line has it."""
-READING = ("read_as", "labels", "columns", "lenient")
-"""Options that say how files are read."""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("name", metavar="NAME", help='a study, "all" or "list"')
-    add_inputs(parser, needed=False)
-    parser.add_argument(
-        "-o", "--output", dest="folder", metavar="FOLDER", default="studies", help="where to write (default studies)"
-    )
-    add_measures(parser, ("those of the study",))
-    parser.add_argument("--groups", metavar="FILE", help="which group each run is from: lines of run and group")
-    add_gain(parser)
-    add_reading(parser)
-    parser.add_argument("--seed", type=seed, default=0, help="seed of the random numbers (default 0)")
-    parser.add_argument("--again", action="store_true", help="compute what is complete once more")
-    parser.add_argument("--format", default="table", metavar="F", help="of the list: table (default), json")
+OPTIONS = (
+    Option("NAME", 'a study, "all" or "list"'),
+    *INPUTS_IF_ANY,
+    measures(("those of the study",)),
+    Option("--groups FILE", "which group each run is from: lines of run and group", file="read"),
+    GAIN,
+    *READING,
+    SEED,
+    Option("--again", "compute what is complete once more"),
+    Option(
+        "-o, --output FOLDER",
+        "where to write (default studies)",
+        "studies",
+        dest="folder",
+        file="folder",
+        group="output",
+    ),
+    Option("--format F", "of the list: table (default), json", words=("table", "json"), group="output"),
+)
 
 
 def run(options: argparse.Namespace) -> int:
     """List the studies, or do one or all of them."""
     from rankbounds.studies.folder import fingerprints, known_studies, study_called
 
-    options.formats = ("table", "json")
-    options.output, folder = None, Path(options.folder)
-    check_format(options)
+    folder = Path(options.folder)
     if options.name == "list":
-        write_text(options, listed(list(known_studies().values()), options.format))
+        list_studies(options, list(known_studies().values()))
         return 0
-    chosen = list(known_studies().values()) if options.name == "all" else [study_called(options.name)]
+    studies = list(known_studies().values()) if options.name == "all" else [study_called(options.name)]
     files = expand(name_and_path(argument)[1] for argument in options.runs)
     if STANDARD_INPUT in [options.qrels, *files]:
         raise UsageError("A study remembers its files by their checksums: give files, not standard input (-).")
     given = {
-        "qrels": options.qrels,
+        **chosen(options, "qrels", "groups", "measures", "gain"),
         "runs": files or None,
-        "groups": options.groups,
-        "measures": options.measures,
-        "gain": options.gain,
         "seed": options.seed or None,
     }
-    ready = [study for study in chosen if not lacking(study, given)]
-    for study in chosen:
+    ready = [study for study in studies if not lacking(study, given)]
+    for study in studies:
         if study not in ready and options.name == "all":
             say(f"{study.name}: left out, it needs {' and '.join(lacking(study, given))}")
         elif study not in ready:
@@ -121,12 +111,10 @@ def do(
     label = f"{number} of {total}: {study.name}" if total > 1 else study.name
     place = folder / study.name
     taken = study.taken({name: given[name] for name in ("measures", "gain", "seed")})
-    taken |= {name: getattr(options, name) for name in READING if getattr(options, name) and "qrels" in study.needs}
-    made_from = {
-        "files": sums if "qrels" in study.needs else {},
-        "options": taken,
-        "version": __version__,
-    }
+    if "qrels" in study.needs:
+        reading = chosen(options, *(option.dest for option in READING))
+        taken |= {name: value for name, value in reading.items() if value}
+    made_from = {"files": sums if "qrels" in study.needs else {}, "options": taken, "version": __version__}
     if not options.again and is_complete(place, made_from):
         say(f"{label}: complete, left as it is")
         return 0
@@ -165,7 +153,7 @@ def in_words(parts: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
-def listed(studies: list[Study], kind: str) -> str:
+def list_studies(options: argparse.Namespace, studies: list[Study]) -> None:
     """The studies with their questions and needs."""
     rows = [
         {
@@ -175,11 +163,7 @@ def listed(studies: list[Study], kind: str) -> str:
         }
         for study in studies
     ]
-    if kind == "json":
-        return render_rows(rows, "json", FIELDS)
-    return Table(
-        FIELDS, [[row[field] for field in FIELDS] for row in rows], frozenset({0, 1, 2}), importance=[1]
-    ).text()
+    write_rows(options, rows, [Column("study"), Column("question", importance=1), Column("needs")])
 
 
 def command_line(study: Study, options: argparse.Namespace) -> str:
