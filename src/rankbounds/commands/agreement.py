@@ -6,9 +6,7 @@ sides find significantly different.
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import OUTPUT, write_rows
 from rankbounds.commands.reading import INPUTS, SCORE_TABLES, read_runs
 from rankbounds.commands.scoring import ASSUMING_NO_BOUNDS, MEASURES, evaluate_from
@@ -29,7 +27,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Evaluate, correlate and print."""
     from rankbounds.choices import check_share
     from rankbounds.stats.measure_agreement import FIELDS, agreement
@@ -43,4 +41,3 @@ def run(options: argparse.Namespace) -> int:
     headings = ("", "", "", "tau-a", "tau_AP", "Spearman", f"RBO(p={options.p:g})", "swapped", "both p<.05")
     columns = [Column(name, heading) for name, heading in zip(FIELDS, headings, strict=True)]
     write_rows(options, agreement(scores, options.p, against), columns)
-    return 0

@@ -11,11 +11,10 @@ has judged yet.
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 
 from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import OUTPUT, write_result
 from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import LABELS, READING, RUNS, collection_from, judgments_from
@@ -59,15 +58,14 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Compute and print."""
     result = audited(options) if options.plan is None else planned(options)
     write_result(options, result)
     say_all(result.notes())
-    return 0
 
 
-def audited(options: argparse.Namespace) -> Audit:
+def audited(options: Options) -> Audit:
     """The audit that the options ask for."""
     if options.compare is not None:
         raise UsageError("--compare goes with --plan; --difference compares the runs in pairs.")
@@ -85,7 +83,7 @@ def audited(options: argparse.Namespace) -> Audit:
     )
 
 
-def planned(options: argparse.Namespace) -> AuditPlan:
+def planned(options: Options) -> AuditPlan:
     """How many judgments are needed; what stands in the place of the sample may be a run."""
     pilot = options.sample if is_sample(options.sample) else None
     if pilot is None:

@@ -11,7 +11,6 @@ A band begins at rank 1, and after one that begins at b the next begins at ceil(
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounded, worst_difference
 from rankbounds.choices import check_choice
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import FORMATS, JUDGMENTS_FILE, chosen_format, output, write_pairs, write_rows
 from rankbounds.commands.reading import READING_RUNS, run_from
 from rankbounds.commands.scoring import measures
@@ -50,7 +49,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
     """Write the run, or print the table."""
     if options.table:
         return _print_table(options)
@@ -78,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _print_table(options: argparse.Namespace) -> int:
+def _print_table(options: Options) -> int:
     if options.run_file is not None:
         raise UsageError("--table needs no run.")
     options.format = chosen_format(options.command, options.output, FORMATS, options.table_format)

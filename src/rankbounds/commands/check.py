@@ -8,12 +8,10 @@ places of the runs depend on how ties are broken.
 
 from __future__ import annotations
 
-import argparse
-
 from rankbounds.checking.corpus import JudgedOutside, corpus_ids, judged_outside
 from rankbounds.checking.diagnosis import Diagnosis, diagnose
 from rankbounds.checking.tie_effects import in_words, places
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import OUTPUT, write_rows
 from rankbounds.commands.progress import progress_on_terminal
 from rankbounds.commands.reading import READING, RUNS, judgments_from, runs_from
@@ -42,7 +40,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
     """Diagnose and print."""
     qrels = None if options.qrels is None else judgments_from(options)
     corpus = None if options.corpus is None else corpus_ids(options.corpus)
@@ -69,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if options.strict and not sound else 0
 
 
-def _row(diagnosis: Diagnosis, options: argparse.Namespace, judged: JudgedOutside | None) -> dict[str, object]:
+def _row(diagnosis: Diagnosis, options: Options, judged: JudgedOutside | None) -> dict[str, object]:
     row = diagnosis.summary()
     if options.corpus:
         row["outside_corpus"] = diagnosis.outside_corpus
@@ -87,7 +85,7 @@ def _row(diagnosis: Diagnosis, options: argparse.Namespace, judged: JudgedOutsid
     return row
 
 
-def _labels(options: argparse.Namespace) -> list[str]:
+def _labels(options: Options) -> list[str]:
     return [str(measure) for measure in parse_measures(options.measures or DEFAULT_MEASURES)]
 
 

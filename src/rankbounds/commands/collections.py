@@ -7,11 +7,10 @@ runs) names files that lie elsewhere. Runs are matched by name. A run that lacks
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import (
     OUTPUT,
     PROSE,
@@ -85,7 +84,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Find the files, compare, and print."""
     from rankbounds.choices import check_choice
     from rankbounds.collection.folders import NAMES, collections_at
@@ -123,10 +122,9 @@ def run(options: argparse.Namespace) -> int:
         write_rows(options, rows if options.format != "jsonl" else compared.systems, SYSTEM_FIELDS)
     else:
         write_text(options, rendered(options, compared))
-    return 0
 
 
-def rendered(options: argparse.Namespace, compared: CollectionsComparison) -> str:
+def rendered(options: Options, compared: CollectionsComparison) -> str:
     """Everything in the format asked for."""
     if options.format == "json":
         names = ("collections", "topics", "runs", *ROWS, "settings")

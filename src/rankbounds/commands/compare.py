@@ -7,7 +7,6 @@ With --fail-if it is a gate: exit code 0 pass, 1 fail, 4 undecided, each with th
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice
 from rankbounds.commands.messages import say, say_all
-from rankbounds.commands.options import Option, chosen, grouped
+from rankbounds.commands.options import Option, Options, chosen, grouped
 from rankbounds.commands.output import BIBTEX, PROSE, figure, output, write_bibtex, write_figure, write_text, wrote
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import (
@@ -147,7 +146,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
     """Read, compare, print, and judge the gate."""
     from rankbounds.comparison.gate.conditions import parse_conditions
     from rankbounds.comparison.summary import SMALL_PRINT, STYLES
@@ -215,7 +214,7 @@ def gate_over(parts: Sequence[Part], undecided: str | None) -> Gate | None:
     return Gate(list(dict.fromkeys(outcomes)), undecided) if outcomes else None
 
 
-def against_each(options: argparse.Namespace, parts: Sequence[Part], gate: Gate | None) -> str:
+def against_each(options: Options, parts: Sequence[Part], gate: Gate | None) -> str:
     """The comparisons with several baselines, one after the other."""
     baselines = list(dict.fromkeys(options.baseline_run))
     if options.format == "junit" and gate is not None:
@@ -233,9 +232,7 @@ def against_each(options: argparse.Namespace, parts: Sequence[Part], gate: Gate 
     return "\n".join([*told, written(f"p-values are not corrected for the number of baselines ({len(baselines)}).")])
 
 
-def compare_from(
-    options: argparse.Namespace, scores: Scores, evidence: Evidence | None, baseline: str | None
-) -> Comparison:
+def compare_from(options: Options, scores: Scores, evidence: Evidence | None, baseline: str | None) -> Comparison:
     """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
     from rankbounds.comparison import compare
     from rankbounds.comparison.standardisation import standardised
@@ -248,7 +245,7 @@ def compare_from(
     )
 
 
-def check_slices(options: argparse.Namespace) -> None:
+def check_slices(options: Options) -> None:
     """Reject options of slices that do not go together, before any work is done."""
     if options.figure and len(set(options.baseline_run or ())) > 1:
         raise UsageError("--figure draws one comparison: name one --baseline-run.")
@@ -260,7 +257,7 @@ def check_slices(options: argparse.Namespace) -> None:
         raise UsageError("--by-prefix needs what ends the prefix, as in --by-prefix /.")
 
 
-def slices_from(options: argparse.Namespace, comparison: Comparison | None, baseline: str | None) -> Slices:
+def slices_from(options: Options, comparison: Comparison | None, baseline: str | None) -> Slices:
     """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
     if comparison is None:
         raise UsageError("--by compares runs in slices of topics: give two runs or more.")
@@ -279,7 +276,7 @@ def slices_from(options: argparse.Namespace, comparison: Comparison | None, base
 
 
 def gate_from(
-    options: argparse.Namespace,
+    options: Options,
     comparison: Comparison | None,
     scores: Scores,
     evidence: Evidence | None,
@@ -302,7 +299,7 @@ def gate_from(
     )
 
 
-def check_gate(options: argparse.Namespace) -> None:
+def check_gate(options: Options) -> None:
     """Reject options of a gate that do not go together, before any work is done."""
     from rankbounds.comparison.gate.gate import check_undecided
     from rankbounds.stats.equivalence import check_margin
@@ -316,7 +313,7 @@ def check_gate(options: argparse.Namespace) -> None:
         raise UsageError(f'{asked[0]} is for a gate: add --fail-if, as in --fail-if "nDCG@10 worse".')
 
 
-def measures_from(options: argparse.Namespace, conditions: Sequence[Condition]) -> tuple[list[Measure], list[Measure]]:
+def measures_from(options: Options, conditions: Sequence[Condition]) -> tuple[list[Measure], list[Measure]]:
     """The measures to compare by, and those of which a condition asks no more than a value."""
     named = parse_measures(options.measures) if options.measures and not options.scores else []
     asked = [*named, *(each.measure for each in conditions if each.of_change)]
@@ -326,7 +323,7 @@ def measures_from(options: argparse.Namespace, conditions: Sequence[Condition]) 
     return compared, [measure for measure in dict.fromkeys(values) if measure not in compared]
 
 
-def evidence_from(options: argparse.Namespace, trusted: TrustedFirst | None = None) -> Evidence:
+def evidence_from(options: Options, trusted: TrustedFirst | None = None) -> Evidence:
     """The judgments and runs that the options name, each file read once; labels calibrated where that is asked for."""
     from rankbounds.comparison import Evidence
     from rankbounds.evaluation.assumptions import Assumptions
@@ -356,7 +353,7 @@ def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequenc
 
 
 def rendered(
-    options: argparse.Namespace,
+    options: Options,
     comparison: Comparison | None,
     scores: Scores,
     gate: Gate | None,
@@ -393,7 +390,7 @@ def rendered(
     return "\n".join(parts)
 
 
-def summary_from(options: argparse.Namespace, comparison: Comparison) -> list[str]:
+def summary_from(options: Options, comparison: Comparison) -> list[str]:
     """The one table of all measures, where the format is for a paper or a page."""
     if options.format == "latex":
         return [comparison.to_latex(options.style, small=options.small, top=options.top, cite=bool(options.bibtex))]
@@ -403,7 +400,7 @@ def summary_from(options: argparse.Namespace, comparison: Comparison) -> list[st
 
 
 def _json_content(
-    options: argparse.Namespace, comparison: Comparison | None, scores: Scores, gate: Gate | None, sliced: Slices | None
+    options: Options, comparison: Comparison | None, scores: Scores, gate: Gate | None, sliced: Slices | None
 ) -> dict[str, Any]:
     content: dict[str, Any]
     if comparison is None:

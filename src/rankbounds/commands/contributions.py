@@ -6,9 +6,7 @@ is. Unjudged documents show what they could add (+0.0512). Works for weighted me
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import OUTPUT, write_rows
 from rankbounds.commands.reading import QRELS, READING, RUN, judgments_from, run_from
 from rankbounds.commands.scoring import GAIN, TIES, measures
@@ -32,7 +30,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Attribute the score and print."""
     rows = contributions(
         judgments_from(options),
@@ -65,7 +63,6 @@ def run(options: argparse.Namespace) -> int:
         return build_table([*documents, {"rank": "", "doc_id": "whole list", "relevance": ""} | whole], columns)
 
     write_rows(options, shown, FIELDS, table=table)
-    return 0
 
 
 def _grade(row: Row) -> str:

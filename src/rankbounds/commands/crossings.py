@@ -7,9 +7,7 @@ other row formats list the places where that changes (p, from, to, change); --re
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import OUTPUT, write_rows
 from rankbounds.commands.reading import QRELS, READING, judgments_from, run_from
 from rankbounds.commands.scoring import GAIN, TIES
@@ -47,7 +45,7 @@ COLUMNS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Cut and print."""
     measure = parse_measure(options.measure)
     if not isinstance(measure, RBP):
@@ -61,4 +59,3 @@ def run(options: argparse.Namespace) -> int:
     parts = [region.row() for region in stretches]
     rows, fields = (parts, REGION_FIELDS) if options.regions else (crossings_of(stretches), FIELDS)
     write_rows(options, rows, fields, table=lambda: build_table(parts, COLUMNS))
-    return 0

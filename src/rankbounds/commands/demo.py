@@ -6,11 +6,10 @@ and "reranked" prints probabilities with two digits, so that many documents are 
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import OUTPUT, write_text
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
@@ -35,7 +34,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Evaluate the collection and explain the table."""
     if options.write:
         copy_to(Path(options.write))
@@ -46,7 +45,6 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "table":
         text = "$ rankbounds evaluate qrels.txt runs\n\n" + text + READING + "\n".join(findings(scores)) + "\n"
     write_text(options, text)
-    return 0
 
 
 def copy_to(folder: Path) -> None:

@@ -7,9 +7,7 @@ With QRELS and runs, how many more documents must be judged for each p until eve
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import numbers, output, write_rows
 from rankbounds.commands.reading import INPUTS_IF_ANY, READING, judgments_from, runs_from
 from rankbounds.commands.scoring import TIES
@@ -38,7 +36,7 @@ HEADINGS = {"expected_examined": "examined on average", "judgments": "judgments 
             "too_short": "lists too short"}  # fmt: skip
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Plan and print."""
     if options.depth is not None and (options.p or options.qrels):
         raise UsageError("--depth asks for p: give neither --p nor files with it.")
@@ -61,7 +59,6 @@ def run(options: argparse.Namespace) -> int:
         return Column(name, HEADINGS.get(name, ""), cell)
 
     write_rows(options, rows, [column(name) for name in rows[0]])
-    return 0
 
 
 def _row(p: float, digits: int, depth: int) -> dict[str, float]:

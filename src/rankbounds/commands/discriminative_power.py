@@ -5,9 +5,7 @@ The bootstrap sensitivity method of Sakai (the default), or the share of pairs t
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import OUTPUT, write_rows
 from rankbounds.commands.progress import progress_on_terminal
 from rankbounds.commands.reading import INPUTS, SCORE_TABLES
@@ -36,7 +34,7 @@ COLUMNS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Evaluate, resample and print."""
     from rankbounds.stats.discriminative_power import discriminative_power
 
@@ -48,4 +46,3 @@ def run(options: argparse.Namespace) -> int:
         progress=progress_on_terminal("measures resampled"),
     )
     write_rows(options, found.rows, COLUMNS)
-    return 0

@@ -7,7 +7,6 @@ judged@10 is the share of the first ten documents that somebody judged.
 
 from __future__ import annotations
 
-import argparse
 import os
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rankbounds.collection.inputs import RunToRead
 from rankbounds.commands.messages import say, say_all
-from rankbounds.commands.options import Option, grouped
+from rankbounds.commands.options import Option, Options, grouped
 from rankbounds.commands.output import BIBTEX, FORMATS, name_and_path, output, write_bibtex, write_result, wrote
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import INPUTS, preparation_from, reading_from
@@ -61,7 +60,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Evaluate and print."""
     found = evaluated(options, _engine(options))
     if not isinstance(found, Scores):
@@ -69,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
             write_bibtex(options, bibtex(found.measures))
             found.write_parquet(options.output)
             wrote(options.output)
-            return 0
+            return
         lists = len(found.runs) * found.number_of_topics
         found = found.collect() if options.per_topic or lists <= LISTS_COLLECTED else found.mean()
     scores = in_order(options, found)
@@ -82,10 +81,9 @@ def run(options: argparse.Namespace) -> int:
         wrote(options.output)
     else:
         write_result(options, scores, per_topic=options.per_topic)
-    return 0
 
 
-def evaluated(options: argparse.Namespace, engine: str) -> Scores | SparkScores:
+def evaluated(options: Options, engine: str) -> Scores | SparkScores:
     """The scores by the engine; one for large data opens the files itself, and prepares what they hold."""
     if engine == "local":
         return evaluate_from(options)
@@ -113,7 +111,7 @@ def evaluated(options: argparse.Namespace, engine: str) -> Scores | SparkScores:
     return scores
 
 
-def _engine(options: argparse.Namespace) -> str:
+def _engine(options: Options) -> str:
     """The engine that was asked for, or that fits."""
     engine: str = options.engine
     if engine not in ENGINES:

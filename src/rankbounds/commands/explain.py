@@ -10,12 +10,11 @@ are named.
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import OUTPUT, name_and_path, write_rows
 from rankbounds.commands.reading import QRELS, READING, RUN, judgments_from, reading_from
 from rankbounds.files.reported_scores import ANY_MEASURE, stated
@@ -56,7 +55,7 @@ BY_CHANCE = 3
 """Lines of one measure that a computation may meet by chance, if it is one of many."""
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Compare and print."""
     from rankbounds.checking.explanation import explained
     from rankbounds.checking.repeated_documents import run_with_repeats
@@ -83,7 +82,6 @@ def run(options: argparse.Namespace) -> int:
         table=(lambda: build_table(shown, COLUMNS)) if shown else lambda: None,
         below=lambda: "".join(f"{line}\n" for line in _remarks(explanations, of_any=of_any)),
     )
-    return 0
 
 
 def _gap(difference: float | None) -> str:

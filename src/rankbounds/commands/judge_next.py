@@ -16,11 +16,10 @@ order and with the probabilities of --q, before anybody judges.
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 
 from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import FORMATS, output, write_rows, write_text
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import CALIBRATE, INPUTS, READING, collection_from, read_runs, trusted_from
@@ -71,7 +70,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Plan and print."""
     trusted = trusted_from(options, [parse_measure(options.measure)], drawn=True)
     if trusted is None:
@@ -105,7 +104,6 @@ def run(options: argparse.Namespace) -> int:
     if trusted is not None:
         say_all([trusted.words()])
     say_all(sentences(plan, options.measure, seed=options.seed))
-    return 0
 
 
 def _column(name: str, digits: int) -> Column:

@@ -7,11 +7,10 @@ says how far labels agree, whether they are generous, which runs they like, and 
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import OUTPUT, figure, name_and_path, write_figure, write_parts
 from rankbounds.commands.reading import RUNS_HELP, reading_from, runs_from
 from rankbounds.commands.scoring import ASSUMING_NO_BOUNDS, alpha, assumptions_from, confidence, measures, resampling
@@ -62,7 +61,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Read, compare, print, draw."""
     from rankbounds.judging.judges.comparison import DEFAULT_MEASURES, judges
     from rankbounds.judging.judges.result import AGREEMENT_FIELDS, SYSTEM_FIELDS
@@ -87,10 +86,9 @@ def run(options: argparse.Namespace) -> int:
         write_figure(options.figure, lambda: labels_overview(found))
     words = {name: found.words(name) for name in found.labels}
     write_parts(options, found, found.rows(), SYSTEM_FIELDS if found.systems else AGREEMENT_FIELDS, ROWS, words)
-    return 0
 
 
-def labels_from(options: argparse.Namespace, reading: Reading) -> tuple[Qrels, dict[str, Qrels]]:
+def labels_from(options: Options, reading: Reading) -> tuple[Qrels, dict[str, Qrels]]:
     """The trusted labels, and the others by name."""
     if not options.label_files:
         from rankbounds.collection.qrels import read_qrels_by_source
@@ -127,7 +125,7 @@ def _read_labels(reading: Reading, file: str) -> dict[str, Qrels]:
         return replace(reading, labels=None).label_sets([file])
 
 
-def labels_rel_from(options: argparse.Namespace) -> float | dict[str, float] | None:
+def labels_rel_from(options: Options) -> float | dict[str, float] | None:
     """One grade for all labels, or grades by name."""
     by_name: dict[str, float] = {}
     for given in options.labels_rel or ():

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import MISSING, fields
 
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import OUTPUT, write_rows, write_text
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
@@ -26,15 +25,14 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Print the list or the explanation."""
     if options.measure:
         text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
         write_text(options, text if width is None else reflowed(text, width))
-        return 0
+        return
     rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
     write_rows(options, rows, [Column(name, name, left=True, importance=int(name == "meaning")) for name in rows[0]])
-    return 0
 
 
 def _kinds(text: str) -> list[type[Measure]]:

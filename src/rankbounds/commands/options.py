@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeAlias
 
 from rankbounds.errors import UsageError
+
+Options: TypeAlias = argparse.Namespace
+"""The values of a command's options; ``declared`` has the options themselves, ``command`` the command's name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +99,7 @@ def with_default(options: Iterable[Option], **defaults: Any) -> tuple[Option, ..
     return tuple(replace(option, default=defaults.get(option.dest, option.default)) for option in options)
 
 
-def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+def chosen(options: Options, *names: str) -> dict[str, Any]:
     """The values of some options by their names, as keyword arguments."""
     return {name: getattr(options, name) for name in names}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rankbounds.choices import check_choice, whole_number
 from rankbounds.commands.messages import say, screen_width
-from rankbounds.commands.options import Option, grouped
+from rankbounds.commands.options import Option, Options, grouped
 from rankbounds.commands.progress import cleared
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
 from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
@@ -119,7 +119,7 @@ def figure(text: str) -> Option:
 # ---- checks before any work is done ----
 
 
-def check_format(options: argparse.Namespace) -> None:
+def check_format(options: Options) -> None:
     """Settle the format, and reject what cannot be written."""
     words = {option.dest: option.words for option in options.declared}
     formats: Any = words.get("format", words.get("output"))
@@ -160,7 +160,7 @@ def _format_of_ending(path: str, formats: Sequence[str], command: str, chosen: s
     return named
 
 
-def check_outputs(options: argparse.Namespace, outputs: Sequence[str] | None = None) -> None:
+def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> None:
     """Reject names that results cannot have, and those of files that are read."""
     outputs = files_given(options, "written") if outputs is None else outputs
     for name in outputs:
@@ -170,14 +170,14 @@ def check_outputs(options: argparse.Namespace, outputs: Sequence[str] | None = N
     reject_inputs(outputs, _files_read(options) if any(map(os.path.isfile, outputs)) else ())
 
 
-def files_given(options: argparse.Namespace, kind: str) -> list[str]:
+def files_given(options: Options, kind: str) -> list[str]:
     """The files to be ``read`` or ``written`` that the options name."""
     given = (getattr(options, option.dest, None) for option in options.declared if option.file == kind)
     several = (value if isinstance(value, list) else [value] for value in given)
     return [file for files in several for file in files if isinstance(file, str)]
 
 
-def _files_read(options: argparse.Namespace) -> list[str]:
+def _files_read(options: Options) -> list[str]:
     from rankbounds.files.opening import STANDARD_INPUT, expand
 
     paths: list[str] = []
@@ -199,7 +199,7 @@ def name_and_path(given: str) -> tuple[str | None, str]:
     return name, path
 
 
-def look_from(options: argparse.Namespace) -> Look:
+def look_from(options: Options) -> Look:
     """How tables look where these options send them."""
     check_choice("--color", options.color, ("auto", "always", "never"))
     on_terminal = not getattr(options, "output", None) and sys.stdout is not None and sys.stdout.isatty()
@@ -226,13 +226,13 @@ class Renderable(Protocol):
         """The text in a format."""
 
 
-def write_result(options: argparse.Namespace, result: Renderable, **more: Any) -> None:
+def write_result(options: Options, result: Renderable, **more: Any) -> None:
     """A result in the format asked for, to where it was asked for."""
     write_text(options, result.render(options.format, raw=options.raw, **more))
 
 
 def write_rows(
-    options: argparse.Namespace,
+    options: Options,
     rows: Iterable[Mapping[str, Any]],
     columns: Sequence[Column | str],
     *,
@@ -257,7 +257,7 @@ def write_rows(
 
 
 def write_parts(
-    options: argparse.Namespace,
+    options: Options,
     found: Any,
     rows: Iterable[Mapping[str, Any]],
     fields: Sequence[str],
@@ -279,7 +279,7 @@ def write_parts(
         write_text(options, "\n".join(parts))
 
 
-def write_text(options: argparse.Namespace, text: str) -> None:
+def write_text(options: Options, text: str) -> None:
     """To the file asked for, or to standard output; of text for people, no line is wider than the terminal."""
     if getattr(options, "output", None):
         with writing(options.output) as out:
@@ -313,7 +313,7 @@ class Writable(Protocol):
         """The TREC file."""
 
 
-def write_pairs(options: argparse.Namespace, written: Writable, path: str | None = None) -> None:
+def write_pairs(options: Options, written: Writable, path: str | None = None) -> None:
     """Judgments or a run, to the file that the options or ``path`` name, or to standard output."""
     if path := path or options.output:
         written.write(path)
@@ -338,7 +338,7 @@ def _figure_ending(path: str) -> str:
     return ending
 
 
-def write_bibtex(options: argparse.Namespace, entries: str) -> None:
+def write_bibtex(options: Options, entries: str) -> None:
     """To the file asked for, if any."""
     if options.bibtex:
         with writing(options.bibtex) as out:

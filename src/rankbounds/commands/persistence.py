@@ -7,12 +7,11 @@ QRELS and runs: the p whose order of the runs agrees best (Kendall's tau) with A
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 from typing import Any
 
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import OUTPUT, write_rows
 from rankbounds.commands.reading import INPUTS_IF_ANY, READING, collection_from
 from rankbounds.commands.scoring import TIES, measures
@@ -38,7 +37,7 @@ OPTIONS = (
 FOUR_DIGITS = ("p", "tau", "misfit", "ci_low", "ci_high")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Fit and print."""
     given = [name for name in ("depths", "examined", "qrels") if getattr(options, name)]
     if len(given) != 1:
@@ -52,10 +51,9 @@ def run(options: argparse.Namespace) -> int:
                 "p_to": "to", "ci_low": f"{options.level:.0%} from", "ci_high": "to", "misfit": "p-value of fit",
                 "level": None}  # fmt: skip
     write_rows(options, rows, [_column(name, headings.get(name, name)) for name in rows[0]])
-    return 0
 
 
-def _agreement(options: argparse.Namespace) -> list[dict[str, Any]]:
+def _agreement(options: Options) -> list[dict[str, Any]]:
     evidence, ranking = collection_from(options), chosen(options, "ties", "score_precision")
     rows = persistence_agreement(*evidence, options.measures or DEFAULT_MEASURES, **ranking)
     return rows if options.all else best_agreement(rows)

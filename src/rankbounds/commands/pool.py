@@ -10,12 +10,10 @@ lines "run group".
 
 from __future__ import annotations
 
-import argparse
-
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import JUDGMENTS_FILE, write_pairs
 from rankbounds.commands.reading import READING, RUNS, judgments_from, read_runs
 from rankbounds.commands.scoring import ORDER, order
@@ -36,7 +34,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Pool, restrict, write."""
     if (options.without is None) != (options.groups is None):
         raise UsageError("--without GROUP needs --groups FILE, and the other way round.")
@@ -59,10 +57,9 @@ def run(options: argparse.Namespace) -> int:
         f"{len(written):,} documents for {len(written.query_ids)} topics from {len(runs)} runs: {judged:,} judged "
         f"({relevant:,} relevant), {len(written) - judged:,} to judge."
     )
-    return 0
 
 
-def _without_group(options: argparse.Namespace, runs: list[Run]) -> Qrels:
+def _without_group(options: Options, runs: list[Run]) -> Qrels:
     groups = pools.read_groups(options.groups)
     if options.without not in groups.values():
         hint = did_you_mean(options.without, sorted(set(groups.values())))

@@ -7,11 +7,9 @@ error: where that is much, no levels will do.
 
 from __future__ import annotations
 
-import argparse
-
 from rankbounds.collection.preferences import IN_WORDS, METHODS, levels_from_preferences
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import JUDGMENTS_FILE, write_pairs
 
 QUESTION = "What should be judged next?", 4
@@ -22,9 +20,8 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Read, find levels, write."""
     found = levels_from_preferences(options.preferences, options.method)
     write_pairs(options, found.qrels)
     say(f"Levels by {IN_WORDS[found.method]}; {found.sentence()}.")
-    return 0

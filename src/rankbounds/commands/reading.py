@@ -14,7 +14,7 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import as_tie_key
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, grouped
+from rankbounds.commands.options import Option, Options, grouped
 from rankbounds.commands.output import files_given, in_brief, name_and_path
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.errors import UsageError
@@ -120,7 +120,7 @@ CALIBRATE = Option(
 )
 
 
-def preparation_from(options: argparse.Namespace) -> Preparation:
+def preparation_from(options: Options) -> Preparation:
     """What the options say is done to runs before they are scored."""
     given: dict[str, Any] = vars(options)
     depth = given.get("depth") if "drop_self" in given else None
@@ -145,7 +145,7 @@ def _prepared(job: RunToRead, preparation: Preparation) -> RunToRead:
     return replace(job, read=read) if preparation else job
 
 
-def reading_from(options: argparse.Namespace) -> Reading:
+def reading_from(options: Options) -> Reading:
     """How the options say that files are read; standard input given twice is rejected."""
     check_inputs(options)
     given: dict[str, Any] = vars(options)
@@ -159,13 +159,13 @@ def reading_from(options: argparse.Namespace) -> Reading:
     )
 
 
-def check_inputs(options: argparse.Namespace) -> None:
+def check_inputs(options: Options) -> None:
     """Reject standard input where it is given twice."""
     if files_given(options, "read").count(STANDARD_INPUT) > 1:
         raise UsageError("Standard input (-) can be given once only.")
 
 
-def runs_from(options: argparse.Namespace, *, repeated: bool = False) -> list[RunToRead]:
+def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
     """The runs that the options name, each to be read when its turn comes.
 
     A file that patterns and folders name again is one run, unless ``repeated``.
@@ -181,7 +181,7 @@ def runs_from(options: argparse.Namespace, *, repeated: bool = False) -> list[Ru
     return prepared(options, reading.runs_to_read(given))
 
 
-def prepared(options: argparse.Namespace, jobs: Sequence[RunToRead]) -> list[RunToRead]:
+def prepared(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:
     """The runs such that, when they are read, what the options say is done to them."""
     preparation = preparation_from(options)
     if len(jobs) == 1:
@@ -189,26 +189,26 @@ def prepared(options: argparse.Namespace, jobs: Sequence[RunToRead]) -> list[Run
     return [_prepared(job, preparation) for job in jobs]
 
 
-def run_from(options: argparse.Namespace, given: str) -> Run:
+def run_from(options: Options, given: str) -> Run:
     """One run that an argument names."""
     name, path = name_and_path(given)
     return reading_from(options).run(path if name is None else {name: path})
 
 
-def judgments_from(options: argparse.Namespace, given: str | None = None) -> Qrels:
+def judgments_from(options: Options, given: str | None = None) -> Qrels:
     """The judgments that the options name, or those of another file, read in the same way."""
     chosen = options.qrels if given is None else given
     doing(f"reading {in_brief(chosen)}")
     return reading_from(options).judgments(chosen)
 
 
-def collection_from(options: argparse.Namespace, *, repeated: bool = False) -> tuple[Qrels, list[Run]]:
+def collection_from(options: Options, *, repeated: bool = False) -> tuple[Qrels, list[Run]]:
     """The judgments and the runs that the options name, every file read once."""
     judgments = judgments_from(options)
     return judgments, read_runs(options, repeated=repeated)
 
 
-def read_runs(options: argparse.Namespace, *, repeated: bool = False) -> list[Run]:
+def read_runs(options: Options, *, repeated: bool = False) -> list[Run]:
     """The runs that the options name, all of them now."""
     jobs, count = runs_from(options, repeated=repeated), progress_on_terminal("files read")
     if count is None:
@@ -226,9 +226,7 @@ def read_runs(options: argparse.Namespace, *, repeated: bool = False) -> list[Ru
     return reading_from(options).runs([counted(job) for job in jobs])
 
 
-def trusted_from(
-    options: argparse.Namespace, measures: Sequence[Measure], *, drawn: bool = False
-) -> TrustedFirst | None:
+def trusted_from(options: Options, measures: Sequence[Measure], *, drawn: bool = False) -> TrustedFirst | None:
     """The labels that the options name, the trusted source's as truth and others calibrated; None if not asked for.
 
     ``drawn``: for measures that may be drawn.
@@ -240,7 +238,7 @@ def trusted_from(
     return TrustedFirst.read(options.qrels, reading_from(options), measures, drawn=drawn)
 
 
-def score_tables_from(options: argparse.Namespace) -> Scores:
+def score_tables_from(options: Options) -> Scores:
     """The tables of scores that the options name; options that need judgments or runs are rejected."""
     from rankbounds.evaluation.tabled_scores import scores_of_files
 
@@ -257,7 +255,7 @@ def score_tables_from(options: argparse.Namespace) -> Scores:
     return scores_of_files(files, columns=options.columns, lower_is_better=options.lower_is_better or ())
 
 
-def score_table_files(options: argparse.Namespace) -> list[tuple[str | None, str]]:
+def score_table_files(options: Options) -> list[tuple[str | None, str]]:
     """The tables of scores, each with the name that its run was given."""
     named: list[tuple[str | None, str]] = []
     for argument in options.scores:

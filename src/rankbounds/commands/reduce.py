@@ -8,11 +8,10 @@ Several rates need -o with {rate} in the name of the file, such as -o qrels.{rat
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import JUDGMENTS_FILE, check_outputs, write_pairs
 from rankbounds.commands.reading import QRELS, READING, judgments_from
 from rankbounds.commands.scoring import SEED
@@ -33,7 +32,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Draw and write."""
     rates = _rates(options.rate)
     if len(rates) > 1 and "{rate}" not in (options.output or ""):
@@ -51,7 +50,6 @@ def run(options: argparse.Namespace) -> int:
             f"rate {rate:g}%, seed {options.seed}: kept {int(kept.sum()):,} of {len(qrels):,} judgments "
             f"({relevant:,} relevant)."
         )
-    return 0
 
 
 def _rates(text: str) -> list[float]:

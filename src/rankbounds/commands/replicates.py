@@ -8,9 +8,7 @@ flip, and how many topics and reruns a reliable order of systems needs.
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import OUTPUT, numbers, write_parts
 from rankbounds.commands.reading import INPUTS, reading_from, runs_from
 from rankbounds.commands.scoring import ASSUMING_NO_BOUNDS, alpha, assumptions_from, confidence, measures, resampling
@@ -49,7 +47,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Read, analyse and print."""
     from rankbounds.comparison.replicates.comparison import COMPONENT_FIELDS, replicates
     from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
@@ -64,4 +62,3 @@ def run(options: argparse.Namespace) -> int:
         **assumptions_from(options),
     )
     write_parts(options, found, found.components, COMPONENT_FIELDS, ROWS, found.words())
-    return 0

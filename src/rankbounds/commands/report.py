@@ -7,11 +7,10 @@ options and seed. With --scores it is made from tables of scores: what needs jud
 
 from __future__ import annotations
 
-import argparse
 import os
 from typing import TYPE_CHECKING
 
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import check_outputs, output_file, write_text
 from rankbounds.commands.progress import progress_on_terminal
 from rankbounds.commands.reading import CALIBRATE, INPUTS, SCORE_TABLES, runs_from, score_table_files, score_tables_from
@@ -46,7 +45,7 @@ CHOICES = (
 OPTIONS = (*INPUTS, *SCORE_TABLES, *CHOICES, output_file(("html",), f"the page (default {PAGE}, unless it exists)"))
 
 
-def choices_from(options: argparse.Namespace) -> Choices:
+def choices_from(options: Options) -> Choices:
     """The choices that the options state."""
     from dataclasses import fields
 
@@ -56,7 +55,7 @@ def choices_from(options: argparse.Namespace) -> Choices:
     return Choices(**{choice.name: given[choice.name] for choice in fields(Choices)})
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Gather, and write the page."""
     from rankbounds.report import gather, gather_scores, page
 
@@ -69,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         scores = tabled_from(options, score_tables_from(options))
         files = [path for _, path in score_table_files(options)]
         write_text(options, page(gather_scores(scores, files, choices_from(options))))
-        return 0
+        return
     content = gather(
         options.qrels,
         runs_from(options),
@@ -77,4 +76,3 @@ def run(options: argparse.Namespace) -> int:
         progress_on_terminal("runs scored", "comparing runs, and making the page"),
     )
     write_text(options, page(content))
-    return 0

@@ -9,10 +9,8 @@ sample.csv", for which --format trec writes QRELS to begin with. Ids are written
 
 from __future__ import annotations
 
-import argparse
-
 from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import output, write_text
 from rankbounds.commands.reading import LABELS, READING, RUNS, collection_from
 from rankbounds.commands.scoring import GAIN, SEED, TIES, measure_names
@@ -56,7 +54,7 @@ def compared_from(names: list[str] | None) -> tuple[str, str] | str | None:
     return names[0], names[1]
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Draw and write."""
     drawn = draw_sample(
         *collection_from(options),
@@ -67,7 +65,6 @@ def run(options: argparse.Namespace) -> int:
     )
     write_text(options, rendered(drawn, options.format))
     say_all(drawn.notes())
-    return 0
 
 
 def rendered(drawn: Sample, kind: str) -> str:

@@ -8,10 +8,8 @@ that of topics.
 
 from __future__ import annotations
 
-import argparse
-
 from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import chosen
+from rankbounds.commands.options import Options, chosen
 from rankbounds.commands.output import OUTPUT, write_result
 from rankbounds.commands.reading import INPUTS, READING, collection_from
 from rankbounds.commands.scoring import PER_TOPIC, RANKING, confidence, measures
@@ -30,7 +28,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Compute and print."""
     result = sampling_errors(
         *collection_from(options),
@@ -39,4 +37,3 @@ def run(options: argparse.Namespace) -> int:
     )
     say_all(result.notes())
     write_result(options, result, per_topic=options.per_topic)
-    return 0

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, chosen, grouped, with_default
+from rankbounds.commands.options import Option, Options, chosen, grouped, with_default
 from rankbounds.commands.output import seed
 from rankbounds.commands.progress import progress_on_terminal
 from rankbounds.commands.reading import PREPARING, READING, runs_from, score_tables_from
@@ -208,19 +208,19 @@ TESTS = grouped(
 # ---- what they say ----
 
 
-def order_of_runs(options: argparse.Namespace) -> str | None:
+def order_of_runs(options: Options) -> str | None:
     """What runs are sorted by: ``given`` for not at all, None for the first measure."""
     return options.sort or ("given" if options.format not in TABLE_FORMATS and options.top is None else None)
 
 
-def in_order(options: argparse.Namespace, scores: Scores) -> Scores:
+def in_order(options: Options, scores: Scores) -> Scores:
     """The runs in the order that the options ask for, the best first in tables; the first of them alone, if asked."""
     by = order_of_runs(options)
     ordered = scores if by == "given" else scores.sort(by)
     return ordered if options.top is None else ordered.filter(run=ordered.runs[: options.top])
 
 
-def order(options: argparse.Namespace) -> Order:
+def order(options: Options) -> Order:
     """The order that was asked for."""
     if options.ties not in ORDERS:
         hint = did_you_mean(options.ties, list(ORDERS))
@@ -228,25 +228,25 @@ def order(options: argparse.Namespace) -> Order:
     return cast(Order, options.ties)
 
 
-def resampling_from(options: argparse.Namespace) -> Resampling:
+def resampling_from(options: Options) -> Resampling:
     """The resampling that the options ask for."""
     from rankbounds.stats.significance import Resampling
 
     return Resampling(options.resamples, options.seed)
 
 
-def assumptions_from(options: argparse.Namespace) -> dict[str, Any]:
+def assumptions_from(options: Options) -> dict[str, Any]:
     """The assumptions among ``ASSUMING``, by the names that ``evaluate`` has for them."""
     return chosen(options, *ASSUMPTIONS)
 
 
-def evaluation_from(options: argparse.Namespace) -> dict[str, Any]:
+def evaluation_from(options: Options) -> dict[str, Any]:
     """The values of ``ASSUMING``, by the names that ``evaluate`` has for them."""
     reading = chosen(options, "labels", "columns", "lenient") | {"formats": options.read_as}
     return assumptions_from(options) | reading
 
 
-def evaluate_from(options: argparse.Namespace, *, qrels: Any = None, runs: Any = None) -> Scores:
+def evaluate_from(options: Options, *, qrels: Any = None, runs: Any = None) -> Scores:
     """Run ``evaluate`` as the options say, on other judgments or runs if given; or read tables of scores."""
     if getattr(options, "scores", None):
         from rankbounds.comparison.verdict import over_shared_topics
@@ -261,7 +261,7 @@ def evaluate_from(options: argparse.Namespace, *, qrels: Any = None, runs: Any =
     )
 
 
-def tabled_from(options: argparse.Namespace, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
+def tabled_from(options: Options, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
     """The scores of tables, by the measures that the options or a gate ask for.
 
     Where none is asked for: those of the usual measures that all runs have; where there are none, all that they have.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from rankbounds.choices import whole_number
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.progress import rest
 from rankbounds.commands.reading import INPUTS, runs_from
 from rankbounds.commands.report import CHOICES, choices_from
@@ -89,7 +89,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Serve until interrupted."""
     from rankbounds.desk.server import Office, address, checked_token, server
     from rankbounds.report.live import Live
@@ -109,10 +109,9 @@ def run(options: argparse.Namespace) -> int:
             listening.serve_forever()
     finally:
         office.close()
-    return 0
 
 
-def _judging(options: argparse.Namespace, live: Live) -> Office:
+def _judging(options: Options, live: Live) -> Office:
     from rankbounds.desk.desk import Desk, Settings, check_name, grades_from
     from rankbounds.desk.journal import Journal
     from rankbounds.desk.judgment_file import JudgmentFile

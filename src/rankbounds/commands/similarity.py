@@ -7,9 +7,7 @@ of them, the most alike first; --figure draws the matrix with clusters.
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import OUTPUT, figure, write_figure, write_rows
 from rankbounds.commands.progress import progress_on_terminal
 from rankbounds.commands.reading import READING_RUNS, RUNS, read_runs
@@ -34,7 +32,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Compare and print."""
     from rankbounds.comparison.similarity import FIELDS, USUAL_MEASURES, similarity
 
@@ -57,4 +55,3 @@ def run(options: argparse.Namespace) -> int:
         table=lambda: alike.table(options.top, topics=options.per_topic),
         below=lambda: f"\n{alike.words()}\n",
     )
-    return 0

@@ -7,11 +7,10 @@ pool of the first documents would know) and settings.json. The same seed gives t
 
 from __future__ import annotations
 
-import argparse
 import inspect
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.probability.simulated_collections import simulate
 
 QUESTION = "How do I try things out?", 2
@@ -48,7 +47,7 @@ PARAMETERS = inspect.signature(simulate).parameters
 OPTIONS = (Option("FOLDER", "a new or empty folder to write to", file="folder"), *map(_option, PARAMETERS.values()))
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Draw and write."""
     collection = simulate(**chosen(options, *PARAMETERS))
     collection.write(options.folder)
@@ -56,4 +55,3 @@ def run(options: argparse.Namespace) -> int:
         f"wrote {options.folder}: {options.runs} runs, {options.topics} topics, {len(collection.pooled):,} of "
         f"{len(collection.complete):,} documents judged in qrels-pooled.txt (seed {options.seed})."
     )
-    return 0

@@ -7,7 +7,6 @@ computed again, so that "study all" can be stopped and taken up later.
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import time
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import name_and_path, write_rows, write_text
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import INPUTS_IF_ANY, READING, collection_from
@@ -56,7 +55,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
     """List the studies, or do one or all of them."""
     from rankbounds.studies.folder import fingerprints, known_studies, study_called
 
@@ -100,7 +99,7 @@ def do(
     collection: Callable[[], tuple[Qrels, list[Run]]],
     sums: dict[str, str],
     folder: Path,
-    options: argparse.Namespace,
+    options: Options,
     number: int,
     total: int,
 ) -> int:
@@ -153,7 +152,7 @@ def in_words(parts: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
-def list_studies(options: argparse.Namespace, studies: list[Study]) -> None:
+def list_studies(options: Options, studies: list[Study]) -> None:
     """The studies with their questions and needs."""
     rows = [
         {
@@ -166,7 +165,7 @@ def list_studies(options: argparse.Namespace, studies: list[Study]) -> None:
     write_rows(options, rows, [Column("study"), Column("question", importance=1), Column("needs")])
 
 
-def command_line(study: Study, options: argparse.Namespace) -> str:
+def command_line(study: Study, options: Options) -> str:
     """What would make the folder again."""
     words = ["rankbounds", "study", study.name]
     if "qrels" in study.needs:

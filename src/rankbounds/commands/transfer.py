@@ -13,10 +13,9 @@ topics needs --topics: its range is wider than that of one ranking.
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import figure, output, write_figure, write_rows
 from rankbounds.errors import UsageError
 from rankbounds.rbp.integer_program import muted
@@ -58,7 +57,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Transfer, compare and print."""
     if options.against is None:
         for name in ("against_p", "against_residual", "against_topics"):
@@ -84,14 +83,13 @@ def run(options: argparse.Namespace) -> int:
         _print(options, comparison.meetings[0].a, comparison)
     if options.figure:
         _draw(a, options)
-    return 0
 
 
-def _gains(options: argparse.Namespace) -> Any:
+def _gains(options: Options) -> Any:
     return options.gains if options.gains == "any" else options.gains.split(",")
 
 
-def _print(options: argparse.Namespace, found: Transferred, comparison: PublishedComparison | None) -> None:
+def _print(options: Options, found: Transferred, comparison: PublishedComparison | None) -> None:
     def table() -> Table:
         meetings = [] if comparison is None else comparison.meetings
         systems = [(name, one) for meeting in meetings for name, one in (("A", meeting.a), ("B", meeting.b))]
@@ -164,7 +162,7 @@ def describe(found: Transferred, comparison: PublishedComparison | None) -> dict
     return row | {"advice": " ".join(comparison.advice)}
 
 
-def _draw(published: Published, options: argparse.Namespace) -> None:
+def _draw(published: Published, options: Options) -> None:
     from rankbounds.plots.persistence_transfer import draw_range
 
     def draw() -> Axes:

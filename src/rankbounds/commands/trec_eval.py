@@ -7,9 +7,7 @@ measures among it, see "rankbounds evaluate".
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.options import Option
+from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import output, write_rows, write_text
 from rankbounds.commands.reading import QRELS, READING, RUN, judgments_from, run_from
 from rankbounds.errors import UsageError
@@ -33,7 +31,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Evaluate and print."""
     from rankbounds.interop import trec_eval
 
@@ -58,8 +56,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if options.format == "trec":
         write_text(options, "".join(lines))
-        return 0
+        return
     fields = ("measure", "query_id", "value")
     rows = (dict(zip(fields, (part.strip() for part in line.split("\t")), strict=True)) for line in lines)
     write_rows(options, rows, fields)
-    return 0

@@ -11,11 +11,10 @@ nDCG, AP, recall and the others are drawn (--samples, --seed), and the standard 
 
 from __future__ import annotations
 
-import argparse
 import os
 
 from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import Option, chosen
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import OUTPUT, write_result
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import CALIBRATE, INPUTS, READING, collection_from, read_runs, trusted_from
@@ -66,7 +65,7 @@ OPTIONS = (
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Compute and print."""
     names = ("confidence", "samples", "seed", "otherwise", "ties", "gain", "topics", "score_precision")
     how = chosen(options, *names) | {"q": probability_from(options.q)}
@@ -88,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         compared = differences(judgments, runs, measures, **how)
         say_all(compared.notes())
         write_result(options, compared)
-        return 0
+        return
     result = uncertainty(
         judgments,
         runs,
@@ -102,7 +101,6 @@ def run(options: argparse.Namespace) -> int:
     result = result if by == "given" else result.sort(by)
     result = result if options.top is None else result.first(options.top)
     write_result(options, result, per_topic=options.per_topic)
-    return 0
 
 
 def probability_from(given: str) -> float | str:
@@ -117,7 +115,7 @@ def probability_from(given: str) -> float | str:
         return given
 
 
-def _reject_with_difference(options: argparse.Namespace) -> None:
+def _reject_with_difference(options: Options) -> None:
     if options.sort or options.top:
         raise UsageError("--sort and --top are for runs; --difference shows every pair of them.")
     for name, changed in (
