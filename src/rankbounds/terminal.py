@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
@@ -113,28 +113,20 @@ def _cut(name: str, width: int, share: float) -> str:
     """The name in ``width`` cells, this share of them for its beginning."""
     if cells(name) <= width:
         return name
-    room = width - 1
-    head = beginning(name, round(room * share))
-    parts = _parts(name)
-    tail: list[str] = []
-    left = room - cells(head)
-    for part in reversed(parts):
-        if cells(part) > left:
-            break
-        tail.append(part)
-        left -= cells(part)
+    head = beginning(name, round((width - 1) * share))
+    tail = _fitting(reversed(_parts(name)), width - 1 - cells(head))
     return head + ELLIPSIS + "".join(reversed(tail))
 
 
 def beginning(text: str, width: int) -> str:
     """As much of the text's beginning as fits."""
-    found = ""
-    for part in _parts(text):
-        if cells(part) > width:
-            break
-        found += part
-        width -= cells(part)
-    return found
+    return "".join(_fitting(_parts(text), width))
+
+
+def _fitting(parts: Iterable[str], width: int) -> list[str]:
+    """The first parts, as many as fit."""
+    taken = itertools.accumulate(map(cells, parts := list(parts)))
+    return [part for part, end in zip(parts, taken, strict=True) if end <= width]
 
 
 def _parts(text: str) -> list[str]:

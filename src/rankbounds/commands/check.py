@@ -137,20 +137,15 @@ def _count(number_of: int, unit: str) -> str:
 
 
 def _notes(diagnosis: Diagnosis) -> str:
-    parts = []
-    if diagnosis.exponent_mistakes:
-        parts.append(f"{_count(diagnosis.exponent_mistakes, 'line')} sorted as if exponents were not there")
-    if diagnosis.rank_gap_topics:
-        parts.append(f"stated ranks are not 1, 2, 3, ... in {_count(diagnosis.rank_gap_topics, 'topic')}")
-    if diagnosis.missing_topics:
-        parts.append(f"{_count(len(diagnosis.missing_topics), 'judged topic')} missing")
-    if diagnosis.outside_corpus:
-        parts.append(f"{_count(diagnosis.outside_corpus, 'document')} not in the corpus")
-    if diagnosis.tied_topics_top10:
-        parts.append(f"ties reach the first 10 in {_count(diagnosis.tied_topics_top10, 'topic')}")
-    if diagnosis.single_precision_ties:
-        parts.append(f"single precision would tie {_count(diagnosis.single_precision_ties, 'more document')}")
-    return "; ".join(parts)
+    counted = (
+        (diagnosis.exponent_mistakes, "line", "{} sorted as if exponents were not there"),
+        (diagnosis.rank_gap_topics, "topic", "stated ranks are not 1, 2, 3, ... in {}"),
+        (len(diagnosis.missing_topics), "judged topic", "{} missing"),
+        (diagnosis.outside_corpus, "document", "{} not in the corpus"),
+        (diagnosis.tied_topics_top10, "topic", "ties reach the first 10 in {}"),
+        (diagnosis.single_precision_ties, "more document", "single precision would tie {}"),
+    )
+    return "; ".join(words.format(_count(number_of, unit)) for number_of, unit, words in counted if number_of)
 
 
 def _remarks(diagnoses: list[Diagnosis], examples: int) -> list[str]:

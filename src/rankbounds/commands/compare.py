@@ -404,10 +404,8 @@ def _json_content(
 ) -> dict[str, Any]:
     content: dict[str, Any]
     if comparison is None:
-        systems = [
-            {"run": row["run"], "measure": row["measure"], "mean": row["value"], "low": row["low"], "high": row["high"]}
-            for row in scores.mean().rows()
-        ]
+        names = {"run": "run", "measure": "measure", "mean": "value", "low": "low", "high": "high"}
+        systems = [{name: row[own] for name, own in names.items()} for row in scores.mean().rows()]
         content = {"systems": systems, "pairs": [], "settings": {}}
     else:
         rows = comparison.systems

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, TypeAlias
 
+from rankbounds.choices import whole_number
 from rankbounds.errors import UsageError
 
 Options: TypeAlias = argparse.Namespace
@@ -87,6 +88,19 @@ class _InsteadOfRuns(argparse.Action):
         for option, action in parser.actions.items():
             if not option.flags:
                 action.required = False
+
+
+def whole(what: str, least: int, most: int | None = None) -> Callable[[str], int]:
+    """The type of options that take a whole number: ``whole("a seed is", 0)``."""
+    limits = f"from {least} on" if most is None else f"from {least} to {most}"
+
+    def number(text: str) -> int:
+        value = whole_number(text, 10**100 if most is None else most)
+        if value is None or value < least:
+            raise argparse.ArgumentTypeError(f'{what} a whole number {limits}, not "{text}"')
+        return value
+
+    return number
 
 
 def grouped(title: str, *options: Option) -> tuple[Option, ...]:

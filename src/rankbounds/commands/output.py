@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from rankbounds.choices import check_choice, whole_number
+from rankbounds.choices import check_choice
 from rankbounds.commands.messages import say, screen_width
-from rankbounds.commands.options import Option, Options, grouped
+from rankbounds.commands.options import Option, Options, grouped, whole
 from rankbounds.commands.progress import cleared
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
 from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
@@ -20,6 +19,8 @@ from rankbounds.notebook import escaped
 from rankbounds.terminal import Look, lines_that_fit, look
 
 if TYPE_CHECKING:
+    from rankbounds.collection.qrels import Qrels
+    from rankbounds.collection.run import Run
     from rankbounds.results import Column
     from rankbounds.tables import Table
 
@@ -33,7 +34,6 @@ ENDINGS = {
 """Endings of files that say in which format to write."""
 PLAIN_ENDINGS = ("", "txt", "text", "out", "log", "trec", "qrels", "run", "res", "eval")
 """Endings that say nothing of the format. Others are refused, unless --format says what is meant."""
-MOST_DIGITS = 15
 FIGURES = ("svg", "png", "pdf")
 """Endings of files for figures."""
 PROSE: dict[str, Callable[[str], str]] = {
@@ -47,23 +47,9 @@ PROSE: dict[str, Callable[[str], str]] = {
 # ---- options ----
 
 
-def _digits(text: str) -> int:
-    digits = whole_number(text, MOST_DIGITS)
-    if digits is None:
-        raise argparse.ArgumentTypeError(f'digits are a whole number from 0 to {MOST_DIGITS}, not "{text}"')
-    return digits
-
-
 def numbers(text: str) -> list[float]:
     """Numbers with commas between them."""
     return [float(part) for part in text.split(",")]
-
-
-def seed(text: str) -> int:
-    """Where random numbers start: a whole number from 0 on."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f'a seed is a whole number from 0 on, not "{text}"')
-    return int(text)
 
 
 def output_file(formats: Sequence[str], text: str = "write there instead of to standard output") -> Option:
@@ -88,7 +74,7 @@ RAW = Option(
     "they are text",
 )
 WIDE = Option("--wide", "all columns and whole names, also where the terminal is too narrow")
-DIGITS = Option("--digits N", "of scores in tables (default 4)", type=_digits, dest="table_digits")
+DIGITS = Option("--digits N", "of scores in tables (default 4)", type=whole("digits are", 0, 15), dest="table_digits")
 OUTPUT = output()
 JUDGMENTS_FILE = output_file(("trec", "csv", "tsv", "jsonl"))
 """Where judgments or a run go."""
@@ -219,15 +205,8 @@ def _takes_styles(environment: Mapping[str, str]) -> bool:
 # ---- writing ----
 
 
-class Renderable(Protocol):
-    """A result that is rendered in any text format: ``rankbounds.results.Result``, ``Scores``, and others."""
-
-    def render(self, kind: str, *, raw: bool = ...) -> str:
-        """The text in a format."""
-
-
-def write_result(options: Options, result: Renderable, **more: Any) -> None:
-    """A result in the format asked for, to where it was asked for."""
+def write_result(options: Options, result: Any, **more: Any) -> None:
+    """A ``Result``, or whatever else has its ``render``, in the format asked for."""
     write_text(options, result.render(options.format, raw=options.raw, **more))
 
 
@@ -303,17 +282,7 @@ def write_text(options: Options, text: str) -> None:
         raise DataError(not_utf8(error)) from None
 
 
-class Writable(Protocol):
-    """Judgments or a run."""
-
-    def write(self, path: str) -> None:
-        """Write the file, in the format that its name ends in."""
-
-    def text(self) -> str:
-        """The TREC file."""
-
-
-def write_pairs(options: Options, written: Writable, path: str | None = None) -> None:
+def write_pairs(options: Options, written: Qrels | Run, path: str | None = None) -> None:
     """Judgments or a run, to the file that the options or ``path`` name, or to standard output."""
     if path := path or options.output:
         written.write(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -136,13 +136,9 @@ def preparation_from(options: Options) -> Preparation:
     )
 
 
-def _prepared(job: RunToRead, preparation: Preparation) -> RunToRead:
-    def read() -> Run:
-        run = preparation(job.read())
-        say(f"{run.name}: {run.prepared}.")
-        return run
-
-    return replace(job, read=read) if preparation else job
+def _then(job: RunToRead, change: Callable[[Run], Run]) -> RunToRead:
+    """The run as it is changed once it is read."""
+    return replace(job, read=lambda: change(job.read()))
 
 
 def reading_from(options: Options) -> Reading:
@@ -186,7 +182,13 @@ def prepared(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:
     preparation = preparation_from(options)
     if len(jobs) == 1:
         doing(f"reading {in_brief(jobs[0].path or jobs[0].place)}")
-    return [_prepared(job, preparation) for job in jobs]
+
+    def prepare(run: Run) -> Run:
+        run = preparation(run)
+        say(f"{run.name}: {run.prepared}.")
+        return run
+
+    return [_then(job, prepare) for job in jobs] if preparation else list(jobs)
 
 
 def run_from(options: Options, given: str) -> Run:
@@ -215,15 +217,11 @@ def read_runs(options: Options, *, repeated: bool = False) -> list[Run]:
         return reading_from(options).runs(jobs)
     done = itertools.count(1)
 
-    def counted(job: RunToRead) -> RunToRead:
-        def read() -> Run:
-            run = job.read()
-            count(next(done), len(jobs))
-            return run
+    def counted(run: Run) -> Run:
+        count(next(done), len(jobs))
+        return run
 
-        return replace(job, read=read)
-
-    return reading_from(options).runs([counted(job) for job in jobs])
+    return reading_from(options).runs([_then(job, counted) for job in jobs])
 
 
 def trusted_from(options: Options, measures: Sequence[Measure], *, drawn: bool = False) -> TrustedFirst | None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options, chosen, grouped, with_default
-from rankbounds.commands.output import seed
+from rankbounds.commands.options import Option, Options, chosen, grouped, whole, with_default
 from rankbounds.commands.progress import progress_on_terminal
 from rankbounds.commands.reading import PREPARING, READING, runs_from, score_tables_from
 from rankbounds.errors import UsageError, did_you_mean
@@ -46,16 +44,9 @@ def measures(
     )
 
 
-def count(text: str) -> int:
-    """How many to show."""
-    if not text.isdecimal() or not int(text[:20]):
-        raise argparse.ArgumentTypeError(f'how many to show is a whole number from 1 on, not "{text}"')
-    return int(text)
-
-
 MEASURES = measures()
 PER_TOPIC = Option("-q, --per-topic", "one row for each topic too")
-TOP = Option("--top N", "the N best runs only", type=count)
+TOP = Option("--top N", "the N best runs only", type=whole("how many to show is", 1))
 SORTING = (
     Option(
         "--sort BY",
@@ -159,7 +150,7 @@ ASSUMING = (
 )
 """How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
 ASSUMING_NO_BOUNDS = with_default(ASSUMING, bounds="none")
-SEED = Option("--seed SEED", "where the random numbers start (default 0)", 0, type=seed)
+SEED = Option("--seed SEED", "where the random numbers start (default 0)", 0, type=whole("a seed is", 0))
 
 
 def confidence(of: str = "the intervals") -> Option:

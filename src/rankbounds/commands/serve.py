@@ -16,9 +16,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rankbounds.choices import whole_number
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options
+from rankbounds.commands.options import Option, Options, whole
 from rankbounds.commands.progress import rest
 from rankbounds.commands.reading import INPUTS, runs_from
 from rankbounds.commands.report import CHOICES, choices_from
@@ -29,15 +28,6 @@ from rankbounds.files.opening import STANDARD_INPUT
 if TYPE_CHECKING:
     from rankbounds.desk.server import Office
     from rankbounds.report.live import Live
-
-LAST_PORT = 65535
-
-
-def _port(text: str) -> int:
-    port = whole_number(text, LAST_PORT)
-    if port is None:
-        raise argparse.ArgumentTypeError(f'"{text}" is no port, which is a whole number from 0 to {LAST_PORT}')
-    return port
 
 
 def _share(text: str) -> float:
@@ -53,7 +43,7 @@ def _share(text: str) -> float:
 QUESTION = "What should be judged next?", 3
 OPTIONS = (
     *INPUTS,
-    Option("--port PORT", "where to listen (default 8765; 0: any free port)", 8765, type=_port),
+    Option("--port PORT", "where to listen (default 8765; 0: any free port)", 8765, type=whole("a port is", 0, 65535)),
     Option("--host HOST", "on which address (default 127.0.0.1, this machine alone)", "127.0.0.1"),
     Option(
         "--token TOKEN",

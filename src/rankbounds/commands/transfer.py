@@ -13,7 +13,7 @@ topics needs --topics: its range is wider than that of one ranking.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import figure, output, write_figure, write_rows
@@ -24,9 +24,6 @@ from rankbounds.rbp.published_score import Published
 from rankbounds.rbp.transfer import METHODS, Transferred, interval, transferred
 from rankbounds.results import Column, build_table
 from rankbounds.tables import Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 QUESTION = "Is A better than B, or is it noise?", 4
 OPTIONS = (
@@ -65,9 +62,12 @@ def run(options: Options) -> None:
                 raise UsageError(f"--{name.replace('_', '-')} goes with --against.")
     if not options.time_limit > 0:
         raise UsageError(f"The time limit must be positive, not {options.time_limit:g}.")
-    a = Published(
-        options.score, options.p, options.residual, options.digits, options.topics, _gains(options), options.depth
-    )
+    gains = options.gains if options.gains == "any" else options.gains.split(",")
+
+    def published(score: str, p: float, residual: str | None, topics: int) -> Published:
+        return Published(score, p, residual, options.digits, topics, gains, options.depth)
+
+    a = published(options.score, options.p, options.residual, options.topics)
     if options.against is None:
         with muted():
             found = transferred(a, options.to, options.method, options.time_limit)
@@ -75,18 +75,15 @@ def run(options: Options) -> None:
     else:
         at = options.to if options.against_p is None else options.against_p
         topics = options.topics if options.against_topics is None else options.against_topics
-        b = Published(
-            options.against, at, options.against_residual, options.digits, topics, _gains(options), options.depth
-        )
+        b = published(options.against, at, options.against_residual, topics)
         with muted():
             comparison = compare_published(a, b, options.to, method=options.method, time_limit=options.time_limit)
         _print(options, comparison.meetings[0].a, comparison)
     if options.figure:
-        _draw(a, options)
+        from rankbounds.plots.persistence_transfer import draw_range
 
-
-def _gains(options: Options) -> Any:
-    return options.gains if options.gains == "any" else options.gains.split(",")
+        with muted():
+            write_figure(options.figure, lambda: draw_range(a, marks=(options.to,)))
 
 
 def _print(options: Options, found: Transferred, comparison: PublishedComparison | None) -> None:
@@ -160,13 +157,3 @@ def describe(found: Transferred, comparison: PublishedComparison | None) -> dict
     for name, p in (("p", published.p), ("against_p", other.published.p)):
         row[f"verdict_at_{name}"] = next(one.verdict for one in comparison.meetings if one.p == p)
     return row | {"advice": " ".join(comparison.advice)}
-
-
-def _draw(published: Published, options: Options) -> None:
-    from rankbounds.plots.persistence_transfer import draw_range
-
-    def draw() -> Axes:
-        with muted():
-            return draw_range(published, marks=(options.to,))
-
-    write_figure(options.figure, draw)
