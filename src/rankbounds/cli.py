@@ -19,7 +19,7 @@ from collections.abc import Sequence  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
 
 from rankbounds.commands import Command, command_named, known_commands  # noqa: E402
-from rankbounds.commands.options import Option, Parser, UnparsedError  # noqa: E402
+from rankbounds.commands.options import Option, Parser, UnparsedError, check_words  # noqa: E402
 from rankbounds.errors import RankboundsError, RankboundsWarning  # noqa: E402
 
 PROGRAM = (
@@ -82,6 +82,7 @@ def parsed(given: Sequence[str]) -> argparse.Namespace:
         check_options(parser.prog, tuple(parser.actions), given[1:])
         raise
     options.command, options.run = command.name, module.run
+    check_words(options)
     if files is not None and (apart or getattr(options, files)):
         from rankbounds.commands.help import check_files
 
@@ -93,20 +94,20 @@ def parsed(given: Sequence[str]) -> argparse.Namespace:
 
 def _answer(given: Sequence[str]) -> NoReturn:
     """Answer what is asked about the program itself, and reject what is no command."""
-    from rankbounds.columns.native import described
-    from rankbounds.commands.help import check_command, check_options, completion_script
-    from rankbounds.version import __version__
-
     usage = "rankbounds [-h] [--version] [--completion SHELL] COMMAND ..."
     parser = _Program(PROGRAM, prog="rankbounds", usage=usage)
     place = next((place for place, word in enumerate(given) if not word.startswith("-")), len(given))
     options, apart = parser.parse_known_args(given)
     if options.version:
+        from rankbounds.columns.native import described
+        from rankbounds.version import __version__
+
         print(f"rankbounds {__version__} ({described()})")
         parser.exit()
+    from rankbounds.commands.help import check_command, check_options, completion_script
+
     if options.completion is not None:
-        whole = build_parser()
-        print(completion_script(whole, options.completion), end="")
+        print(completion_script(build_parser(), options.completion), end="")
         parser.exit()
     check_options("rankbounds", PROGRAM, given[:place])
     if place == len(given):

@@ -16,7 +16,6 @@ from dataclasses import replace
 import numpy as np
 
 from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounded, worst_difference
-from rankbounds.choices import check_choice
 from rankbounds.commands.messages import say
 from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import FORMATS, JUDGMENTS_FILE, chosen_format, output, write_pairs, write_rows
@@ -39,7 +38,7 @@ OPTIONS = (
     Option("--bits BITS", "round scores: float32, float16, bfloat16, or a number of bits such as 8"),
     Option("--digits DIGITS", "round scores to so many significant digits", type=int),
     Option("--decimals DECIMALS", "round scores to so many digits behind the point", type=int),
-    Option("--order RULE", f"how to rank before banding: {', '.join(ORDERS)}", "trec", words=ORDERS),
+    Option("--order RULE", f"how to rank before banding: {', '.join(ORDERS)}", "trec", words=ORDERS, closed=True),
     *READING_RUNS,
     Option("--table", "print the worst differences for each rho instead"),
     measures(MEASURES, "with --table: RR, RBP, P@k or DCG@k"),
@@ -57,7 +56,6 @@ def run(options: Options) -> int:
         raise UsageError("Name a run, or ask for the table of worst differences with --table.")
     if options.measures or options.table_format is not None:
         raise UsageError("--measure and --format go with --table; a run is written as a TREC file.")
-    check_choice("--order", options.order, ORDERS)
     given = [name for name in ("rho", "bits", "digits", "decimals") if getattr(options, name) is not None]
     if len(given) != 1:
         raise UsageError("Say what to do with the run: one of --rho, --bits, --digits, --decimals.")

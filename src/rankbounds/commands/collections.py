@@ -50,6 +50,7 @@ OPTIONS = (
         "match runs across collections by the tag inside the files (tag; default) or by the files' names (file)",
         "tag",
         words=("tag", "file"),
+        closed=True,
     ),
     measures(("nDCG@10",)),
     Option(
@@ -86,13 +87,11 @@ OPTIONS = (
 
 def run(options: Options) -> None:
     """Find the files, compare, and print."""
-    from rankbounds.choices import check_choice
-    from rankbounds.collection.folders import NAMES, collections_at
+    from rankbounds.collection.folders import collections_at
     from rankbounds.comparison.collections.comparison import compare_collections
     from rankbounds.comparison.collections.result import SYSTEM_FIELDS
     from rankbounds.files.writing import reject_inputs
 
-    check_choice("names", options.names, NAMES)
     found = collections_at([name_and_path(given) for given in options.collections], options.run_folder)
     reject_inputs(files_given(options, "written"), [path for files in found for path in files.files()])
     reading = replace(reading_from(options), threads=1)

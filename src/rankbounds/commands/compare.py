@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.choices import check_choice
 from rankbounds.commands.messages import say, say_all
 from rankbounds.commands.options import Option, Options, chosen, grouped
 from rankbounds.commands.output import BIBTEX, PROSE, figure, output, write_bibtex, write_figure, write_text, wrote
@@ -24,7 +23,6 @@ from rankbounds.commands.reading import (
     check_inputs,
     collection_from,
     preparation_from,
-    read_runs,
     score_tables_from,
     trusted_from,
 )
@@ -132,12 +130,14 @@ OPTIONS = (
             "groups (letters, as on the leaderboard) or plain",
             "beats",
             words=("beats", "groups", "plain"),
+            closed=True,
         ),
         Option(
             "--small WHAT",
             "latex and markdown, small beside a mean: bounds (default), interval (over topics) or none",
             "bounds",
             words=("bounds", "interval", "none"),
+            closed=True,
         ),
     ),
     figure("with --by: a forest plot of the first measure and pair"),
@@ -149,13 +149,10 @@ OPTIONS = (
 def run(options: Options) -> int:
     """Read, compare, print, and judge the gate."""
     from rankbounds.comparison.gate.conditions import parse_conditions
-    from rankbounds.comparison.summary import SMALL_PRINT, STYLES
 
     check_inputs(options)
     check_gate(options)
     check_slices(options)
-    check_choice("--style", options.style, STYLES)
-    check_choice("--small", options.small, SMALL_PRINT)
     tables = score_tables_from(options) if options.scores else None
     conditions = parse_conditions(options.fail_if, tables.measures if tables else ()) if options.fail_if else []
     compared, held = measures_from(options, conditions)
@@ -328,13 +325,10 @@ def evidence_from(options: Options, trusted: TrustedFirst | None = None) -> Evid
     from rankbounds.comparison import Evidence
     from rankbounds.evaluation.assumptions import Assumptions
 
-    assumed = assumptions_from(options)
-    if trusted is None:
-        return Evidence(*collection_from(options), Assumptions(**assumed))
-    if options.unjudged != "nonrelevant" or options.baseline or options.standardise:
+    if trusted and (options.unjudged != "nonrelevant" or options.baseline or options.standardise):
         raise UsageError("--calibrate does not go with --unjudged, --baseline or --standardise.")
-    runs = read_runs(options)
-    return Evidence(trusted.qrels, runs, Assumptions(**assumed | {"unjudged": trusted.rule}))
+    assumed = assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {})
+    return Evidence(*collection_from(options, trusted), Assumptions(**assumed))
 
 
 def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequence[Measure]) -> list[str]:

@@ -19,7 +19,7 @@ from rankbounds.commands.output import BIBTEX, FORMATS, name_and_path, output, w
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import INPUTS, preparation_from, reading_from
 from rankbounds.commands.scoring import ASSUMING, MEASURES, PER_TOPIC, SORTING, evaluate_from, evaluation_from, in_order
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import expand
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rankbounds.evaluation.engines.spark import SparkScores
 
 QUESTION = "How good are my runs?", 1
-ENGINES = ("auto", "local", "stream", "spark")
 LISTS_COLLECTED = 200_000
 """So many lists come from Spark to be shown; of more, means alone, unless the scores of topics are asked for."""
 LARGE_SHARE = 6
@@ -47,7 +46,8 @@ OPTIONS = (
             "local (in memory), stream (files larger than memory, topic by topic), spark (files that Spark reads); "
             "auto (default) streams files that are too large for memory",
             "auto",
-            words=ENGINES,
+            words=("auto", "local", "stream", "spark"),
+            closed=True,
         ),
         Option("--memory SIZE", "with --engine stream: how much to hold (default 512M)"),
         Option(
@@ -114,9 +114,6 @@ def evaluated(options: Options, engine: str) -> Scores | SparkScores:
 def _engine(options: Options) -> str:
     """The engine that was asked for, or that fits."""
     engine: str = options.engine
-    if engine not in ENGINES:
-        hint = did_you_mean(engine, list(ENGINES))
-        raise UsageError(f'There is no engine "{engine}".{hint} Known: {", ".join(ENGINES)}.')
     if options.memory and engine not in ("auto", "stream"):
         raise UsageError("--memory goes with --engine stream only.")
     if options.master and (engine not in ("auto", "spark") or options.memory):

@@ -19,12 +19,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import Option, Options
+from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import FORMATS, output, write_rows, write_text
 from rankbounds.commands.progress import doing, progress_on_terminal
-from rankbounds.commands.reading import CALIBRATE, INPUTS, READING, collection_from, read_runs, trusted_from
+from rankbounds.commands.reading import CALIBRATE, INPUTS, READING, collection_from, trusted_from
 from rankbounds.commands.sample import COMPARE, compared_from
-from rankbounds.commands.scoring import ORDER, SEED, measure_names, order
+from rankbounds.commands.scoring import ORDER, SEED, measure_names
 from rankbounds.commands.uncertainty import PROBABILITY, probability_from
 from rankbounds.judging.next import plan as settling_plan
 from rankbounds.judging.next.judge_next import judge_next
@@ -73,23 +73,15 @@ OPTIONS = (
 def run(options: Options) -> None:
     """Plan and print."""
     trusted = trusted_from(options, [parse_measure(options.measure)], drawn=True)
-    if trusted is None:
-        judgments, runs = collection_from(options)
-    else:
-        judgments, runs = trusted.qrels, read_runs(options)
+    judgments, runs = collection_from(options, trusted)
     doing("estimating what unjudged documents are")
     plan = judge_next(
         judgments,
         runs,
-        budget=options.budget,
-        measure=options.measure,
         strategy=options.strategy.upper(),
         compare=compared_from(options.compare),
-        until=options.until,
         q=probability_from(options.q) if trusted is None else trusted.model(options.otherwise),
-        otherwise=options.otherwise,
-        ties=order(options),
-        seed=options.seed,
+        **chosen(options, "budget", "measure", "until", "otherwise", "ties", "seed"),
         progress=progress_on_terminal("steps of the plan"),
     )
     settles = isinstance(plan, SettlingPlan)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, TypeAlias
 
-from rankbounds.choices import whole_number
+from rankbounds.choices import check_choice, whole_number
 from rankbounds.errors import UsageError
 
 Options: TypeAlias = argparse.Namespace
@@ -30,6 +30,8 @@ class Option:
     """Does it name files to read, a file to write, or a folder?"""
     words: Sequence[str] | Callable[[], Sequence[str]] = ()
     """What completion offers; of an output, the formats that it can have."""
+    closed: bool = False
+    """Are other words rejected? (Where Python's own call says what it takes, it rejects them itself.)"""
     group: str = ""
     """The part of the help where it stands."""
     repeated: bool = False
@@ -111,6 +113,13 @@ def grouped(title: str, *options: Option) -> tuple[Option, ...]:
 def with_default(options: Iterable[Option], **defaults: Any) -> tuple[Option, ...]:
     """The options, some of them with other defaults, by the names of their values."""
     return tuple(replace(option, default=defaults.get(option.dest, option.default)) for option in options)
+
+
+def check_words(options: Options) -> None:
+    """Reject words that closed options do not take."""
+    for option in options.declared:
+        if option.closed:
+            check_choice(option.flags[-1], getattr(options, option.dest), option.words)
 
 
 def chosen(options: Options, *names: str) -> dict[str, Any]:

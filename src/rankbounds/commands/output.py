@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.choices import check_choice
 from rankbounds.commands.messages import say, screen_width
 from rankbounds.commands.options import Option, Options, grouped, whole
 from rankbounds.commands.progress import cleared
@@ -92,6 +91,7 @@ TERMINAL = grouped(
         "bold in tables: auto (default; on a terminal, unless NO_COLOR is set), always, never",
         "auto",
         words=("auto", "always", "never"),
+        closed=True,
     ),
 )
 """What every command has."""
@@ -187,7 +187,6 @@ def name_and_path(given: str) -> tuple[str | None, str]:
 
 def look_from(options: Options) -> Look:
     """How tables look where these options send them."""
-    check_choice("--color", options.color, ("auto", "always", "never"))
     on_terminal = not getattr(options, "output", None) and sys.stdout is not None and sys.stdout.isatty()
     styled = options.color == "always" or (options.color == "auto" and on_terminal and _takes_styles(os.environ))
     digits = getattr(options, "table_digits", None)

@@ -16,7 +16,7 @@ from rankbounds.commands.messages import say
 from rankbounds.commands.options import Option, Options
 from rankbounds.commands.output import JUDGMENTS_FILE, write_pairs
 from rankbounds.commands.reading import READING, RUNS, judgments_from, read_runs
-from rankbounds.commands.scoring import ORDER, order
+from rankbounds.commands.scoring import ORDER
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.judging import pools
 
@@ -42,12 +42,11 @@ def run(options: Options) -> None:
         raise UsageError(
             "--without GROUP takes documents out of judgments: name them with --restrict QRELS, and --depth."
         )
-    ranking = order(options)
     runs = read_runs(options)
     if options.without is not None:
         written = _without_group(options, runs)
     else:
-        written = pools.pool(runs, depth=options.depth, budget=options.budget, ties=ranking)
+        written = pools.pool(runs, depth=options.depth, budget=options.budget, ties=options.ties)
         if options.restrict is not None:
             written = pools.restrict(judgments_from(options, options.restrict), written)
     write_pairs(options, written)

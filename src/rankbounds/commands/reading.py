@@ -204,9 +204,11 @@ def judgments_from(options: Options, given: str | None = None) -> Qrels:
     return reading_from(options).judgments(chosen)
 
 
-def collection_from(options: Options, *, repeated: bool = False) -> tuple[Qrels, list[Run]]:
-    """The judgments and the runs that the options name, every file read once."""
-    judgments = judgments_from(options)
+def collection_from(
+    options: Options, trusted: TrustedFirst | None = None, *, repeated: bool = False
+) -> tuple[Qrels, list[Run]]:
+    """The judgments (those of a trusted source, if given) and the runs that the options name, every file read once."""
+    judgments = judgments_from(options) if trusted is None else trusted.qrels
     return judgments, read_runs(options, repeated=repeated)
 
 

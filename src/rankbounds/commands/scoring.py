@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.options import Option, Options, chosen, grouped, whole, with_default
 from rankbounds.commands.progress import progress_on_terminal
 from rankbounds.commands.reading import PREPARING, READING, runs_from, score_tables_from
-from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, OPEN, PRECISIONS, TOPICS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import REGISTRY, Measure, parse_measures
-from rankbounds.rankings.order import Order
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.ties import RULES as TIE_RULES
 from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
@@ -61,7 +59,8 @@ ORDER = Option(
     "tied documents: trec (docno down; default), run (line order, scores ignored), line (line order among equal "
     "scores), rank (stated rank), docid (docno up)",
     "trec",
-    words=TIE_RULES,
+    words=ORDERS,
+    closed=True,
 )
 """How documents of equal score are ordered, where one order is needed."""
 TIES = grouped(
@@ -209,14 +208,6 @@ def in_order(options: Options, scores: Scores) -> Scores:
     by = order_of_runs(options)
     ordered = scores if by == "given" else scores.sort(by)
     return ordered if options.top is None else ordered.filter(run=ordered.runs[: options.top])
-
-
-def order(options: Options) -> Order:
-    """The order that was asked for."""
-    if options.ties not in ORDERS:
-        hint = did_you_mean(options.ties, list(ORDERS))
-        raise UsageError(f'There is no order "{options.ties}" of tied documents.{hint} Known: {", ".join(ORDERS)}.')
-    return cast(Order, options.ties)
 
 
 def resampling_from(options: Options) -> Resampling:

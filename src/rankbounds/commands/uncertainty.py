@@ -17,7 +17,7 @@ from rankbounds.commands.messages import say_all
 from rankbounds.commands.options import Option, Options, chosen
 from rankbounds.commands.output import OUTPUT, write_result
 from rankbounds.commands.progress import doing, progress_on_terminal
-from rankbounds.commands.reading import CALIBRATE, INPUTS, READING, collection_from, read_runs, trusted_from
+from rankbounds.commands.reading import CALIBRATE, INPUTS, READING, collection_from, trusted_from
 from rankbounds.commands.scoring import PER_TOPIC, RANKING, SEED, SORTING, confidence, measures, order_of_runs
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
@@ -75,11 +75,8 @@ def run(options: Options) -> None:
     trusted = trusted_from(options, measures, drawn=True)
     if trusted is not None and options.q != "logistic":
         raise UsageError("Probabilities come from --q or from --calibrate, not from both.")
-    # The same file twice is a run against itself.
-    if trusted is None:
-        judgments, runs = collection_from(options, repeated=True)
-    else:
-        judgments, runs = trusted.qrels, read_runs(options, repeated=True)
+    judgments, runs = collection_from(options, trusted, repeated=True)  # the same file twice: against itself
+    if trusted is not None:
         how["q"] = trusted.model(options.otherwise)
         say_all([trusted.words()])
     doing("estimating what unjudged documents are")
