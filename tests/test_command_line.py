@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import json
 import re
@@ -505,3 +506,46 @@ def test_options_are_never_abbreviated(command, name):
             assert code == 2
             assert f'There is no option "{short}".' in err, err
             break
+
+
+COMMAND = '''"""Greet the files that somebody names."""
+
+from rankbounds.commands.options import Option
+from rankbounds.commands.output import OUTPUT, write_rows
+
+QUESTION = "How do I try things out?", 9
+OPTIONS = (
+    Option("FILE ...", "whom to greet", dest="greeted", file="read"),
+    Option("--tone WHICH", "warm (default) or cool", "warm", words=("warm", "cool"), closed=True),
+    *OUTPUT,
+)
+
+
+def run(options):
+    write_rows(options, [{"file": name, "tone": options.tone} for name in options.greeted], ("file", "tone"))
+'''
+
+
+def test_a_command_is_one_module(command, tmp_path, monkeypatch, capfdbinary):
+    """The parser, help, checks of files and of words, suggestions and completion find it with no other edit."""
+    from rankbounds import commands
+    from rankbounds.cli import build_parser, main
+    from rankbounds.commands.help import completion_script
+
+    (tmp_path / "say_hello.py").write_text(COMMAND)
+    (tmp_path / "a.txt").write_text("")
+    monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = command("say-hello", "a.txt", "--tone", "cool", "b.txt", "--format", "csv")
+    assert (code, out) == (0, "file,tone\na.txt,cool\nb.txt,cool\n")
+    assert command("say-hello", "a.txt")[1].splitlines()[0].split() == ["file", "tone"]
+    assert 'Did you mean "say-hello"?' in command("say-helo")[2]
+    assert 'Did you mean "--tone"?' in command("say-hello", "a.txt", "--tune=x")[2]
+    assert 'Did you mean "cool"?' in command("say-hello", "a.txt", "--tone", "col")[2]
+    assert command("say-hello", "a.txt", "-o", "a.txt")[0] == 2  # what is read is not written over
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capfdbinary.readouterr().out.decode()
+    assert re.search(r"How do I try things out\?\n(?:  .+\n)+  say-hello +Greet the files", shown)
+    if importlib.util.find_spec("shtab"):
+        assert "say-hello" in completion_script(build_parser(), "bash")

@@ -63,7 +63,7 @@ def _settings(command: Command, module: Any) -> dict[str, Any]:
     return {"description": command.explanation, "options": (*module.OPTIONS, *TERMINAL)}
 
 
-def parsed(given: Sequence[str]) -> argparse.Namespace:
+def parse(given: Sequence[str]) -> argparse.Namespace:
     """The options; of words that are none of ours, those that were probably meant are named."""
     command = command_named(given[0])
     if command is None:
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             given = sys.argv[1:] if arguments is None else arguments
             if not given:
                 return _greet()
-            options = parsed(given)
+            options = parse(given)
             keep_quiet(options.quiet)
             from rankbounds.commands import output, progress
             from rankbounds.terminal import looking

@@ -32,14 +32,17 @@ class Command(NamedTuple):
 
 def known_commands() -> dict[str, Command]:
     """All commands by their names."""
-    found = (_command(path) for path in sorted(Path(__file__).parent.glob("*.py")))
+    paths = (path for folder in __path__ for path in Path(folder).glob("*.py"))
+    found = map(_command, sorted(paths, key=lambda path: path.stem))
     return {command.name: command for command in found if command is not None}
 
 
 def command_named(name: str) -> Command | None:
     """The command with this name, if there is one."""
-    path = Path(__file__).parent / f"{name.replace('-', '_')}.py"
-    command = _command(path) if re.fullmatch(r"[a-z][a-z_-]*", name) and path.is_file() else None
+    if not re.fullmatch(r"[a-z][a-z_-]*", name):
+        return None
+    paths = (Path(folder) / f"{name.replace('-', '_')}.py" for folder in __path__)
+    command = next((_command(path) for path in paths if path.is_file()), None)
     return command if command is not None and command.name == name else None
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import OUTPUT, write_result
 from rankbounds.commands.progress import doing
 from rankbounds.commands.reading import LABELS, READING, RUNS, collection_from, judgments_from
@@ -60,12 +60,12 @@ OPTIONS = (
 
 def run(options: Options) -> None:
     """Compute and print."""
-    result = audited(options) if options.plan is None else planned(options)
+    result = audit_from(options) if options.plan is None else plan_from(options)
     write_result(options, result)
     say_all(result.notes())
 
 
-def audited(options: Options) -> Audit:
+def audit_from(options: Options) -> Audit:
     """The audit that the options ask for."""
     if options.compare is not None:
         raise UsageError("--compare goes with --plan; --difference compares the runs in pairs.")
@@ -79,11 +79,11 @@ def audited(options: Options) -> Audit:
         runs,
         options.measures or "RBP(p=0.8)",
         judgments=None if options.judgments is None else judgments_from(options, options.judgments),
-        **chosen(options, "difference", "sources", "label_rel", "confidence", "ties", "gain", "score_precision"),
+        **pick(options, "difference", "sources", "label_rel", "confidence", "ties", "gain", "score_precision"),
     )
 
 
-def planned(options: Options) -> AuditPlan:
+def plan_from(options: Options) -> AuditPlan:
     """How many judgments are needed; what stands in the place of the sample may be a run."""
     pilot = options.sample if is_sample(options.sample) else None
     if pilot is None:
@@ -99,5 +99,5 @@ def planned(options: Options) -> AuditPlan:
         half_width=options.plan,
         sample=pilot,
         compare=compared_from(options.compare) or ("all" if options.difference else None),
-        **chosen(options, "confidence", "ties", "gain", "score_precision"),
+        **pick(options, "confidence", "ties", "gain", "score_precision"),
     )

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounded, worst_difference
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import FORMATS, JUDGMENTS_FILE, chosen_format, output, write_pairs, write_rows
 from rankbounds.commands.reading import READING_RUNS, run_from
 from rankbounds.commands.scoring import measures
@@ -65,7 +65,7 @@ def run(options: Options) -> int:
     if options.rho:
         changed = banded(original, options.rho, ties=options.order)
     else:
-        changed = rounded(original, **chosen(options, "bits", "digits", "decimals"))
+        changed = rounded(original, **pick(options, "bits", "digits", "decimals"))
     write_pairs(options, changed)
     before, after = (np.count_nonzero(ranked_rows(one)[1]) for one in (original, changed))
     say(

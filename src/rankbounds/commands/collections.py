@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import (
     OUTPUT,
     PROSE,
@@ -100,7 +100,7 @@ def run(options: Options) -> None:
         options.measures,
         baseline=options.reference,
         progress=progress_on_terminal("collections scored"),
-        **chosen(options, "mean", "missing", "estimator", "alpha", "confidence", "resamples", "seed"),
+        **pick(options, "mean", "missing", "estimator", "alpha", "confidence", "resamples", "seed"),
         **evaluation_from(options),
     )
     a, b = options.pair or compared.leading_pair()
@@ -120,10 +120,10 @@ def run(options: Options) -> None:
         rows = [row | {"lacks": " ".join(row["lacks"])} for row in compared.systems]
         write_rows(options, rows if options.format != "jsonl" else compared.systems, SYSTEM_FIELDS)
     else:
-        write_text(options, rendered(options, compared))
+        write_text(options, render(options, compared))
 
 
-def rendered(options: Options, compared: CollectionsComparison) -> str:
+def render(options: Options, compared: CollectionsComparison) -> str:
     """Everything in the format asked for."""
     if options.format == "json":
         names = ("collections", "topics", "runs", *ROWS, "settings")

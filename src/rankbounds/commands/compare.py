@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say, say_all
-from rankbounds.commands.options import Option, Options, chosen, grouped
+from rankbounds.commands.options import Option, Options, group_under, pick
 from rankbounds.commands.output import BIBTEX, PROSE, figure, output, write_bibtex, write_figure, write_text, wrote
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import (
@@ -69,7 +69,7 @@ OPTIONS = (
     replace(TOP, help="in tables: the N best runs only; tests are over all of them"),
     Option("--per-topic", "for two runs: the topics, largest difference first"),
     *TESTS,
-    *grouped(
+    *group_under(
         "tests",
         Option(
             "--ranks HOW",
@@ -86,7 +86,7 @@ OPTIONS = (
         ),
         Option("--standardise", "score topics against what these runs do on them"),
     ),
-    *grouped(
+    *group_under(
         "slices of topics",
         Option(
             "--by FILE",
@@ -96,7 +96,7 @@ OPTIONS = (
         ),
         Option("--by-prefix SEP", "the same by what stands before SEP in query ids: nq/17 and hotpot/3 with /"),
     ),
-    *grouped(
+    *group_under(
         "gate",
         Option(
             "--fail-if CONDITION",
@@ -122,7 +122,7 @@ OPTIONS = (
     ),
     *ASSUMING,
     CALIBRATE,
-    *grouped(
+    *group_under(
         "output",
         Option(
             "--style WHAT",
@@ -196,7 +196,7 @@ def run(options: Options) -> int:
     comparison = parts[0][0]
     write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
     gate = gate_over(parts, options.undecided)
-    write_text(options, rendered(options, *parts[0], rests) if len(parts) == 1 else against_each(options, parts, gate))
+    write_text(options, render(options, *parts[0], rests) if len(parts) == 1 else against_each(options, parts, gate))
     if gate is None:
         return 0
     say_all(outcome.words() for outcome in gate.outcomes)
@@ -224,7 +224,7 @@ def against_each(options: Options, parts: Sequence[Part], gate: Gate | None) -> 
     told = [
         text
         for baseline, part in zip(baselines, parts, strict=True)
-        for text in (written(f"Against {baseline}:"), rendered(options, *part))
+        for text in (written(f"Against {baseline}:"), render(options, *part))
     ]
     return "\n".join([*told, written(f"p-values are not corrected for the number of baselines ({len(baselines)}).")])
 
@@ -236,7 +236,7 @@ def compare_from(options: Options, scores: Scores, evidence: Evidence | None, ba
 
     return compare(
         standardised(scores) if options.standardise else scores,
-        **chosen(options, *TESTING, "ranks", "margin"),
+        **pick(options, *TESTING, "ranks", "margin"),
         baseline=baseline,
         evidence=None if options.baseline or options.standardise else evidence,
     )
@@ -264,7 +264,7 @@ def slices_from(options: Options, comparison: Comparison | None, baseline: str |
     labels = read_query_labels(options.by) if options.by else {}
     if options.by_prefix:
         labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
-    sliced = slices(comparison.scores, labels, **chosen(options, *TESTING), baseline=baseline)
+    sliced = slices(comparison.scores, labels, **pick(options, *TESTING), baseline=baseline)
     if options.figure:
         from rankbounds.plots.forests import forest
 
@@ -346,7 +346,7 @@ def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequenc
     ]
 
 
-def rendered(
+def render(
     options: Options,
     comparison: Comparison | None,
     scores: Scores,

@@ -6,7 +6,7 @@ is. Unjudged documents show what they could add (+0.0512). Works for weighted me
 
 from __future__ import annotations
 
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import OUTPUT, write_rows
 from rankbounds.commands.reading import QRELS, READING, RUN, judgments_from, run_from
 from rankbounds.commands.scoring import GAIN, TIES, measures
@@ -37,7 +37,7 @@ def run(options: Options) -> None:
         run_from(options, options.run_file),
         options.topic,
         options.measures or DEFAULT_MEASURES,
-        **chosen(options, "ties", "gain", "score_precision"),
+        **pick(options, "ties", "gain", "score_precision"),
     )
     shown = [
         row

@@ -7,7 +7,7 @@ other row formats list the places where that changes (p, from, to, change); --re
 
 from __future__ import annotations
 
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import OUTPUT, write_rows
 from rankbounds.commands.reading import QRELS, READING, judgments_from, run_from
 from rankbounds.commands.scoring import GAIN, TIES
@@ -54,7 +54,7 @@ def run(options: Options) -> None:
         judgments_from(options),
         [run_from(options, options.a), run_from(options, options.b)],
         measure=measure,
-        **chosen(options, "per_topic", "ties", "gain", "score_precision"),
+        **pick(options, "per_topic", "ties", "gain", "score_precision"),
     )
     parts = [region.row() for region in stretches]
     rows, fields = (parts, REGION_FIELDS) if options.regions else (crossings_of(stretches), FIELDS)

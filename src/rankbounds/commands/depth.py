@@ -7,7 +7,7 @@ With QRELS and runs, how many more documents must be judged for each p until eve
 
 from __future__ import annotations
 
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import numbers, output, write_rows
 from rankbounds.commands.reading import INPUTS_IF_ANY, READING, judgments_from, runs_from
 from rankbounds.commands.scoring import TIES
@@ -44,7 +44,7 @@ def run(options: Options) -> None:
         raise UsageError("Judgments alone do not say what is missing: name runs too.")
     persistences = [p for several in options.p or [list(PERSISTENCES)] for p in several]
     if options.qrels:
-        ranking = chosen(options, "ties", "score_precision")
+        ranking = pick(options, "ties", "score_precision")
         rows = judgments_needed(judgments_from(options), runs_from(options), persistences, options.digits, **ranking)
     elif options.depth is not None:
         rows = [_row(planned_persistence(options.depth, options.digits), options.digits, options.depth)]

@@ -14,11 +14,19 @@ from typing import TYPE_CHECKING
 
 from rankbounds.collection.inputs import RunToRead
 from rankbounds.commands.messages import say, say_all
-from rankbounds.commands.options import Option, Options, grouped
+from rankbounds.commands.options import Option, Options, group_under
 from rankbounds.commands.output import BIBTEX, FORMATS, name_and_path, output, write_bibtex, write_result, wrote
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import INPUTS, preparation_from, reading_from
-from rankbounds.commands.scoring import ASSUMING, MEASURES, PER_TOPIC, SORTING, evaluate_from, evaluation_from, in_order
+from rankbounds.commands.scoring import (
+    ASSUMING,
+    MEASURES,
+    PER_TOPIC,
+    SORTING,
+    evaluate_from,
+    evaluation_from,
+    sort_runs,
+)
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.scores import Scores
@@ -39,7 +47,7 @@ OPTIONS = (
     *SORTING,
     PER_TOPIC,
     *ASSUMING,
-    *grouped(
+    *group_under(
         "large files",
         Option(
             "--engine WHERE",
@@ -62,7 +70,7 @@ OPTIONS = (
 
 def run(options: Options) -> None:
     """Evaluate and print."""
-    found = evaluated(options, _engine(options))
+    found = evaluate_by_engine(options, _engine(options))
     if not isinstance(found, Scores):
         if options.format == "parquet" and options.per_topic:
             write_bibtex(options, bibtex(found.measures))
@@ -71,7 +79,7 @@ def run(options: Options) -> None:
             return
         lists = len(found.runs) * found.number_of_topics
         found = found.collect() if options.per_topic or lists <= LISTS_COLLECTED else found.mean()
-    scores = in_order(options, found)
+    scores = sort_runs(options, found)
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         say(f"the bounds of {named} hold, but may be wider than what can happen.")
@@ -83,7 +91,7 @@ def run(options: Options) -> None:
         write_result(options, scores, per_topic=options.per_topic)
 
 
-def evaluated(options: Options, engine: str) -> Scores | SparkScores:
+def evaluate_by_engine(options: Options, engine: str) -> Scores | SparkScores:
     """The scores by the engine; one for large data opens the files itself, and prepares what they hold."""
     if engine == "local":
         return evaluate_from(options)

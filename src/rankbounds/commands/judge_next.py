@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import FORMATS, output, write_rows, write_text
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import CALIBRATE, INPUTS, READING, collection_from, trusted_from
@@ -81,7 +81,7 @@ def run(options: Options) -> None:
         strategy=options.strategy.upper(),
         compare=compared_from(options.compare),
         q=probability_from(options.q) if trusted is None else trusted.model(options.otherwise),
-        **chosen(options, "budget", "measure", "until", "otherwise", "ties", "seed"),
+        **pick(options, "budget", "measure", "until", "otherwise", "ties", "seed"),
         progress=progress_on_terminal("steps of the plan"),
     )
     settles = isinstance(plan, SettlingPlan)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import OUTPUT, figure, name_and_path, write_figure, write_parts
 from rankbounds.commands.reading import RUNS_HELP, reading_from, runs_from
 from rankbounds.commands.scoring import ASSUMING_NO_BOUNDS, alpha, assumptions_from, confidence, measures, resampling
@@ -77,7 +77,7 @@ def run(options: Options) -> None:
         labels_rel=labels_rel,
         same_scale=options.same_scale or None,
         trusted_name=options.labels,
-        **chosen(options, "rel", "votes", "pairs", "alpha", "confidence", "resamples", "seed"),
+        **pick(options, "rel", "votes", "pairs", "alpha", "confidence", "resamples", "seed"),
         **assumptions_from(options),
     )
     if options.figure:

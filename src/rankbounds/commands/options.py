@@ -105,12 +105,12 @@ def whole(what: str, least: int, most: int | None = None) -> Callable[[str], int
     return number
 
 
-def grouped(title: str, *options: Option) -> tuple[Option, ...]:
+def group_under(title: str, *options: Option) -> tuple[Option, ...]:
     """The options under a title in the help."""
     return tuple(replace(option, group=title) for option in options)
 
 
-def with_default(options: Iterable[Option], **defaults: Any) -> tuple[Option, ...]:
+def replace_defaults(options: Iterable[Option], **defaults: Any) -> tuple[Option, ...]:
     """The options, some of them with other defaults, by the names of their values."""
     return tuple(replace(option, default=defaults.get(option.dest, option.default)) for option in options)
 
@@ -122,7 +122,7 @@ def check_words(options: Options) -> None:
             check_choice(option.flags[-1], getattr(options, option.dest), option.words)
 
 
-def chosen(options: Options, *names: str) -> dict[str, Any]:
+def pick(options: Options, *names: str) -> dict[str, Any]:
     """The values of some options by their names, as keyword arguments."""
     return {name: getattr(options, name) for name in names}
 

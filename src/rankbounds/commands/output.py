@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say, screen_width
-from rankbounds.commands.options import Option, Options, grouped, whole
+from rankbounds.commands.options import Option, Options, group_under, whole
 from rankbounds.commands.progress import cleared
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
 from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
@@ -64,7 +64,7 @@ def output(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tuple[Op
         options.append(RAW)
     if "table" in formats:
         options += [WIDE, DIGITS] if digits else [WIDE]
-    return grouped("output", *options)
+    return group_under("output", *options)
 
 
 RAW = Option(
@@ -83,7 +83,7 @@ BIBTEX = Option(
     file="written",
     group="output",
 )
-TERMINAL = grouped(
+TERMINAL = group_under(
     "output",
     Option("--quiet", "no progress, notes or warnings: errors only"),
     Option(

@@ -11,7 +11,7 @@ import csv
 import io
 from typing import Any
 
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import OUTPUT, write_rows
 from rankbounds.commands.reading import INPUTS_IF_ANY, READING, collection_from
 from rankbounds.commands.scoring import TIES, measures
@@ -54,7 +54,7 @@ def run(options: Options) -> None:
 
 
 def _agreement(options: Options) -> list[dict[str, Any]]:
-    evidence, ranking = collection_from(options), chosen(options, "ties", "score_precision")
+    evidence, ranking = collection_from(options), pick(options, "ties", "score_precision")
     rows = persistence_agreement(*evidence, options.measures or DEFAULT_MEASURES, **ranking)
     return rows if options.all else best_agreement(rows)
 

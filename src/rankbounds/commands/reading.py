@@ -14,7 +14,7 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.tie_key import as_tie_key
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options, grouped
+from rankbounds.commands.options import Option, Options, group_under
 from rankbounds.commands.output import files_given, in_brief, name_and_path
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.errors import UsageError
@@ -53,7 +53,7 @@ LABELS = Option(
     dest="qrels",
     file="read",
 )
-SCORE_TABLES = grouped(
+SCORE_TABLES = group_under(
     "tables of scores",
     Option(
         "--scores FILE ...",
@@ -87,9 +87,9 @@ COLUMNS = Option(
     type=columns,
 )
 LENIENT = Option("--lenient", "leave out lines that cannot be read, and count them", without_runs=())
-READING_RUNS = grouped("reading files", FROM, COLUMNS, LENIENT)
+READING_RUNS = group_under("reading files", FROM, COLUMNS, LENIENT)
 """How to read files, where there are no judgments among them."""
-READING = grouped(
+READING = group_under(
     "reading files",
     replace(FROM, help=f"{FROM.help}; two with a comma between them are that of the judgments and that of the runs"),
     SOURCE,
@@ -97,7 +97,7 @@ READING = grouped(
     LENIENT,
 )
 """How to read judgments and runs."""
-PREPARING = grouped(
+PREPARING = group_under(
     "lists before they are scored",
     Option(
         "--drop-self",

@@ -8,7 +8,7 @@ flip, and how many topics and reruns a reliable order of systems needs.
 
 from __future__ import annotations
 
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import OUTPUT, numbers, write_parts
 from rankbounds.commands.reading import INPUTS, reading_from, runs_from
 from rankbounds.commands.scoring import ASSUMING_NO_BOUNDS, alpha, assumptions_from, confidence, measures, resampling
@@ -58,7 +58,7 @@ def run(options: Options) -> None:
         judgments,
         reading.runs(runs_from(options)),
         options.measures or DEFAULT_MEASURES,
-        **chosen(options, "pattern", "reliability", "alpha", "confidence", "resamples", "seed"),
+        **pick(options, "pattern", "reliability", "alpha", "confidence", "resamples", "seed"),
         **assumptions_from(options),
     )
     write_parts(options, found, found.components, COMPONENT_FIELDS, ROWS, found.words())

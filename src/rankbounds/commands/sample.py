@@ -10,13 +10,12 @@ sample.csv", for which --format trec writes QRELS to begin with. Ids are written
 from __future__ import annotations
 
 from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import Option, Options, chosen
-from rankbounds.commands.output import output, write_text
+from rankbounds.commands.options import Option, Options, pick
+from rankbounds.commands.output import output, write_rows, write_text
 from rankbounds.commands.reading import LABELS, READING, RUNS, collection_from
 from rankbounds.commands.scoring import GAIN, SEED, TIES, measure_names
 from rankbounds.errors import UsageError
-from rankbounds.judging.sample import FIELDS, Sample, draw_sample
-from rankbounds.tables import render_rows
+from rankbounds.judging.sample import FIELDS, draw_sample
 
 QUESTION = "May a model's labels stand in for people?", 2
 COMPARE = Option(
@@ -61,17 +60,12 @@ def run(options: Options) -> None:
         options.measure,
         budget=options.budget,
         compare=compared_from(options.compare),
-        **chosen(options, "seed", "ties", "gain", "score_precision"),
+        **pick(options, "seed", "ties", "gain", "score_precision"),
     )
-    write_text(options, rendered(drawn, options.format))
-    say_all(drawn.notes())
-
-
-def rendered(drawn: Sample, kind: str) -> str:
-    """The sample in any format of the command."""
-    if kind == "trec":
-        return drawn.to_judge().text()
-    if kind in ("csv", "tsv", "json", "jsonl"):
+    if options.format == "trec":
+        write_text(options, drawn.to_judge().text())
+    else:
+        options.raw = True  # ids are to be found again as they are
         rows = [row | {"relevance": None} for row in drawn.rows()]
-        return render_rows(rows, kind, (*FIELDS, "relevance"), raw=True)
-    return drawn.table().render(kind)
+        write_rows(options, rows, (*FIELDS, "relevance"), table=drawn.table)
+    say_all(drawn.notes())

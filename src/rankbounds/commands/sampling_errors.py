@@ -9,7 +9,7 @@ that of topics.
 from __future__ import annotations
 
 from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import Options, chosen
+from rankbounds.commands.options import Options, pick
 from rankbounds.commands.output import OUTPUT, write_result
 from rankbounds.commands.reading import INPUTS, READING, collection_from
 from rankbounds.commands.scoring import PER_TOPIC, RANKING, confidence, measures
@@ -33,7 +33,7 @@ def run(options: Options) -> None:
     result = sampling_errors(
         *collection_from(options),
         options.measures or DEFAULT_MEASURES,
-        **chosen(options, "confidence", "ties", "gain", "topics", "score_precision"),
+        **pick(options, "confidence", "ties", "gain", "topics", "score_precision"),
     )
     say_all(result.notes())
     write_result(options, result, per_topic=options.per_topic)

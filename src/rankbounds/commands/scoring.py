@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options, chosen, grouped, whole, with_default
+from rankbounds.commands.options import Option, Options, group_under, pick, replace_defaults, whole
 from rankbounds.commands.progress import progress_on_terminal
 from rankbounds.commands.reading import PREPARING, READING, runs_from, score_tables_from
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, OPEN, PRECISIONS, TOPICS
@@ -63,7 +63,7 @@ ORDER = Option(
     closed=True,
 )
 """How documents of equal score are ordered, where one order is needed."""
-TIES = grouped(
+TIES = group_under(
     "unjudged documents, ties and grades",
     Option(
         "--ties RULE",
@@ -88,7 +88,7 @@ GAIN = Option(
     group="unjudged documents, ties and grades",
     without_runs=(),
 )
-RANKING = grouped(
+RANKING = group_under(
     "unjudged documents, ties and grades",
     replace(TIES[0], help=f"{TIES[0].help}, best, worst, expected (mean over all orders)"),
     TIES[1],
@@ -103,7 +103,7 @@ RANKING = grouped(
 )
 """How runs become rankings: ties, gains, missing topics, the precision of scores."""
 ASSUMING = (
-    *grouped(
+    *group_under(
         "unjudged documents, ties and grades",
         Option(
             "--unjudged RULE",
@@ -148,7 +148,7 @@ ASSUMING = (
     *READING,
 )
 """How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
-ASSUMING_NO_BOUNDS = with_default(ASSUMING, bounds="none")
+ASSUMING_NO_BOUNDS = replace_defaults(ASSUMING, bounds="none")
 SEED = Option("--seed SEED", "where the random numbers start (default 0)", 0, type=whole("a seed is", 0))
 
 
@@ -179,7 +179,7 @@ def _corrections() -> Sequence[str]:
     return ("auto", *CORRECTIONS)
 
 
-TESTS = grouped(
+TESTS = group_under(
     "tests",
     Option("--test TEST", "randomization (default), t, wilcoxon, sign, bootstrap", "randomization", words=_tests),
     Option(
@@ -203,7 +203,7 @@ def order_of_runs(options: Options) -> str | None:
     return options.sort or ("given" if options.format not in TABLE_FORMATS and options.top is None else None)
 
 
-def in_order(options: Options, scores: Scores) -> Scores:
+def sort_runs(options: Options, scores: Scores) -> Scores:
     """The runs in the order that the options ask for, the best first in tables; the first of them alone, if asked."""
     by = order_of_runs(options)
     ordered = scores if by == "given" else scores.sort(by)
@@ -219,12 +219,12 @@ def resampling_from(options: Options) -> Resampling:
 
 def assumptions_from(options: Options) -> dict[str, Any]:
     """The assumptions among ``ASSUMING``, by the names that ``evaluate`` has for them."""
-    return chosen(options, *ASSUMPTIONS)
+    return pick(options, *ASSUMPTIONS)
 
 
 def evaluation_from(options: Options) -> dict[str, Any]:
     """The values of ``ASSUMING``, by the names that ``evaluate`` has for them."""
-    reading = chosen(options, "labels", "columns", "lenient") | {"formats": options.read_as}
+    reading = pick(options, "labels", "columns", "lenient") | {"formats": options.read_as}
     return assumptions_from(options) | reading
 
 

@@ -7,7 +7,7 @@ of them, the most alike first; --figure draws the matrix with clusters.
 
 from __future__ import annotations
 
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import OUTPUT, figure, write_figure, write_rows
 from rankbounds.commands.progress import progress_on_terminal
 from rankbounds.commands.reading import READING_RUNS, RUNS, read_runs
@@ -42,7 +42,7 @@ def run(options: Options) -> None:
         depths=options.depth or (10,),
         measures=options.measures or (USUAL_MEASURES if len(runs) == 2 else ()),
         progress=progress_on_terminal("pairs of runs compared"),
-        **chosen(options, "p", "ties", "score_precision"),
+        **pick(options, "p", "ties", "score_precision"),
     )
     if options.figure:
         from rankbounds.plots.similarity import similarity_matrix

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.probability.simulated_collections import simulate
 
 QUESTION = "How do I try things out?", 2
@@ -49,7 +49,7 @@ OPTIONS = (Option("FOLDER", "a new or empty folder to write to", file="folder"),
 
 def run(options: Options) -> None:
     """Draw and write."""
-    collection = simulate(**chosen(options, *PARAMETERS))
+    collection = simulate(**pick(options, *PARAMETERS))
     collection.write(options.folder)
     say(
         f"wrote {options.folder}: {options.runs} runs, {options.topics} topics, {len(collection.pooled):,} of "

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import name_and_path, write_rows, write_text
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import INPUTS_IF_ANY, READING, collection_from
@@ -65,7 +65,7 @@ def run(options: Options) -> int:
     files = expand(name_and_path(argument)[1] for argument in options.runs)
     if STANDARD_INPUT in [options.qrels, *files]:
         raise UsageError("A study remembers its files by their checksums: give files, not standard input (-).")
-    given = chosen(options, "qrels", "groups", "measures", "gain")
+    given = pick(options, "qrels", "groups", "measures", "gain")
     given |= {"runs": files or None, "seed": options.seed or None}
     ready = []
     for study in studies:
@@ -113,7 +113,7 @@ def do(
     reads, place = "qrels" in study.needs, Path(options.folder) / study.name
     taken = study.taken({name: given[name] for name in ("measures", "gain", "seed")})
     if reads:
-        reading = chosen(options, *(option.dest for option in READING))
+        reading = pick(options, *(option.dest for option in READING))
         taken |= {name: value for name, value in reading.items() if value}
     made_from = {"files": sums if reads else {}, "options": taken, "version": __version__}
     if not options.again and is_complete(place, made_from):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 
 from rankbounds.commands.messages import say_all
-from rankbounds.commands.options import Option, Options, chosen
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.commands.output import OUTPUT, write_result
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import CALIBRATE, INPUTS, READING, collection_from, trusted_from
@@ -68,7 +68,7 @@ OPTIONS = (
 def run(options: Options) -> None:
     """Compute and print."""
     names = ("confidence", "samples", "seed", "otherwise", "ties", "gain", "topics", "score_precision")
-    how = chosen(options, *names) | {"q": probability_from(options.q)}
+    how = pick(options, *names) | {"q": probability_from(options.q)}
     if options.difference:
         _reject_with_difference(options)
     measures = parse_measures(options.measures or ["RBP(p=0.8)"])
@@ -90,7 +90,7 @@ def run(options: Options) -> None:
         runs,
         measures,
         progress=progress_on_terminal("runs scored"),
-        **chosen(options, "tail", "sources", "interval"),
+        **pick(options, "tail", "sources", "interval"),
         **how,
     )
     say_all(result.notes())
