@@ -19,7 +19,7 @@ GAP = "  "
 """What stands between columns."""
 ELLIPSIS = "…"
 LEAST_NAME, MOST_DISTINCT = 12, 40
-"""Names are not cut below so many cells; up to so many are spent on telling them apart."""
+"""Names keep at least this many cells, and take up to this many where that keeps them distinct."""
 LEAST_SENTENCE, WORDS_OF_SENTENCE = 24, 3
 """Cells that a column of sentences needs at least (a third of the line, or half of it where it matters most, if that
 is more), and how many words make one."""

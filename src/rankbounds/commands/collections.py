@@ -67,7 +67,7 @@ OPTIONS = (
         "runs",
         words=("runs", "collections"),
     ),
-    Option("--pair RUN_A RUN_B", "tell of these two (default: the best two)"),
+    Option("--pair RUN_A RUN_B", "describe these two runs (default: the best two)"),
     Option("--against NAME", "only pairs of this run with each other one", dest="reference"),
     Option(
         "--estimator WHICH",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from rankbounds.collection.inputs import RunToRead
 from rankbounds.commands.messages import say, say_all
 from rankbounds.commands.options import Option, Options, group_under
-from rankbounds.commands.output import BIBTEX, FORMATS, name_and_path, output, write_bibtex, write_result, wrote
+from rankbounds.commands.output import BIBTEX, FORMATS, name_and_path, output, write_bibtex, write_result
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import INPUTS, preparation_from, reading_from
 from rankbounds.commands.scoring import (
@@ -74,8 +74,7 @@ def run(options: Options) -> None:
     if not isinstance(found, Scores):
         if options.format == "parquet" and options.per_topic:
             write_bibtex(options, bibtex(found.measures))
-            found.write_parquet(options.output)
-            wrote(options.output)
+            write_result(options, found)
             return
         lists = len(found.runs) * found.number_of_topics
         found = found.collect() if options.per_topic or lists <= LISTS_COLLECTED else found.mean()
@@ -84,11 +83,7 @@ def run(options: Options) -> None:
         named = ", ".join(map(str, scores.outer))
         say(f"the bounds of {named} hold, but may be wider than what can happen.")
     write_bibtex(options, bibtex(scores.measures))
-    if options.format == "parquet":
-        scores.write_parquet(options.output, per_topic=options.per_topic)
-        wrote(options.output)
-    else:
-        write_result(options, scores, per_topic=options.per_topic)
+    write_result(options, scores, per_topic=options.per_topic)
 
 
 def evaluate_by_engine(options: Options, engine: str) -> Scores | SparkScores:

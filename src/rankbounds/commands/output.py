@@ -41,7 +41,7 @@ PROSE: dict[str, Callable[[str], str]] = {
     "latex": lambda text: "".join(f"% {line}\n" for line in text.splitlines()),
     "html": lambda text: f"<p>{escaped(text)}</p>\n",
 }
-"""How each format for people tells what is no table."""
+"""How each format for people writes a sentence."""
 
 # ---- options ----
 
@@ -168,7 +168,7 @@ def _files_read(options: Options) -> list[str]:
 
     paths: list[str] = []
     for given in files_given(options, "read"):
-        with contextlib.suppress(RankboundsError):  # the command tells of what is not there
+        with contextlib.suppress(RankboundsError):  # the command reports files that do not exist
             paths += expand([name_and_path(given)[1]])
     return ["/dev/stdin" if path == STANDARD_INPUT else path for path in paths]  # whichever file that is
 
@@ -205,7 +205,11 @@ def _takes_styles(environment: Mapping[str, str]) -> bool:
 
 
 def write_result(options: Options, result: Any, **more: Any) -> None:
-    """A ``Result``, or whatever else has its ``render``, in the format asked for."""
+    """Write a ``Result``, or whatever else renders itself, in the format asked for."""
+    if options.format == "parquet":
+        result.write_parquet(options.output, **more)
+        wrote(options.output)
+        return
     write_text(options, result.render(options.format, raw=options.raw, **more))
 
 
@@ -315,7 +319,7 @@ def write_bibtex(options: Options, entries: str) -> None:
 
 
 def wrote(path: str) -> None:
-    """Tell of a file that is there now; of pipes and devices nobody needs to hear."""
+    """Report a file that was written, unless it is a pipe or a device."""
     if os.path.isfile(path):
         say(f"wrote {in_brief(path)}")
 
@@ -326,7 +330,7 @@ def in_brief(path: str) -> str:
 
 
 def _size(count: float) -> str:
-    """So many bytes, in words."""
+    """A number of bytes in words."""
     unit = next((unit for unit, most in (("bytes", 1e3), ("kB", 1e6), ("MB", 1e9)) if count < most), "GB")
     count /= {"bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
     return f"{count:.0f} {unit}" if unit == "bytes" or count >= 10 else f"{count:.1f} {unit}"

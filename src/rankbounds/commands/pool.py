@@ -24,7 +24,7 @@ QUESTION = "What should be judged next?", 2
 OPTIONS = (
     RUNS,
     Option("--depth D", "how many documents of each run and topic are pooled", type=int),
-    Option("--budget N", "at most so many documents for each topic", type=int),
+    Option("--budget N", "at most this many documents per topic", type=int),
     Option("--restrict QRELS", "the judgments to take grades from", file="read"),
     Option("--groups FILE", 'which group a run belongs to: lines of "run group"', file="read"),
     Option("--without GROUP", "leave out documents that only this group found"),

@@ -17,14 +17,14 @@ QUESTION = "What changed between two versions?", 1
 OPTIONS = (
     RUNS,
     Option("--p P", "persistence of RBO (default 0.9)", 0.9, type=float),
-    Option("--depth K", "documents in common to this depth; repeatable (10)", type=int, repeated=True),
+    Option("--depth K", "documents in common to this depth; may be repeated (default 10)", type=int, repeated=True),
     measures(
         (),
         "a measure of which to say how much it can differ at most (for two runs nDCG@10, RBP(p=0.8), AP, RR and P@10; "
         "for more none)",
     ),
     Option("-q, --per-topic", "each topic too"),
-    Option("--top N", "in tables: so many pairs of runs (10)", 10, type=int),
+    Option("--top N", "in tables: this many pairs of runs (default 10)", 10, type=int),
     *TIES,
     *READING_RUNS,
     figure("draw all runs against all, with clusters"),

@@ -27,8 +27,8 @@ HELP = {
     "agreement": "how much systems agree, from 0 to 1",
     "ties": "share of documents tied with the one before",
     "grades": "relevant documents have grades from 1 to this",
-    "pool_depth": "the pool takes so many documents of each list",
-    "pooled_runs": "so many runs, drawn at random, contribute to the pool (default: all)",
+    "pool_depth": "the pool takes this many documents from each list",
+    "pooled_runs": "this many runs, drawn at random, contribute to the pool (default: all)",
     "seed": "where the random numbers start",
 }
 
