@@ -115,7 +115,7 @@ def _table(diagnoses: list[Diagnosis]) -> Table:
         columns += [
             Column("judged", "judged@10", _judged, importance=3),
             Column("residual", "RBP(p=0.8) open"),
-            *(Column(name, importance=2 * (name == moved[0])) for name in moved),
+            *(Column(name, name, importance=2 * (name == moved[0])) for name in moved),
         ]
     return build_table(rows, [*columns, Column("notes", left=True, importance=1)])
 

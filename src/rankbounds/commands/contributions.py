@@ -50,23 +50,21 @@ def run(options: Options) -> None:
         labels = list(dict.fromkeys(row["measure"] for row in rows))
         totals = {name: sum(row["contribution"] for row in rows if row["measure"] == name) for name in labels}
         documents = [
-            shown[at] | {row["measure"]: _cell(row) for row in shown[at : at + len(labels)]}
+            shown[at]
+            | {"grade": _grade(shown[at])}
+            | {row["measure"]: _cell(row) for row in shown[at : at + len(labels)]}
             for at in range(0, len(shown), len(labels))
         ]
         whole = {name: f"{total:.4f}" for name, total in totals.items()}
-        columns = [
-            Column("rank", left=False),
-            Column("doc_id", "document"),
-            Column("relevance", "grade", _grade, left=False),
-            *(Column(label, label, left=False) for label in labels),
-        ]
-        return build_table([*documents, {"rank": "", "doc_id": "whole list", "relevance": ""} | whole], columns)
+        numbers = (Column(label, label, left=False) for label in ("grade", *labels))
+        columns = [Column("rank", left=False), Column("doc_id", "document"), *numbers]
+        return build_table([*documents, {"rank": "", "doc_id": "whole list", "grade": "", **whole}], columns)
 
     write_rows(options, shown, FIELDS, table=table)
 
 
 def _grade(row: Row) -> str:
-    return "?" if row["relevance"] is None else f"{row['relevance']:g}" if row["relevance"] != "" else ""
+    return "?" if row["relevance"] is None else f"{row['relevance']:g}"
 
 
 def _cell(row: Row) -> str:
