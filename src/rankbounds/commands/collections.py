@@ -105,10 +105,7 @@ def run(options: Options) -> None:
     )
     a, b = options.pair or compared.leading_pair()
     compared.pair(a, b)  # (names that are none are told before anything is written)
-    if options.figure:
-        from rankbounds.plots.collections import collections_forest
-
-        write_figure(options.figure, lambda: collections_forest(compared, a, b))
+    write_figure(options, "collections_forest", compared, a, b)
     if options.page:
         from rankbounds.files.writing import writing
         from rankbounds.report import collections_page, gather_collections

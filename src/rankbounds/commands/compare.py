@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say, say_all
-from rankbounds.commands.options import Option, Options, group_under, pick
+from rankbounds.commands.options import Option, Options, group_under, pick, words_in
 from rankbounds.commands.output import BIBTEX, PROSE, figure, output, write_bibtex, write_figure, write_text, wrote
 from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import (
@@ -47,12 +47,6 @@ if TYPE_CHECKING:
     Part = tuple[Comparison | None, Scores, Gate | None, Slices | None]
 
 
-def _ways_to_rank() -> Sequence[str]:
-    from rankbounds.stats.rank_intervals import METHODS
-
-    return METHODS
-
-
 QUESTION = "Is A better than B, or is it noise?", 1
 FOR_PAPERS = ("latex", "markdown")
 """Formats of one table of all measures, whose caption tells which tests p-values come from."""
@@ -76,7 +70,7 @@ OPTIONS = (
             "intervals for places on the leaderboard: bootstrap (over topics; of three runs or more the default) or "
             "test (the pairs that the test separates)",
             "auto",
-            words=_ways_to_rank,
+            words=words_in("stats.rank_intervals", "METHODS"),
         ),
         Option(
             "--baseline-run NAME",
@@ -265,10 +259,7 @@ def slices_from(options: Options, comparison: Comparison | None, baseline: str |
     if options.by_prefix:
         labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
     sliced = slices(comparison.scores, labels, **pick(options, *TESTING), baseline=baseline)
-    if options.figure:
-        from rankbounds.plots.forests import forest
-
-        write_figure(options.figure, lambda: forest(sliced))
+    write_figure(options, "forest", sliced)
     return sliced
 
 

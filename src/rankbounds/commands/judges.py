@@ -80,10 +80,7 @@ def run(options: Options) -> None:
         **pick(options, "rel", "votes", "pairs", "alpha", "confidence", "resamples", "seed"),
         **assumptions_from(options),
     )
-    if options.figure:
-        from rankbounds.plots.labels import labels_overview
-
-        write_figure(options.figure, lambda: labels_overview(found))
+    write_figure(options, "labels_overview", found)
     words = {name: found.words(name) for name in found.labels}
     write_parts(options, found, found.rows(), SYSTEM_FIELDS if found.systems else AGREEMENT_FIELDS, ROWS, words)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, TypeAlias
@@ -103,6 +104,11 @@ def whole(what: str, least: int, most: int | None = None) -> Callable[[str], int
         return value
 
     return number
+
+
+def words_in(module: str, name: str, *more: str) -> Callable[[], Sequence[str]]:
+    """Words for completion that a module of ours holds, which is not loaded before."""
+    return lambda: (*more, *getattr(importlib.import_module(f"rankbounds.{module}"), name))
 
 
 def group_under(title: str, *options: Option) -> tuple[Option, ...]:

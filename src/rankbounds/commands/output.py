@@ -294,13 +294,17 @@ def write_pairs(options: Options, written: Qrels | Run, path: str | None = None)
         write_text(options, written.text())
 
 
-def write_figure(path: str, draw: Callable[[], Any]) -> None:
-    """What ``draw`` draws, in the format that the file's ending names."""
-    ending = _figure_ending(path)
-    axes = draw()
-    with writing(path, "wb") as out:
+def write_figure(options: Options, name: str, *given: Any, **how: Any) -> None:
+    """Draw what ``rb.plots`` has under this name into the file asked for, if any."""
+    if options.figure is None:
+        return
+    from rankbounds import plots
+
+    ending = _figure_ending(options.figure)
+    axes = getattr(plots, name)(*given, **how)
+    with writing(options.figure, "wb") as out:
         axes.get_figure().savefig(out, format=ending, dpi=200, bbox_inches="tight")
-    wrote(path)
+    wrote(options.figure)
 
 
 def _figure_ending(path: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.options import Option, Options, group_under, pick, replace_defaults, whole
+from rankbounds.commands.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
 from rankbounds.commands.progress import progress_on_terminal
 from rankbounds.commands.reading import PREPARING, READING, runs_from, score_tables_from
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, OPEN, PRECISIONS, TOPICS
@@ -167,27 +167,20 @@ def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
     return (Option("--resamples RESAMPLES", f"how many resamples (default {resamples})", resamples, type=int), SEED)
 
 
-def _tests() -> Sequence[str]:
-    from rankbounds.stats.significance import TESTS
-
-    return tuple(TESTS)
-
-
-def _corrections() -> Sequence[str]:
-    from rankbounds.stats.corrections import CORRECTIONS
-
-    return ("auto", *CORRECTIONS)
-
-
 TESTS = group_under(
     "tests",
-    Option("--test TEST", "randomization (default), t, wilcoxon, sign, bootstrap", "randomization", words=_tests),
+    Option(
+        "--test TEST",
+        "randomization (default), t, wilcoxon, sign, bootstrap",
+        "randomization",
+        words=words_in("stats.significance", "TESTS"),
+    ),
     Option(
         "--correction CORRECTION",
         "for three runs or more: tukey (randomised, paired; what auto, the default, takes), holm (what auto takes for "
         "other tests), bonferroni, bh, none",
         "auto",
-        words=_corrections,
+        words=words_in("stats.corrections", "CORRECTIONS", "auto"),
     ),
     alpha(),
     confidence(),

@@ -44,10 +44,7 @@ def run(options: Options) -> None:
         progress=progress_on_terminal("pairs of runs compared"),
         **pick(options, "p", "ties", "score_precision"),
     )
-    if options.figure:
-        from rankbounds.plots.similarity import similarity_matrix
-
-        write_figure(options.figure, lambda: similarity_matrix(alike))
+    write_figure(options, "similarity_matrix", alike)
     write_rows(
         options,
         alike.rows(topics=options.per_topic),

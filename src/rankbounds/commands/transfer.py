@@ -79,11 +79,8 @@ def run(options: Options) -> None:
         with muted():
             comparison = compare_published(a, b, options.to, method=options.method, time_limit=options.time_limit)
         _print(options, comparison.meetings[0].a, comparison)
-    if options.figure:
-        from rankbounds.plots.persistence_transfer import draw_range
-
-        with muted():
-            write_figure(options.figure, lambda: draw_range(a, marks=(options.to,)))
+    with muted():
+        write_figure(options, "draw_range", a, marks=(options.to,))
 
 
 def _print(options: Options, found: Transferred, comparison: PublishedComparison | None) -> None:
