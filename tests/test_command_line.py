@@ -13,6 +13,7 @@ import sys
 import pytest
 
 import rankbounds as rb
+from rankbounds.commands.options import Option, Parser
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"
 RUN = "1 Q0 a 1 3.0 mine\n1 Q0 x 2 2.0 mine\n1 Q0 c 3 1.0 mine\n2 Q0 b 1 1.0 mine\n2 Q0 a 2 0.5 mine\n"
@@ -549,3 +550,27 @@ def test_a_command_is_one_module(command, tmp_path, monkeypatch, capfdbinary):
     assert re.search(r"How do I try things out\?\n(?:  .+\n)+  say-hello +Greet the files", shown)
     if importlib.util.find_spec("shtab"):
         assert "say-hello" in completion_script(build_parser(), "bash")
+
+
+@pytest.mark.parametrize(
+    ("usage", "dest", "flags", "nargs"),
+    [
+        ("QRELS", "qrels", [], None),
+        ("[QRELS]", "qrels", [], "?"),
+        ("RUN ...", "run", [], "+"),
+        ("[RUN ...]", "run", [], "*"),
+        ("-q, --per-topic", "per_topic", ["-q", "--per-topic"], 0),
+        ("-m, --measure, --for MEASURE", "measure", ["-m", "--measure", "--for"], None),
+        ("--p P[,P...]", "p", ["--p"], None),
+        ("--labels-rel [NAME=]GRADE", "labels_rel", ["--labels-rel"], None),
+        ("--pair RUN_A RUN_B", "pair", ["--pair"], 2),
+        ("--scores FILE ...", "scores", ["--scores"], "+"),
+    ],
+)
+def test_the_usage_of_an_option_says_what_it_takes(usage, dest, flags, nargs):
+    option = Option(usage, "help with 5% in it")
+    assert (option.dest, option.flags, option.nargs) == (dest, flags, nargs)
+    parser = Parser([option])
+    action = parser.actions[option]
+    assert (action.dest, action.option_strings, action.nargs) == (dest, flags, nargs)
+    assert "help with 5% in it" in parser.format_help()
