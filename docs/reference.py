@@ -1,8 +1,7 @@
-"""Pages made whenever the site is built: measures (registry), command line (parser), public names (docstrings)."""
+"""Pages made whenever the site is built: measures (registry), command line (options), public names (docstrings)."""
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import inspect
 import re
@@ -10,9 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import rankbounds
-from rankbounds.cli import DESCRIPTION, build_parser
+from rankbounds.commands import known_commands
+from rankbounds.commands.help import DESCRIPTION, by_question
 from rankbounds.commands.measures import describe, explain
-from rankbounds.commands.questions import QUESTIONS
+from rankbounds.commands.output import TERMINAL
 from rankbounds.measures import REGISTRY
 
 PYTHON = {
@@ -69,18 +69,20 @@ def measures_page() -> str:
 
 def commands_page() -> str:
     """Every command with its arguments and options."""
-    parser = build_parser()
-    subparsers = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    commands = known_commands()
+    questions = [
+        [_text(question), _links(command.name for command in several)]
+        for question, several in by_question(commands.values()).items()
+    ]
     parts = [
         f"# Command line\n\n{DESCRIPTION} Made from the program's own help.\n",
-        _table(["question", "commands"], [[_text(question), _links(names)] for question, names in QUESTIONS.items()]),
+        _table(["question", "commands"], questions),
     ]
-    for name, command in subparsers.choices.items():
-        shown = [action for action in command._actions if action.help != argparse.SUPPRESS and action.dest != "help"]
-        parts.append(f"\n## rankbounds {name}\n\n{_prose((command.description or '').strip())}")
-        if shown:
-            rows = [[f"<code>{_text(_usage(action))}</code>", _text(_help(action))] for action in shown]
-            parts.append(_table(["argument", "meaning"], rows))
+    for name, command in commands.items():
+        parts.append(f"\n## rankbounds {name}\n\n{_prose(command.explanation)}")
+        options = (*command.load().OPTIONS, *TERMINAL)
+        rows = [[f"<code>{_text(option.usage)}</code>", _text(option.help)] for option in options]
+        parts.append(_table(["argument", "meaning"], rows))
     return "\n".join(parts)
 
 
@@ -117,17 +119,6 @@ def _directive(public_name: str, value: Any) -> str:
 
 def _links(names: Iterable[str]) -> str:
     return ", ".join(f"[{_text(name)}](#rankbounds-{name})" for name in names)
-
-
-def _usage(action: argparse.Action) -> str:
-    name = action.metavar if isinstance(action.metavar, str) else " ".join(action.metavar or ()) or action.dest.upper()
-    if not action.option_strings:
-        return name
-    return ", ".join(action.option_strings) + ("" if action.nargs == 0 else f" {name}")
-
-
-def _help(action: argparse.Action) -> str:
-    return (action.help or "").replace("%(default)s", str(action.default)).replace("%%", "%")
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:

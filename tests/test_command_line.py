@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import json
 import re
@@ -12,6 +13,7 @@ import sys
 import pytest
 
 import rankbounds as rb
+from rankbounds.commands.options import Option, Parser
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n"
 RUN = "1 Q0 a 1 3.0 mine\n1 Q0 x 2 2.0 mine\n1 Q0 c 3 1.0 mine\n2 Q0 b 1 1.0 mine\n2 Q0 a 2 0.5 mine\n"
@@ -348,14 +350,13 @@ def parsers():
     """Every command's parser by its name."""
     from rankbounds.cli import build_parser
 
-    (commands,) = (action for action in build_parser()._actions if hasattr(action, "choices") and action.choices)
-    return commands.choices
+    return build_parser().commands
 
 
 def test_every_command_that_reads_takes_how_to_read():
     for name, parser in parsers().items():
-        names = {action.dest for action in parser._actions if action.type is not int}
-        options = {option for action in parser._actions for option in action.option_strings}
+        names = {option.dest for option in parser.actions if option.type is not int}
+        options = {flag for option in parser.actions for flag in option.flags}
         if names & JUDGMENTS:
             assert {"--from", "--labels", "--columns"} <= options, name
         if names & RUNS:
@@ -490,8 +491,7 @@ def test_a_command_imports_what_it_needs():
 
 def test_half_a_character_in_an_argument_is_told(command, tmp_path):
     (tmp_path / "out").write_text("")
-    arguments = ("transfer", "0.3", "--against=\ud800", "--to=0.9", "--p=0.8", "-o", tmp_path / "out")
-    code, out, err = command(*arguments)
+    code, out, err = command("persistence", "--depths=\ud800", "-o", tmp_path / "out")
     assert (code, out) == (2, "")
     assert "half a character" in err
 
@@ -499,11 +499,78 @@ def test_half_a_character_in_an_argument_is_told(command, tmp_path):
 @pytest.mark.parametrize("name", sorted(parsers()))
 def test_options_are_never_abbreviated(command, name):
     """A shorter word that means one option today would mean another tomorrow: --top is not --topics."""
-    options = {word for word in parsers()[name]._option_string_actions if word.startswith("--")}
-    for option in sorted(options - {"--help"}):
+    options = {flag for option in parsers()[name].actions for flag in option.flags if flag.startswith("--")}
+    for option in sorted(options):
         short = option[:-1]
         if len(short) > 3 and short not in options:
             code, _, err = command(name, f"{short}=x")
             assert code == 2
             assert f'There is no option "{short}".' in err, err
             break
+
+
+COMMAND = '''"""Greet the files that somebody names."""
+
+from rankbounds.commands.options import Option
+from rankbounds.commands.output import OUTPUT, write_rows
+
+QUESTION = "How do I try things out?", 9
+OPTIONS = (
+    Option("FILE ...", "whom to greet", dest="greeted", file="read"),
+    Option("--tone WHICH", "warm (default) or cool", "warm", words=("warm", "cool"), closed=True),
+    *OUTPUT,
+)
+
+
+def run(options):
+    write_rows(options, [{"file": name, "tone": options.tone} for name in options.greeted], ("file", "tone"))
+'''
+
+
+def test_a_command_is_one_module(command, tmp_path, monkeypatch, capfdbinary):
+    """The parser, help, checks of files and of words, suggestions and completion find it with no other edit."""
+    from rankbounds import commands
+    from rankbounds.cli import build_parser, main
+    from rankbounds.commands.help import completion_script
+
+    (tmp_path / "say_hello.py").write_text(COMMAND)
+    (tmp_path / "a.txt").write_text("")
+    monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = command("say-hello", "a.txt", "--tone", "cool", "b.txt", "--format", "csv")
+    assert (code, out) == (0, "file,tone\na.txt,cool\nb.txt,cool\n")
+    assert command("say-hello", "a.txt")[1].splitlines()[0].split() == ["file", "tone"]
+    assert 'Did you mean "say-hello"?' in command("say-helo")[2]
+    assert 'Did you mean "--tone"?' in command("say-hello", "a.txt", "--tune=x")[2]
+    assert 'Did you mean "cool"?' in command("say-hello", "a.txt", "--tone", "col")[2]
+    assert command("say-hello", "a.txt", "-o", "a.txt")[0] == 2  # what is read is not written over
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capfdbinary.readouterr().out.decode()
+    assert re.search(r"How do I try things out\?\n(?:  .+\n)+  say-hello +Greet the files", shown)
+    if importlib.util.find_spec("shtab"):
+        assert "say-hello" in completion_script(build_parser(), "bash")
+
+
+@pytest.mark.parametrize(
+    ("usage", "dest", "flags", "nargs"),
+    [
+        ("QRELS", "qrels", [], None),
+        ("[QRELS]", "qrels", [], "?"),
+        ("RUN ...", "run", [], "+"),
+        ("[RUN ...]", "run", [], "*"),
+        ("-q, --per-topic", "per_topic", ["-q", "--per-topic"], 0),
+        ("-m, --measure, --for MEASURE", "measure", ["-m", "--measure", "--for"], None),
+        ("--p P[,P...]", "p", ["--p"], None),
+        ("--labels-rel [NAME=]GRADE", "labels_rel", ["--labels-rel"], None),
+        ("--pair RUN_A RUN_B", "pair", ["--pair"], 2),
+        ("--scores FILE ...", "scores", ["--scores"], "+"),
+    ],
+)
+def test_the_usage_of_an_option_says_what_it_takes(usage, dest, flags, nargs):
+    option = Option(usage, "help with 5% in it")
+    assert (option.dest, option.flags, option.nargs) == (dest, flags, nargs)
+    parser = Parser([option])
+    action = parser.actions[option]
+    assert (action.dest, action.option_strings, action.nargs) == (dest, flags, nargs)
+    assert "help with 5% in it" in parser.format_help()

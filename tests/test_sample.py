@@ -169,4 +169,4 @@ def test_command(command, files):
     assert [line.split()[3] for line in out.splitlines()] == ["-1"] * 10
     code, _, err = command(*asked, "--compare", "run0", "run1", "run2")
     assert (code, err.count("\n")) == (2, 1)
-    assert "two names" in err
+    assert "names of two runs" in err

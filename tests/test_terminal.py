@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from rankbounds import terminal
 from rankbounds.cli import build_parser, main
-from rankbounds.commands import progress
+from rankbounds.commands import known_commands, progress
+from rankbounds.commands.help import QUESTIONS, SHELLS, by_question, completion_script
 from rankbounds.commands.output import ENDINGS
-from rankbounds.commands.questions import QUESTIONS
 from rankbounds.tables import Table
 from rankbounds.terminal import Look, cells, laid_out, lines_that_fit, looking, reflowed, shortened, wrapped
 
@@ -469,8 +469,12 @@ def test_alone_it_greets(command):
 
 
 def test_help_has_every_command_under_one_question(capsys, monkeypatch):
-    commands = build_parser(())._subparsers._group_actions[0].choices
-    assert sorted(name for names in QUESTIONS.values() for name in names) == sorted(commands)
+    listed = {
+        question: [each.name for each in several]
+        for question, several in by_question(known_commands().values()).items()
+    }
+    assert tuple(listed) == QUESTIONS
+    assert sorted(name for names in listed.values() for name in names) == sorted(known_commands())
     for width in (80, 120):
         monkeypatch.setenv("COLUMNS", str(width))
         with pytest.raises(SystemExit):
@@ -478,7 +482,7 @@ def test_help_has_every_command_under_one_question(capsys, monkeypatch):
         shown = capsys.readouterr().out
         assert max(map(len, shown.splitlines())) <= width
         assert [line for line in shown.splitlines() if line in QUESTIONS] == list(QUESTIONS)
-        assert re.findall(r"^  ([a-z][\w-]+) ", shown, re.M) == [name for names in QUESTIONS.values() for name in names]
+        assert re.findall(r"^  ([a-z][\w-]+) ", shown, re.M) == [name for names in listed.values() for name in names]
 
 
 @pytest.mark.parametrize(
@@ -501,11 +505,9 @@ def test_suggestions(command, arguments, meant):
 def scripts(tmp_path_factory):
     """The scripts of all shells."""
     pytest.importorskip("shtab", reason="completion is made by shtab: pip install shtab")
-    from rankbounds.commands.completion import SHELLS, script
-
     folder = tmp_path_factory.mktemp("completion")
     for shell in SHELLS:
-        (folder / f"rankbounds.{shell}").write_text(script(build_parser(), shell))
+        (folder / f"rankbounds.{shell}").write_text(completion_script(build_parser(), shell))
     return folder
 
 

@@ -23,6 +23,7 @@ from rankbounds.judging.audits.sample_estimates import listed_documents
 
 import rankbounds as rb
 from rankbounds.cli import build_parser, main
+from rankbounds.commands import compare
 from rankbounds.commands import output as shared
 from rankbounds.commands.demo import DATA
 from rankbounds.errors import DataError, RankboundsWarning, UsageError
@@ -188,12 +189,12 @@ def test_every_command_refuses_to_replace_its_inputs(command, files, monkeypatch
 
 
 def test_every_argument_that_names_a_file_is_known_as_one():
-    actions = next(one for one in build_parser()._actions if isinstance(one, argparse._SubParsersAction))
-    named = {"QRELS", "RUN", "FILE", "A", "B"}
-    for name, parser in actions.choices.items():
-        for action in parser._actions:
-            if action.metavar in named or action.dest.endswith("_output"):
-                assert action.dest in (*shared.FILES_READ, *shared.FILES_WRITTEN), (name, action.dest)
+    written = {"output", "save", "figure", "bibtex", "page"}
+    named = {"QRELS", "RUN", "FILE", "A", "B", "LABELS", "TRUSTED", "SAMPLE", "OUTPUT", "COLLECTION"}
+    for name, parser in build_parser().commands.items():
+        for option, action in parser.actions.items():
+            if action.metavar in named:
+                assert option.file == ("written" if option.dest in written else "read"), (name, option.usage)
 
 
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst"])
@@ -475,7 +476,7 @@ def test_an_interruption_while_a_command_is_loaded(command, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankbounds.cli.importlib.import_module", interrupt)
+    monkeypatch.setattr("rankbounds.commands.importlib.import_module", interrupt)
     assert command("measures") == (130, "", "rankbounds: interrupted\n")
 
 
@@ -632,10 +633,9 @@ def test_files_of_judgments_and_runs_are_never_marked(tmp_path):
 
 
 def test_every_command_with_csv_has_raw():
-    actions = next(one for one in build_parser()._actions if isinstance(one, argparse._SubParsersAction))
-    for parser in actions.choices.values():
-        if "csv" in (parser.get_default("formats") or ()):
-            assert parser.get_default("raw") is False
+    for parser in build_parser().commands.values():
+        formats = next((option.words for option in parser.actions if "--format" in option.flags), ())
+        assert ("csv" in formats) == any(option.dest == "raw" for option in parser.actions)
 
 
 def test_markdown_shows_every_character():
@@ -681,7 +681,7 @@ def test_a_reader_that_goes_away_from_a_pipe_is_no_error(files):
 
 def test_usage_of_two_outputs_is_told_by_name():
     with pytest.raises(UsageError, match="two results"):
-        shared.check_outputs(argparse.Namespace(output="x", save="./x"))
+        shared.check_outputs(argparse.Namespace(output="x", save="./x", declared=compare.OPTIONS))
 
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="this system has no way to ask for room on a disk")

@@ -16,6 +16,7 @@ from typing import Any
 from fuzzing.case import Case, ViolationError, command
 from fuzzing.collection import JUDGMENTS, RUNS, WILD_IDS, Collection, random_collection
 from rankbounds.cli import build_parser
+from rankbounds.commands.options import Parser
 
 SKIPPED = ("serve", "study")
 """One waits for visitors, the other takes minutes."""
@@ -89,9 +90,8 @@ RUNS_OF = {"replicates": ("again1", "again2")}
 
 
 @cache
-def _parsers() -> dict[str, argparse.ArgumentParser]:
-    (commands,) = (one.choices for one in build_parser()._actions if isinstance(one.choices, dict))
-    return {name: parser for name, parser in commands.items() if name not in SKIPPED}
+def _parsers() -> dict[str, Parser]:
+    return {name: parser for name, parser in build_parser().commands.items() if name not in SKIPPED}
 
 
 def commands(rng: Random) -> Case:
@@ -212,13 +212,11 @@ def _read_by(name: str, words: list[str], files: dict[str, bytes]) -> list[str]:
     ]
 
 
-def _words(rng: Random, name: str, parser: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
+def _words(rng: Random, name: str, parser: Parser) -> tuple[list[str], list[str]]:
     """What is read and how; then where something is written."""
     given, positional, written = [], [], []
     bold = rng.choice((0.02, 0.06, 0.15))  # of many odd options the first is refused, and nothing else is tried
-    for action in parser._actions:
-        if isinstance(action, argparse._HelpAction):
-            continue
+    for action in parser.actions.values():
         if not action.option_strings:
             positional += _positional(rng, name, action)
         elif action.required or rng.random() < (0.5 if action.dest in ("measures", "output") else bold):

@@ -8,7 +8,6 @@ expect_interruption()  # before anything that takes time to load
 
 import argparse  # noqa: E402
 import contextlib  # noqa: E402
-import importlib  # noqa: E402
 import os  # noqa: E402
 import sys  # noqa: E402
 import warnings  # noqa: E402
@@ -16,150 +15,105 @@ import warnings  # noqa: E402
 # Work is shared among threads of our own: those of matrix products would wait for theirs in loops. Before NumPy loads.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from collections.abc import Collection, Sequence  # noqa: E402
-from pathlib import Path  # noqa: E402
+from collections.abc import Sequence  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
 
-from rankbounds import commands  # noqa: E402
-from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError  # noqa: E402
+from rankbounds.commands import Command, command_named, known_commands  # noqa: E402
+from rankbounds.commands.options import Option, Parser, UnparsedError, check_words  # noqa: E402
+from rankbounds.errors import RankboundsError, RankboundsWarning  # noqa: E402
 
-DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
-EPILOGUE = '"rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
+PROGRAM = (
+    Option("--version", "show program's version number and exit"),
+    Option(
+        "--completion SHELL",
+        "print the script that completes commands and options in bash, zsh or fish",
+        words=("bash", "zsh", "fish"),
+    ),
+)
 
-KEEPS_ITS_NAME = ("trec_eval",)
-"""Commands that are called as another program is, underscore and all."""
 
-
-class _UnparsedError(UsageError):
-    """Words that make no command."""
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaints are one line, and whose help has commands by question.
-
-    Options are never abbreviated: a new one would change what a shorter word stands for.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, **options)
-
-    def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the whole usage."""
-        raise _UnparsedError(f'{message[0].upper()}{message[1:]}. See "{self.prog} --help".')
+class _Program(Parser):
+    """The parser of what comes before a command; its help has commands under the questions that they answer."""
 
     def format_help(self) -> str:
-        """The usual help; that of the program has commands under the questions that they answer."""
-        subparsers = self._subparsers
-        if subparsers is None:
-            return super().format_help()
+        from rankbounds.commands.help import DESCRIPTION, commands_by_question
         from rankbounds.commands.messages import screen_width
-        from rankbounds.commands.questions import commands_by_question
         from rankbounds.terminal import wrapped
 
-        (listed,) = subparsers._group_actions
-        explanations = {action.dest: action.help or "" for action in listed._get_subactions()}  # type: ignore[attr-defined]
-        formatter = self._get_formatter()
-        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
-        formatter.add_text(self.description)
-        formatter.start_section(self._optionals.title)
-        formatter.add_arguments(self._optionals._group_actions)
-        formatter.end_section()
         width = screen_width() - 2
-        by_question, epilogue = commands_by_question(explanations, width), wrapped(self.epilog or "", width)
-        return "\n".join([formatter.format_help(), by_question, *epilogue, ""])
+        epilogue = '"rankbounds COMMAND --help" explains a command, "rankbounds measures" the measures.'
+        self.description = DESCRIPTION
+        self.epilog = "\n".join([commands_by_question(known_commands().values(), width), *wrapped(epilogue, width)])
+        return super().format_help()
 
 
-class _Help(argparse.HelpFormatter):
-    """Help whose descriptions keep their paragraphs, in lines as long as the terminal's."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        from rankbounds.terminal import reflowed
-
-        return "\n".join(indent + line for line in reflowed(text, width).split("\n"))
-
-
-class _Completion(argparse.Action):
-    """Print the script that completes commands, options and their values in a shell."""
-
-    def __call__(self, parser: argparse.ArgumentParser, _options: Any, shell: Any, _given: str | None = None) -> None:
-        from rankbounds.commands.completion import script
-
-        print(script(build_parser(), shell), end="")
-        parser.exit()
-
-
-def build_parser(loaded: Collection[str] | None = None) -> Parser:
-    """A parser with a subcommand for every module in ``rankbounds.commands``.
-
-    Only those named in ``loaded`` (None: all) have their arguments; of others no more than the explanation is read,
-    because help and version should not wait for everything that a command may import.
-    """
-    from rankbounds.columns.native import described
-    from rankbounds.version import __version__
-
-    parser = Parser(prog="rankbounds", description=DESCRIPTION, epilog=EPILOGUE)
-    parser.add_argument("--version", action="version", version=f"rankbounds {__version__} ({described()})")
-    parser.add_argument(
-        "--completion",
-        metavar="SHELL",
-        action=_Completion,
-        help="print the script that completes commands and options in bash, zsh or fish",
-    )
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for name, explanation in _commands().items():
-        subparser = subparsers.add_parser(
-            name,
-            help=explanation.splitlines()[0].rstrip("."),
-            description=explanation,
-            formatter_class=_Help,
-        )
-        if loaded is None or name in loaded:
-            from rankbounds.commands.output import add_terminal
-
-            command: Any = importlib.import_module(f"{commands.__name__}.{name.replace('-', '_')}")
-            command.add_arguments(subparser)
-            add_terminal(subparser)
-            subparser.set_defaults(run=command.run)
+def build_parser() -> Parser:
+    """A parser of the program with all of its commands, for completion."""
+    parser = _Program(PROGRAM, prog="rankbounds")
+    subparsers = parser.add_subparsers(metavar="COMMAND", dest="command", required=True, parser_class=Parser)
+    for name, command in known_commands().items():
+        summary = command.explanation.splitlines()[0].rstrip(".")
+        parser.commands[name] = subparsers.add_parser(name, help=summary, **_settings(command, command.load()))
     return parser
 
 
-def parsed(given: Sequence[str]) -> argparse.Namespace:
+def _settings(command: Command, module: Any) -> dict[str, Any]:
+    from rankbounds.commands.output import TERMINAL
+
+    return {"description": command.explanation, "options": (*module.OPTIONS, *TERMINAL)}
+
+
+def parse(given: Sequence[str]) -> argparse.Namespace:
     """The options; of words that are none of ours, those that were probably meant are named."""
-    parser = build_parser(given[:1])
+    command = command_named(given[0])
+    if command is None:
+        _answer(given)
+    module = command.load()
+    parser = Parser(prog=f"rankbounds {command.name}", **_settings(command, module))
     try:
-        options, apart = parser.parse_known_args(given)
-        files = _repeated_files(parser, options.command)
+        options, apart = parser.parse_known_args(given[1:])
+        several = (each.dest for each in options.declared if not each.flags and each.nargs in ("+", "*"))
+        files = next(several, None)
         if apart and (files is None or any(word.startswith("-") for word in apart)):
-            parser.error(f"unrecognized arguments: {' '.join(apart)}")
-    except _UnparsedError:
-        from rankbounds.commands.suggestions import check_words
+            raise UnparsedError(f'Unrecognized arguments: {" ".join(apart)}. See "rankbounds --help".')
+    except UnparsedError:
+        from rankbounds.commands.help import check_options
 
-        check_words(parser, given)
+        check_options(parser.prog, tuple(parser.actions), given[1:])
         raise
+    options.command, options.run = command.name, module.run
+    check_words(options)
     if files is not None and (apart or getattr(options, files)):
-        setattr(options, files, [*(getattr(options, files) or ()), *apart])
-        from rankbounds.commands.suggestions import check_files
+        from rankbounds.commands.help import check_files
 
+        setattr(options, files, [*(getattr(options, files) or ()), *apart])  # some stood behind other options
         given_files = [getattr(options, "qrels", None) or "", *getattr(options, files)]
         check_files(given_files, getattr(options, "measures", None))
     return options
 
 
-def _repeated_files(parser: Parser, command: str) -> str | None:
-    """Under which name a command's options hold files of which there may be several, also behind other options."""
-    (subparsers,) = parser._subparsers._group_actions  # type: ignore[union-attr]
-    actions = subparsers.choices[command]._actions  # type: ignore[index]
-    return next((action.dest for action in actions if not action.option_strings and action.nargs in ("+", "*")), None)
+def _answer(given: Sequence[str]) -> NoReturn:
+    """Answer what is asked about the program itself, and reject what is no command."""
+    usage = "rankbounds [-h] [--version] [--completion SHELL] COMMAND ..."
+    parser = _Program(PROGRAM, prog="rankbounds", usage=usage)
+    place = next((place for place, word in enumerate(given) if not word.startswith("-")), len(given))
+    options, apart = parser.parse_known_args(given)
+    if options.version:
+        from rankbounds.columns.native import described
+        from rankbounds.version import __version__
 
+        print(f"rankbounds {__version__} ({described()})")
+        parser.exit()
+    from rankbounds.commands.help import check_command, check_options, completion_script
 
-def _commands() -> dict[str, str]:
-    """The explanation that opens each module of a command, by the command's name."""
-    source = {path.stem: path.read_text("utf-8") for path in sorted(Path(commands.__path__[0]).glob("*.py"))}
-    return {
-        name if name in KEEPS_ITS_NAME else name.replace("_", "-"): text.split('"""', 2)[1].strip()
-        for name, text in source.items()
-        if "\ndef run(" in text
-    }
+    if options.completion is not None:
+        print(completion_script(build_parser(), options.completion), end="")
+        parser.exit()
+    check_options("rankbounds", PROGRAM, given[:place])
+    if place == len(given):
+        parser.error("the following arguments are required: COMMAND")
+    check_command(given[place], known_commands())
+    parser.error(f"unrecognized arguments: {' '.join(word for word in apart if word.startswith('-'))}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -174,13 +128,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             given = sys.argv[1:] if arguments is None else arguments
             if not given:
                 return _greet()
-            options = parsed(given)
+            options = parse(given)
             keep_quiet(options.quiet)
             from rankbounds.commands import output, progress
             from rankbounds.terminal import looking
 
-            if getattr(options, "formats", None):
-                output.check_format(options)
+            output.check_format(options)
             output.check_outputs(options)
             with _streams_kept(), looking(output.look_from(options)), progress.shown():
                 code = options.run(options)
@@ -216,10 +169,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _greet() -> int:
-    from rankbounds.commands.questions import greeting
+    from rankbounds.commands.help import greeting
     from rankbounds.version import __version__
 
-    print(greeting(__version__, DESCRIPTION), end="")
+    print(greeting(__version__), end="")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong because of the input, told in one sentence to the person who gave it.
+"""Errors and warnings about the input, each one sentence for the person who gave it.
 
 Errors and warnings about data are made of parts (where, what, what to do), so that whoever handles one asks it rather
 than reads its sentence. All of them can be pickled: other processes find them.
@@ -75,20 +75,20 @@ class Place:
         return self.file if self.row is None else f"{self.file}, row {self.row}"
 
 
-class _Told:
-    """An exception whose message is told as it was made, also where a pickle is read."""
+class _Picklable:
+    """An exception that keeps its message and its parts in a pickle."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _told_again, (type(self), self.args, dict(self.__dict__))  # type: ignore[attr-defined]
+        return _rebuild, (type(self), self.args, dict(self.__dict__))  # type: ignore[attr-defined]
 
 
-def _told_again(kind: type[BaseException], args: tuple[Any, ...], parts: Mapping[str, Any]) -> BaseException:
-    told = kind.__new__(kind, *args)
-    told.__dict__.update(parts)
-    return told
+def _rebuild(kind: type[BaseException], args: tuple[Any, ...], parts: Mapping[str, Any]) -> BaseException:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(parts)
+    return error
 
 
-class RankboundsError(_Told, ValueError):
+class RankboundsError(_Picklable, ValueError):
     """A mistake in what was asked or given; the command line prints it without a traceback.
 
     Every error that rankbounds raises for a user's mistake is one, and a ``ValueError`` too.
@@ -189,7 +189,7 @@ class UnknownNameError(UsageError, KeyError):
         return str(self.args[0])  # a plain KeyError shows quotes around it
 
 
-class RankboundsWarning(_Told, UserWarning):
+class RankboundsWarning(_Picklable, UserWarning):
     """Something was repaired or left out, and counted.
 
     Parameters

@@ -14,7 +14,7 @@ from typing import Any
 from rankbounds.errors import without_acting
 
 SHOWN_ROWS = 20
-"""Of longer tables a notebook shows so many rows, and says how many more there are."""
+"""A notebook shows this many rows of a longer table, and says how many more there are."""
 LONGEST_LINE = 24
 """Longer text in a cell may take several lines."""
 BAR_WIDTH, BAR_HEIGHT = 84, 11

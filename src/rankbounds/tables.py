@@ -23,21 +23,9 @@ TABLE_FORMATS = ("table", "markdown", "latex", "html")
 """Formats of a table for people, numbers rounded."""
 
 _LATEX_SPECIAL = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "{": r"\{",
-        "}": r"\}",
-        "_": r"\_",
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-    }
+    {character: rf"\{character}" for character in "{}_&%$#"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
 )
 _MARKDOWN_SPECIAL = re.compile(r"[\\|*`~$]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|(?<=\])\(")
 """Beside what HTML would read: whatever begins emphasis, code, mathematics, a link or a cell."""

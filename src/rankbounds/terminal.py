@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +21,7 @@ GAP = "  "
 """What stands between columns."""
 ELLIPSIS = "…"
 LEAST_NAME, MOST_DISTINCT = 12, 40
-"""Names are not cut below so many cells; up to so many are spent on telling them apart."""
+"""Names keep at least this many cells, and take up to this many where that keeps them distinct."""
 LEAST_SENTENCE, WORDS_OF_SENTENCE = 24, 3
 """Cells that a column of sentences needs at least (a third of the line, or half of it where it matters most, if that
 is more), and how many words make one."""
@@ -122,28 +122,20 @@ def _cut(name: str, width: int, share: float) -> str:
     """The name in ``width`` cells, this share of them for its beginning."""
     if cells(name) <= width:
         return name
-    room = width - 1
-    head = beginning(name, round(room * share))
-    parts = _parts(name)
-    tail: list[str] = []
-    left = room - cells(head)
-    for part in reversed(parts):
-        if cells(part) > left:
-            break
-        tail.append(part)
-        left -= cells(part)
+    head = beginning(name, round((width - 1) * share))
+    tail = _fitting(reversed(_parts(name)), width - 1 - cells(head))
     return head + ELLIPSIS + "".join(reversed(tail))
 
 
 def beginning(text: str, width: int) -> str:
     """As much of the text's beginning as fits."""
-    found = ""
-    for part in _parts(text):
-        if cells(part) > width:
-            break
-        found += part
-        width -= cells(part)
-    return found
+    return "".join(_fitting(_parts(text), width))
+
+
+def _fitting(parts: Iterable[str], width: int) -> list[str]:
+    """The first parts, as many as fit."""
+    taken = itertools.accumulate(map(cells, parts := list(parts)))
+    return [part for part, end in zip(parts, taken, strict=True) if end <= width]
 
 
 def _parts(text: str) -> list[str]:
@@ -231,35 +223,30 @@ def laid_out(
     """
     columns = _Columns(header, rows, left, importance)
     widths = columns.widths(look().width)
-    sides = [column in left for column in widths]
+
+    def line(parts: Sequence[str], emphasised: Collection[int] = ()) -> str:
+        placed = [padded(part, widths[column], left=column in left) for part, column in zip(parts, widths, strict=True)]
+        placed[-1] = placed[-1].rstrip()
+        if emphasised:
+            placed = [bold(part) if at in emphasised else part for part, at in zip(placed, widths, strict=True)]
+        return GAP.join(placed).rstrip()
+
     headings = [columns.heading(column, width) for column, width in widths.items()]
     depth = max(map(len, headings))
     lined_up = zip(*([""] * (depth - len(heading)) + heading for heading in headings), strict=True)
-    lines = [bold(_line(parts, list(widths.values()), sides)) for parts in lined_up]
-    for number, row in enumerate(
-        zip(*(columns.cut_to(column, width) for column, width in widths.items()), strict=True)
-    ):
-        cell_lines = [
+    lines = [bold(line(parts)) for parts in lined_up]
+    shown = (columns.cut_to(column, width) for column, width in widths.items())
+    for number, row in enumerate(zip(*shown, strict=True)):
+        cell_lines = (
             [cell] if cells(cell) <= width else wrapped(cell, width)
             for cell, width in zip(row, widths.values(), strict=True)
-        ]
-        emphasised = [(number, column) in strong for column in widths] if strong else ()
-        lines += [
-            _line(parts, list(widths.values()), sides, emphasised)
-            for parts in itertools.zip_longest(*cell_lines, fillvalue="")
-        ]
-    told = columns.left_out(widths)
-    if told:
-        lines += map(faint, wrapped(f"({'; '.join(told)}; --wide shows everything)", look().width or 1))
+        )
+        emphasised = {column for column in widths if (number, column) in strong} if strong else ()
+        lines += [line(parts, emphasised) for parts in itertools.zip_longest(*cell_lines, fillvalue="")]
+    notes = columns.left_out(widths)
+    if notes:
+        lines += map(faint, wrapped(f"({'; '.join(notes)}; --wide shows everything)", look().width or 1))
     return "\n".join(lines) + "\n"
-
-
-def _line(parts: Sequence[str], widths: Sequence[int], sides: Sequence[bool], emphasised: Sequence[bool] = ()) -> str:
-    placed = [padded(part, width, left=left) for part, width, left in zip(parts, widths, sides, strict=True)]
-    placed[-1] = placed[-1].rstrip()
-    if emphasised:
-        placed = [bold(part) if strong else part for part, strong in zip(placed, emphasised, strict=True)]
-    return GAP.join(placed).rstrip()
 
 
 class _Columns:

@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 def processors(most: int = 4) -> int:
-    """How many threads are worth starting here: one for each processor, up to so many.
+    """How many threads are worth starting here: one per processor, up to ``most``.
 
     Beyond four, threads that do short array calls wait for each other.
     """

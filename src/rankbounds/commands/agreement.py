@@ -6,32 +6,28 @@ sides find significantly different.
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.output import add_output, write_rows, write_text
-from rankbounds.commands.reading import add_inputs, add_score_tables, read_runs
-from rankbounds.commands.scoring import add_assumptions, add_measures, evaluate_from
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import OUTPUT, write_rows
+from rankbounds.commands.reading import INPUTS, SCORE_TABLES, read_runs
+from rankbounds.commands.scoring import ASSUMING_NO_BOUNDS, MEASURES, evaluate_from
 from rankbounds.errors import UsageError
-from rankbounds.tables import Table, number
+from rankbounds.results import Column
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser)
-    add_score_tables(parser)
-    add_measures(parser)
-    parser.add_argument("--p", type=float, default=0.9, help="persistence of RBO (default 0.9)")
-    parser.add_argument(
-        "--against", metavar="QRELS", help="other judgments of the same topics, say of a shallower pool"
-    )
-    add_assumptions(parser)
-    add_output(parser, FORMATS)
-    parser.set_defaults(bounds="none")
+QUESTION = "Which measure, and which persistence?", 2
+OPTIONS = (
+    *INPUTS,
+    *SCORE_TABLES,
+    MEASURES,
+    Option("--p P", "persistence of RBO (default 0.9)", 0.9, type=float),
+    Option(
+        "--against QRELS", "other judgments of the same topics, say of a shallower pool", file="read", without_runs=()
+    ),
+    *ASSUMING_NO_BOUNDS,
+    *OUTPUT,
+)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Evaluate, correlate and print."""
     from rankbounds.choices import check_share
     from rankbounds.stats.measure_agreement import FIELDS, agreement
@@ -42,23 +38,6 @@ def run(options: argparse.Namespace) -> int:
     runs = read_runs(options) if options.against and not options.scores else None
     scores = evaluate_from(options, runs=runs)
     against = evaluate_from(options, qrels=options.against, runs=runs) if options.against else None
-    rows = agreement(scores, options.p, against)
-    if options.format in ("json", "jsonl", "csv", "tsv"):
-        write_rows(options, rows, FIELDS)
-        return 0
-    cells = [
-        [number(row[field]) if isinstance(row[field], float) else str(row[field]) for field in FIELDS] for row in rows
-    ]
-    header = [
-        "measure a",
-        "measure b",
-        "tau",
-        "tau-a",
-        "tau_AP",
-        "Spearman",
-        f"RBO(p={options.p:g})",
-        "swapped",
-        "both p<.05",
-    ]
-    write_text(options, Table(header, cells, frozenset({0, 1})).render(options.format))
-    return 0
+    headings = ("", "", "", "tau-a", "tau_AP", "Spearman", f"RBO(p={options.p:g})", "swapped", "both p<.05")
+    columns = [Column(name, heading) for name, heading in zip(FIELDS, headings, strict=True)]
+    write_rows(options, agreement(scores, options.p, against), columns)

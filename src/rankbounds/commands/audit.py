@@ -11,63 +11,61 @@ has judged yet.
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import replace
 
-from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, write_text
+from rankbounds.commands.messages import say_all
+from rankbounds.commands.options import Option, Options, pick
+from rankbounds.commands.output import OUTPUT, write_result
 from rankbounds.commands.progress import doing
-from rankbounds.commands.reading import RUNS_HELP, add_labels, add_reading, collection_from, judgments_from
-from rankbounds.commands.sample import add_question, question_from
-from rankbounds.commands.scoring import add_gain, add_ties
+from rankbounds.commands.reading import LABELS, READING, RUNS, collection_from, judgments_from
+from rankbounds.commands.sample import COMPARE, compared_from
+from rankbounds.commands.scoring import GAIN, TIES, confidence, measures
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.audit import SOURCES, Audit, audit
 from rankbounds.judging.audits.judged_sample import is_sample
 from rankbounds.judging.audits.plan import AuditPlan, plan_audit
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
+QUESTION = "May a model's labels stand in for people?", 3
+OPTIONS = (
+    LABELS,
+    Option("SAMPLE", "the judged sample: query_id, doc_id, probability, relevance", file="read"),
+    replace(RUNS, usage="[RUN ...]"),
+    measures((), "RBP(p=0.8) (the default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation"),
+    Option("--difference", "compare the runs in pairs"),
+    Option(
+        "--judgments FILE",
+        "take the judgments from this file, not from the column relevance; it may hold no other documents",
+        file="read",
+    ),
+    Option(
+        "--sources WHICH",
+        "what the interval covers: judgments that nobody made (default), or both that and topics being a sample",
+        SOURCES[0],
+        words=SOURCES,
+    ),
+    Option(
+        "--label-rel L",
+        'the lowest label that stands for relevant in "by labels" (default: the rel of the measure)',
+        type=float,
+    ),
+    confidence(),
+    Option("--plan H", "how many judgments a half-width of H needs", type=float),
+    COMPARE,
+    *TIES,
+    GAIN,
+    *READING,
+    *OUTPUT,
+)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_labels(parser)
-    parser.add_argument("sample", metavar="SAMPLE", help="the judged sample: query_id, doc_id, probability, relevance")
-    parser.add_argument("runs", metavar="RUN", nargs="*", help=RUNS_HELP)
-    parser.add_argument(
-        "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
-        help="RBP(p=0.8) (the default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation; may be repeated",
-    )  # fmt: skip
-    parser.add_argument("--difference", action="store_true", help="compare the runs in pairs")
-    parser.add_argument(
-        "--judgments", metavar="FILE",
-        help="take the judgments from this file, not from the column relevance; it may hold no other documents",
-    )  # fmt: skip
-    parser.add_argument(
-        "--sources", default=SOURCES[0], metavar="WHICH",
-        help="what the interval covers: judgments that nobody made (default), or both that and topics being a sample",
-    )  # fmt: skip
-    parser.add_argument(
-        "--label-rel", type=float, metavar="L",
-        help='the lowest label that stands for relevant in "by labels" (default: the rel of the measure)',
-    )  # fmt: skip
-    parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of the intervals (default 0.95)")
-    parser.add_argument("--plan", type=float, metavar="H", help="how many judgments a half-width of H needs")
-    add_question(parser)
-    add_ties(parser)
-    add_gain(parser)
-    add_reading(parser)
-    add_output(parser, FORMATS)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Compute and print."""
-    result = audited(options) if options.plan is None else planned(options)
-    write_text(options, result.render(options.format, raw=options.raw))
-    for sentence in result.notes():
-        say(sentence)
-    return 0
+    result = audit_from(options) if options.plan is None else plan_from(options)
+    write_result(options, result)
+    say_all(result.notes())
 
 
-def audited(options: argparse.Namespace) -> Audit:
+def audit_from(options: Options) -> Audit:
     """The audit that the options ask for."""
     if options.compare is not None:
         raise UsageError("--compare goes with --plan; --difference compares the runs in pairs.")
@@ -80,18 +78,12 @@ def audited(options: argparse.Namespace) -> Audit:
         options.sample,
         runs,
         options.measures or "RBP(p=0.8)",
-        difference=options.difference,
         judgments=None if options.judgments is None else judgments_from(options, options.judgments),
-        sources=options.sources,
-        label_rel=options.label_rel,
-        confidence=options.confidence,
-        ties=options.ties,
-        gain=options.gain,
-        score_precision=options.score_precision,
+        **pick(options, "difference", "sources", "label_rel", "confidence", "ties", "gain", "score_precision"),
     )
 
 
-def planned(options: argparse.Namespace) -> AuditPlan:
+def plan_from(options: Options) -> AuditPlan:
     """How many judgments are needed; what stands in the place of the sample may be a run."""
     pilot = options.sample if is_sample(options.sample) else None
     if pilot is None:
@@ -106,9 +98,6 @@ def planned(options: argparse.Namespace) -> AuditPlan:
         options.measures or "RBP(p=0.8)",
         half_width=options.plan,
         sample=pilot,
-        compare=question_from(options) or ("all" if options.difference else None),
-        confidence=options.confidence,
-        ties=options.ties,
-        gain=options.gain,
-        score_precision=options.score_precision,
+        compare=compared_from(options.compare) or ("all" if options.difference else None),
+        **pick(options, "confidence", "ties", "gain", "score_precision"),
     )

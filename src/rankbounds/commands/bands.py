@@ -11,112 +11,90 @@ A band begins at rank 1, and after one that begins at b the next begins at ceil(
 
 from __future__ import annotations
 
-import argparse
-from typing import cast
+from dataclasses import replace
 
 import numpy as np
 
 from rankbounds.checking.bands import banded, exact_rho, rank_safe_depth, rounded, worst_difference
-from rankbounds.collection.run import Run
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, check_format, write_rows, write_text, wrote
-from rankbounds.commands.reading import add_reading, run_from
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.commands.options import Option, Options, pick
+from rankbounds.commands.output import FORMATS, JUDGMENTS_FILE, chosen_format, output, write_pairs, write_rows
+from rankbounds.commands.reading import READING_RUNS, run_from
+from rankbounds.commands.scoring import measures
+from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
 from rankbounds.rankings.order import ranked_rows
-from rankbounds.tables import Table, number
+from rankbounds.results import Column, build_table
+from rankbounds.tables import Table
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
-FIELDS = ("rho", "measure", "difference", "rank_safe_depth")
+QUESTION = "How do I try things out?", 3
 RHOS = "1.1,1.2,1.4,1.7,2.0"
 MEASURES = ("RR", "RBP(p=0.5)", "RBP(p=0.85)")
 ORDERS = ("trec", "run", "rank", "docid")
+FORMAT, _, *LOOK = output(digits=False)
+OPTIONS = (
+    Option("[RUN]", "the run; - is stdin", dest="run_file", file="read"),
+    Option("--rho RHO", "the factor from the start of a band to that of the next; with --table several"),
+    Option("--bits BITS", "round scores: float32, float16, bfloat16, or a number of bits such as 8"),
+    Option("--digits DIGITS", "round scores to this many significant digits", type=int),
+    Option("--decimals DECIMALS", "round scores to this many decimal places", type=int),
+    Option("--order RULE", f"how to rank before banding: {', '.join(ORDERS)}", "trec", words=ORDERS, closed=True),
+    *READING_RUNS,
+    Option("--table", "print the worst differences for each rho instead"),
+    measures(MEASURES, "with --table: RR, RBP, P@k or DCG@k"),
+    replace(FORMAT, dest="table_format"),
+    JUDGMENTS_FILE,
+    *LOOK,
+)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("run_file", metavar="RUN", nargs="?", help="the run; - is stdin")
-    parser.add_argument("--rho", help="the factor from the start of a band to that of the next; with --table several")
-    parser.add_argument("--bits", help="round scores: float32, float16, bfloat16, or a number of bits such as 8")
-    parser.add_argument("--digits", type=int, help="round scores to so many significant digits")
-    parser.add_argument("--decimals", type=int, help="round scores to so many digits behind the point")
-    parser.add_argument(
-        "--order", default="trec", metavar="RULE", help=f"how to rank before banding: {', '.join(ORDERS)}"
-    )
-    add_reading(parser, judgments=False)
-    parser.add_argument("--table", action="store_true", help="print the worst differences for each rho instead")
-    parser.add_argument(
-        "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
-        help=f"with --table: RR, RBP, P@k or DCG@k; may be repeated (default: {', '.join(MEASURES)})",
-    )  # fmt: skip
-    add_output(parser, FORMATS)
-    parser.set_defaults(formats=None)  # of the table alone: a run is written as the file's name ends
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
     """Write the run, or print the table."""
     if options.table:
         return _print_table(options)
     if options.run_file is None:
         raise UsageError("Name a run, or ask for the table of worst differences with --table.")
-    if options.measures or options.format is not None:
+    if options.measures or options.table_format is not None:
         raise UsageError("--measure and --format go with --table; a run is written as a TREC file.")
-    if options.order not in ORDERS:
-        hint = did_you_mean(options.order, list(ORDERS))
-        raise UsageError(f'There is no order "{options.order}".{hint} Known: {", ".join(ORDERS)}.')
     given = [name for name in ("rho", "bits", "digits", "decimals") if getattr(options, name) is not None]
     if len(given) != 1:
         raise UsageError("Say what to do with the run: one of --rho, --bits, --digits, --decimals.")
-    if given == ["rho"]:
+    if options.rho:
         exact_rho(options.rho)
     original = run_from(options, options.run_file)
-    if given == ["rho"]:
+    if options.rho:
         changed = banded(original, options.rho, ties=options.order)
     else:
-        changed = rounded(original, bits=options.bits, digits=options.digits, decimals=options.decimals)
-    if options.output:
-        changed.write(options.output)
-        wrote(options.output)
-    else:
-        write_text(options, changed.text())
+        changed = rounded(original, **pick(options, "bits", "digits", "decimals"))
+    write_pairs(options, changed)
     before, after = (np.count_nonzero(ranked_rows(one)[1]) for one in (original, changed))
-    say(_told(changed, int(before), int(after)))
+    say(
+        f"{changed.name}: {after:,} of {len(changed):,} documents now have the score of the one before them "
+        f'({before:,} had it already). Score the run with "--ties expected".'
+    )
     return 0
 
 
-def _told(run: Run, before: int, after: int) -> str:
-    return (
-        f"{run.name}: {after:,} of {len(run):,} documents now have the score of the one before them "
-        f'({before:,} had it already). Score the run with "--ties expected".'
-    )
-
-
-def _print_table(options: argparse.Namespace) -> int:
+def _print_table(options: Options) -> int:
     if options.run_file is not None:
         raise UsageError("--table needs no run.")
-    options.formats = FORMATS
-    check_format(options)
-    measures = parse_measures(options.measures or MEASURES)
+    options.format = chosen_format(options.command, options.output, FORMATS, options.table_format)
+    labels = {str(measure): measure for measure in parse_measures(options.measures or MEASURES)}
     rhos = [part.strip() for part in (options.rho or RHOS).split(",")]
+    lost = {rho: {label: worst_difference(measure, rho) for label, measure in labels.items()} for rho in rhos}
+    depths = {rho: rank_safe_depth(rho) for rho in rhos}
     rows = [
-        {
-            "rho": float(exact_rho(rho)),
-            "measure": str(measure),
-            "difference": worst_difference(measure, rho),
-            "rank_safe_depth": rank_safe_depth(rho),
-        }
+        {"rho": float(exact_rho(rho)), "measure": label, "difference": lost[rho][label], "rank_safe_depth": depths[rho]}
         for rho in rhos
-        for measure in measures
+        for label in labels
     ]
-    if options.format in ("json", "jsonl", "csv", "tsv"):
-        write_rows(options, rows, FIELDS)
-        return 0
-    found = {(row["rho"], row["measure"]): row["difference"] for row in rows}
-    lines = []
-    for rho in rhos:
-        exact, depth = float(exact_rho(rho)), rank_safe_depth(rho)
-        numbers = [number(cast(float, found[exact, str(measure)])) for measure in measures]
-        lines.append([rho, *numbers, "all" if depth is None else str(depth)])
-    header = ["rho", *(f"{measure} loses at most" for measure in measures), "rank-safe to depth"]
-    write_text(options, Table(header, lines, frozenset()).render(options.format))
+
+    def table() -> Table:
+        shown = [{"rho": rho, "depth": "all" if depths[rho] is None else depths[rho], **lost[rho]} for rho in rhos]
+        measured = [Column(label, f"{label} loses at most") for label in labels]
+        return build_table(
+            shown, [Column("rho", left=False), *measured, Column("depth", "rank-safe to depth", left=False)]
+        )
+
+    write_rows(options, rows, ("rho", "measure", "difference", "rank_safe_depth"), table=table)
     return 0

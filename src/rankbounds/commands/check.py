@@ -8,42 +8,39 @@ places of the runs depend on how ties are broken.
 
 from __future__ import annotations
 
-import argparse
-
 from rankbounds.checking.corpus import JudgedOutside, corpus_ids, judged_outside
 from rankbounds.checking.diagnosis import Diagnosis, diagnose
 from rankbounds.checking.tie_effects import in_words, places
-from rankbounds.commands.output import add_output, progress_on_terminal, write_rows, write_text
-from rankbounds.commands.reading import add_reading, add_runs, judgments_from, runs_from
-from rankbounds.commands.scoring import add_measures
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import OUTPUT, write_rows
+from rankbounds.commands.progress import progress_on_terminal
+from rankbounds.commands.reading import READING, RUNS, judgments_from, runs_from
+from rankbounds.commands.scoring import MEASURES
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.measures import parse_measures
-from rankbounds.tables import Table, number
+from rankbounds.results import Column, Row, build_table
+from rankbounds.tables import Table
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_runs(parser)
-    parser.add_argument("--qrels", metavar="QRELS", help="judgments: say also what ties do to the scores")
-    add_measures(parser)
-    parser.add_argument(
-        "--corpus",
-        metavar="FILE",
-        help="the documents that can be retrieved, an id in front of every line: say which of the judged and of the "
+QUESTION = "Can I trust these files and numbers?", 1
+OPTIONS = (
+    RUNS,
+    Option("--qrels QRELS", "judgments: say also what ties do to the scores", file="read"),
+    MEASURES,
+    Option(
+        "--corpus FILE",
+        "the documents that can be retrieved, an id in front of every line: say which of the judged and of the "
         "retrieved ones are not among them",
-    )
-    parser.add_argument("--strict", action="store_true", help="exit with 1 if anything is wrong (ties are not wrong)")
-    parser.add_argument(
-        "--examples", type=int, default=3, metavar="N", help="how many examples of each kind to show (default 3)"
-    )
-    parser.add_argument("--details", action="store_true", help="with json and jsonl: everything that was found")
-    add_reading(parser, lenient=False)
-    add_output(parser, FORMATS)
+        file="read",
+    ),
+    Option("--strict", "exit with 1 if anything is wrong (ties are not wrong)"),
+    Option("--examples N", "how many examples of each kind to show (default 3)", 3, type=int),
+    Option("--details", "with json and jsonl: everything that was found"),
+    *(option for option in READING if option.dest != "lenient"),
+    *OUTPUT,
+)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
     """Diagnose and print."""
     qrels = None if options.qrels is None else judgments_from(options)
     corpus = None if options.corpus is None else corpus_ids(options.corpus)
@@ -56,20 +53,21 @@ def run(options: argparse.Namespace) -> int:
         examples=max(0, options.examples),
         progress=progress_on_terminal("runs checked"),
     )
-    if options.format in ("json", "jsonl", "csv", "tsv"):
-        rows = [_row(diagnosis, options, judged) for diagnosis in diagnoses]
-        write_rows(options, rows, list(rows[0]))
-    else:
-        text = _table(diagnoses).render(options.format)
-        if options.format == "table":
-            remarks = [*_remarks(diagnoses, options.examples), str(judged or "")]
-            text += "".join(f"\n{part}\n" for part in remarks if part)
-        write_text(options, text)
+    rows = [_row(diagnosis, options, judged) for diagnosis in diagnoses]
+    write_rows(
+        options,
+        rows,
+        list(rows[0]),
+        table=lambda: _table(diagnoses),
+        below=lambda: "".join(
+            f"\n{part}\n" for part in (*_remarks(diagnoses, options.examples), str(judged or "")) if part
+        ),
+    )
     sound = all(diagnosis.sound for diagnosis in diagnoses) and not (judged and judged.documents)
     return 1 if options.strict and not sound else 0
 
 
-def _row(diagnosis: Diagnosis, options: argparse.Namespace, judged: JudgedOutside | None) -> dict[str, object]:
+def _row(diagnosis: Diagnosis, options: Options, judged: JudgedOutside | None) -> dict[str, object]:
     row = diagnosis.summary()
     if options.corpus:
         row["outside_corpus"] = diagnosis.outside_corpus
@@ -87,45 +85,47 @@ def _row(diagnosis: Diagnosis, options: argparse.Namespace, judged: JudgedOutsid
     return row
 
 
-def _labels(options: argparse.Namespace) -> list[str]:
+def _labels(options: Options) -> list[str]:
     return [str(measure) for measure in parse_measures(options.measures or DEFAULT_MEASURES)]
 
 
 def _table(diagnoses: list[Diagnosis]) -> Table:
     scored = (diagnosis for diagnosis in diagnoses if diagnosis.effects)
-    effects = next(([effect.measure for effect in diagnosis.effects] for diagnosis in scored), [])
-    header = [
-        "run",
-        "lines",
-        "topics",
-        "errors",
-        "tied docs",
-        "tied topics",
-        "largest group",
-        "rank vs score",
-        "line vs score",
+    measures = next(([effect.measure for effect in diagnosis.effects] for diagnosis in scored), [])
+    moved = [f"ties move {measure}" for measure in measures]
+    rows = [
+        diagnosis.summary()
+        | {"judged": diagnosis.judged, "residual": diagnosis.residual}
+        | {f"ties move {effect.measure}": effect.width for effect in diagnosis.effects}
+        | {"notes": _notes(diagnosis)}
+        for diagnosis in diagnoses
     ]
-    if effects:
-        header += ["judged@10", "RBP(p=0.8) open", *(f"ties move {measure}" for measure in effects)]
-    header.append("notes")
-    rows = []
-    for diagnosis in diagnoses:
-        cells = [
-            diagnosis.run,
-            *map(str, (diagnosis.lines, diagnosis.topics, diagnosis.errors)),
-            f"{diagnosis.tied_documents} ({_share(diagnosis.tied_documents, diagnosis.lines)})",
-            *map(str, (diagnosis.tied_topics, diagnosis.largest_group)),
-            "-" if diagnosis.contradictions_rank is None else str(diagnosis.contradictions_rank),
-            str(diagnosis.contradictions_line),
+    columns = [
+        Column("run", left=True),
+        Column("lines"),
+        Column("topics"),
+        Column("errors", importance=5),
+        Column("tied_documents", "tied docs", _tied_documents, importance=4),
+        Column("tied_topics"),
+        Column("largest_group"),
+        Column("contradictions_rank", "rank vs score"),
+        Column("contradictions_line", "line vs score"),
+    ]
+    if measures:
+        columns += [
+            Column("judged", "judged@10", _judged, importance=3),
+            Column("residual", "RBP(p=0.8) open"),
+            *(Column(name, name, importance=2 * (name == moved[0])) for name in moved),
         ]
-        if effects:
-            width = {effect.measure: effect.width for effect in diagnosis.effects}
-            cells += ["-" if diagnosis.judged is None else f"{diagnosis.judged:.0%}", number(diagnosis.residual)]
-            cells += [number(width.get(measure)) for measure in effects]
-        rows.append([*cells, _notes(diagnosis)])
-    first = ["errors", "tied docs", "judged@10", *(f"ties move {measure}" for measure in effects[:1]), "notes"]
-    importance = [header.index(name) for name in first if name in header]
-    return Table(header, rows, frozenset({0, len(header) - 1}), importance)
+    return build_table(rows, [*columns, Column("notes", left=True, importance=1)])
+
+
+def _tied_documents(row: Row) -> str:
+    return f"{row['tied_documents']} ({_share(row['tied_documents'], row['lines'])})"
+
+
+def _judged(row: Row) -> str:
+    return "-" if row["judged"] is None else f"{row['judged']:.0%}"
 
 
 def _share(part: int, whole: int) -> str:
@@ -137,20 +137,15 @@ def _count(number_of: int, unit: str) -> str:
 
 
 def _notes(diagnosis: Diagnosis) -> str:
-    parts = []
-    if diagnosis.exponent_mistakes:
-        parts.append(f"{_count(diagnosis.exponent_mistakes, 'line')} sorted as if exponents were not there")
-    if diagnosis.rank_gap_topics:
-        parts.append(f"stated ranks are not 1, 2, 3, ... in {_count(diagnosis.rank_gap_topics, 'topic')}")
-    if diagnosis.missing_topics:
-        parts.append(f"{_count(len(diagnosis.missing_topics), 'judged topic')} missing")
-    if diagnosis.outside_corpus:
-        parts.append(f"{_count(diagnosis.outside_corpus, 'document')} not in the corpus")
-    if diagnosis.tied_topics_top10:
-        parts.append(f"ties reach the first 10 in {_count(diagnosis.tied_topics_top10, 'topic')}")
-    if diagnosis.single_precision_ties:
-        parts.append(f"single precision would tie {_count(diagnosis.single_precision_ties, 'more document')}")
-    return "; ".join(parts)
+    counted = (
+        (diagnosis.exponent_mistakes, "line", "{} sorted as if exponents were not there"),
+        (diagnosis.rank_gap_topics, "topic", "stated ranks are not 1, 2, 3, ... in {}"),
+        (len(diagnosis.missing_topics), "judged topic", "{} missing"),
+        (diagnosis.outside_corpus, "document", "{} not in the corpus"),
+        (diagnosis.tied_topics_top10, "topic", "ties reach the first 10 in {}"),
+        (diagnosis.single_precision_ties, "more document", "single precision would tie {}"),
+    )
+    return "; ".join(words.format(_count(number_of, unit)) for number_of, unit, words in counted if number_of)
 
 
 def _remarks(diagnoses: list[Diagnosis], examples: int) -> list[str]:

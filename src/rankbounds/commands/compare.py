@@ -7,37 +7,26 @@ With --fail-if it is a gate: exit code 0 pass, 1 fail, 4 undecided, each with th
 
 from __future__ import annotations
 
-import argparse
-import html
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.choices import check_choice
-from rankbounds.commands.citing import add_citing, write_bibtex
-from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, progress_on_terminal, write_figure, write_text, wrote
-from rankbounds.commands.progress import doing
+from rankbounds.commands.messages import say, say_all
+from rankbounds.commands.options import Option, Options, group_under, pick, words_in
+from rankbounds.commands.output import BIBTEX, PROSE, figure, output, write_bibtex, write_figure, write_text, wrote
+from rankbounds.commands.progress import doing, progress_on_terminal
 from rankbounds.commands.reading import (
-    add_calibrate,
-    add_inputs,
-    add_score_tables,
+    CALIBRATE,
+    INPUTS,
+    SCORE_TABLES,
     check_inputs,
     collection_from,
     preparation_from,
-    read_runs,
     score_tables_from,
     trusted_from,
 )
-from rankbounds.commands.scoring import (
-    add_assumptions,
-    add_measures,
-    add_sorting,
-    add_tests,
-    assumptions_from,
-    tabled_from,
-)
+from rankbounds.commands.scoring import ASSUMING, TESTS, TOP, assumptions_from, measures, tabled_from
 from rankbounds.errors import RankboundsWarning, UsageError
 from rankbounds.evaluation.baselines import join_baseline, origin_of
 from rankbounds.evaluation.score_differences import differences
@@ -45,7 +34,8 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.counts import Judged
 from rankbounds.measures.naming.sources import bibtex
-from rankbounds.tables import Table, json_of, number, plain, signed
+from rankbounds.results import Column, build_table
+from rankbounds.tables import Table, json_of, plain, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison, Evidence
@@ -56,112 +46,107 @@ if TYPE_CHECKING:
 
     Part = tuple[Comparison | None, Scores, Gate | None, Slices | None]
 
-FORMATS = ("table", "json", "latex", "markdown", "html", "junit")
+
+QUESTION = "Is A better than B, or is it noise?", 1
 FOR_PAPERS = ("latex", "markdown")
 """Formats of one table of all measures, whose caption tells which tests p-values come from."""
-METHOD: dict[str, Callable[[str], str]] = {
-    "table": "{}\n".format,
-    "markdown": "{}\n".format,
-    "latex": "% {}\n".format,
-    "html": lambda sentence: f"<p>{html.escape(sentence)}</p>\n",
-}
-"""How each format tells which tests p-values come from."""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser)
-    add_score_tables(parser)
-    add_measures(parser, ("RBP(p=0.8)",))
-    add_tests(parser)
-    add_sorting(
-        parser,
+TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
+OPTIONS = (
+    *INPUTS,
+    *SCORE_TABLES,
+    measures(("RBP(p=0.8)",)),
+    Option(
+        "--sort BY",
         "the order of runs: by a measure, best first (default: each table by its own), by name (run), or as given "
         "(given)",
-        "in tables: the N best runs only; tests are over all of them",
-    )
-    parser.add_argument(
-        "--ranks",
-        default="auto",
-        metavar="HOW",
-        help="intervals for places on the leaderboard: bootstrap (over topics; of three runs or more the default) or "
-        "test (the pairs that the test separates)",
-    )
-    parser.add_argument(
-        "--baseline-run",
-        metavar="NAME",
-        action="append",
-        help="compare this run with all others instead of all pairs, corrected for their number by Dunnett's test on "
-        "the same resamples; may be repeated: all runs that are no baseline are then compared with each one",
-    )
-    parser.add_argument(
-        "--by",
-        metavar="FILE",
-        help="compare in slices of topics too: a table with a query and its label a line (several columns of labels "
-        "with a header), and whether the difference depends on the slice",
-    )
-    parser.add_argument(
-        "--by-prefix", metavar="SEP", help="the same by what stands before SEP in query ids: nq/17 and hotpot/3 with /"
-    )
-    parser.add_argument(
-        "--figure", metavar="FILE", help="with --by: a forest plot of the first measure and pair (.svg, .png, .pdf)"
-    )
-    parser.add_argument("--per-topic", action="store_true", help="for two runs: the topics, largest difference first")
-    parser.add_argument("--standardise", action="store_true", help="score topics against what these runs do on them")
-    parser.add_argument(
-        "--fail-if",
-        metavar="CONDITION",
-        action="append",
-        help='a gate for a run beside a baseline, which comes first: "nDCG@10 worse" passes (exit code 0) when a loss '
-        "of the margin or more is ruled out, fails (1) when a loss is shown, and else is undecided (4); also "
-        '"AP different", and values of the run: "nDCG@10 < 0.5", "judged@10 < 80%%"; may be repeated',
-    )
-    parser.add_argument(
-        "--margin",
-        type=float,
-        metavar="X",
-        help="the largest loss or difference that does not matter (default 0 in a gate); also for --test tost, two "
-        "one-sided t tests of equivalence",
-    )
-    parser.add_argument(
-        "--undecided", metavar="HOW", help="with --fail-if: pass or fail, how undecided counts (default: exit code 4)"
-    )
-    parser.add_argument(
-        "--settled",
-        action="store_true",
-        help="with --fail-if: what judgments of unjudged documents could turn is undecided",
-    )
-    parser.add_argument("--save", metavar="FILE", help="save the runs' scores, to be a baseline later")
-    parser.add_argument("--baseline", metavar="FILE", help="compare with scores saved before; they come first")
-    add_assumptions(parser)
-    add_calibrate(parser)
-    parser.add_argument(
-        "--style",
-        metavar="WHAT",
-        default="beats",
-        help="latex and markdown, raised beside a mean: beats (the numbers of the systems that it beats; default), "
-        "groups (letters, as on the leaderboard) or plain",
-    )
-    parser.add_argument(
-        "--small",
-        metavar="WHAT",
-        default="bounds",
-        help="latex and markdown, small beside a mean: bounds (default), interval (over topics) or none",
-    )
-    add_citing(parser)
-    add_output(parser, FORMATS)
+    ),
+    replace(TOP, help="in tables: the N best runs only; tests are over all of them"),
+    Option("--per-topic", "for two runs: the topics, largest difference first"),
+    *TESTS,
+    *group_under(
+        "tests",
+        Option(
+            "--ranks HOW",
+            "intervals for places on the leaderboard: bootstrap (over topics; of three runs or more the default) or "
+            "test (the pairs that the test separates)",
+            "auto",
+            words=words_in("stats.rank_intervals", "METHODS"),
+        ),
+        Option(
+            "--baseline-run NAME",
+            "compare this run with all others instead of all pairs, corrected for their number by Dunnett's test on "
+            "the same resamples; may be repeated: all runs that are no baseline are then compared with each one",
+            repeated=True,
+        ),
+        Option("--standardise", "score topics against what these runs do on them"),
+    ),
+    *group_under(
+        "slices of topics",
+        Option(
+            "--by FILE",
+            "compare in slices of topics too: a table with a query and its label a line (several columns of labels "
+            "with a header), and whether the difference depends on the slice",
+            file="read",
+        ),
+        Option("--by-prefix SEP", "the same by what stands before SEP in query ids: nq/17 and hotpot/3 with /"),
+    ),
+    *group_under(
+        "gate",
+        Option(
+            "--fail-if CONDITION",
+            'a gate for a run beside a baseline, which comes first: "nDCG@10 worse" passes (exit code 0) when a loss '
+            "of the margin or more is ruled out, fails (1) when a loss is shown, and else is undecided (4); also "
+            '"AP different", and values of the run: "nDCG@10 < 0.5", "judged@10 < 80%"; may be repeated',
+            repeated=True,
+        ),
+        Option(
+            "--margin X",
+            "the largest loss or difference that does not matter (default 0 in a gate); also for --test tost, two "
+            "one-sided t tests of equivalence",
+            type=float,
+        ),
+        Option(
+            "--undecided HOW",
+            "with --fail-if: pass or fail, how undecided counts (default: exit code 4)",
+            words=("pass", "fail"),
+        ),
+        Option("--settled", "with --fail-if: what judgments of unjudged documents could turn is undecided"),
+        Option("--save FILE", "save the runs' scores, to be a baseline later", file="written"),
+        Option("--baseline FILE", "compare with scores saved before; they come first", file="read"),
+    ),
+    *ASSUMING,
+    CALIBRATE,
+    *group_under(
+        "output",
+        Option(
+            "--style WHAT",
+            "latex and markdown, raised beside a mean: beats (the numbers of the systems that it beats; default), "
+            "groups (letters, as on the leaderboard) or plain",
+            "beats",
+            words=("beats", "groups", "plain"),
+            closed=True,
+        ),
+        Option(
+            "--small WHAT",
+            "latex and markdown, small beside a mean: bounds (default), interval (over topics) or none",
+            "bounds",
+            words=("bounds", "interval", "none"),
+            closed=True,
+        ),
+    ),
+    figure("with --by: a forest plot of the first measure and pair"),
+    BIBTEX,
+    *output(("table", "json", "latex", "markdown", "html", "junit")),
+)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
     """Read, compare, print, and judge the gate."""
     from rankbounds.comparison.gate.conditions import parse_conditions
-    from rankbounds.comparison.summary import SMALL_PRINT, STYLES
 
     check_inputs(options)
     check_gate(options)
     check_slices(options)
-    check_choice("--style", options.style, STYLES)
-    check_choice("--small", options.small, SMALL_PRINT)
     tables = score_tables_from(options) if options.scores else None
     conditions = parse_conditions(options.fail_if, tables.measures if tables else ()) if options.fail_if else []
     compared, held = measures_from(options, conditions)
@@ -205,11 +190,10 @@ def run(options: argparse.Namespace) -> int:
     comparison = parts[0][0]
     write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
     gate = gate_over(parts, options.undecided)
-    write_text(options, rendered(options, *parts[0], rests) if len(parts) == 1 else against_each(options, parts, gate))
+    write_text(options, render(options, *parts[0], rests) if len(parts) == 1 else against_each(options, parts, gate))
     if gate is None:
         return 0
-    for outcome in gate.outcomes:
-        say(outcome.words())
+    say_all(outcome.words() for outcome in gate.outcomes)
     return gate.exit_code
 
 
@@ -221,7 +205,7 @@ def gate_over(parts: Sequence[Part], undecided: str | None) -> Gate | None:
     return Gate(list(dict.fromkeys(outcomes)), undecided) if outcomes else None
 
 
-def against_each(options: argparse.Namespace, parts: Sequence[Part], gate: Gate | None) -> str:
+def against_each(options: Options, parts: Sequence[Part], gate: Gate | None) -> str:
     """The comparisons with several baselines, one after the other."""
     baselines = list(dict.fromkeys(options.baseline_run))
     if options.format == "junit" and gate is not None:
@@ -230,38 +214,29 @@ def against_each(options: argparse.Namespace, parts: Sequence[Part], gate: Gate 
         contents = [_json_content(options, *part) for part in parts]
         content = {"baselines": dict(zip(baselines, contents, strict=True))}
         return json_of(content, indent=1) + "\n"
-    written = METHOD[options.format]
+    written = PROSE[options.format]
     told = [
         text
         for baseline, part in zip(baselines, parts, strict=True)
-        for text in (written(f"Against {baseline}:"), rendered(options, *part))
+        for text in (written(f"Against {baseline}:"), render(options, *part))
     ]
     return "\n".join([*told, written(f"p-values are not corrected for the number of baselines ({len(baselines)}).")])
 
 
-def compare_from(
-    options: argparse.Namespace, scores: Scores, evidence: Evidence | None, baseline: str | None
-) -> Comparison:
+def compare_from(options: Options, scores: Scores, evidence: Evidence | None, baseline: str | None) -> Comparison:
     """The comparison that the options ask for; scores that were saved or standardised are not those of the lists."""
     from rankbounds.comparison import compare
     from rankbounds.comparison.standardisation import standardised
 
     return compare(
         standardised(scores) if options.standardise else scores,
-        test=options.test,
-        correction=options.correction,
-        ranks=options.ranks,
-        alpha=options.alpha,
-        confidence=options.confidence,
-        resamples=options.resamples,
-        seed=options.seed,
+        **pick(options, *TESTING, "ranks", "margin"),
         baseline=baseline,
-        margin=options.margin,
         evidence=None if options.baseline or options.standardise else evidence,
     )
 
 
-def check_slices(options: argparse.Namespace) -> None:
+def check_slices(options: Options) -> None:
     """Reject options of slices that do not go together, before any work is done."""
     if options.figure and len(set(options.baseline_run or ())) > 1:
         raise UsageError("--figure draws one comparison: name one --baseline-run.")
@@ -273,7 +248,7 @@ def check_slices(options: argparse.Namespace) -> None:
         raise UsageError("--by-prefix needs what ends the prefix, as in --by-prefix /.")
 
 
-def slices_from(options: argparse.Namespace, comparison: Comparison | None, baseline: str | None) -> Slices:
+def slices_from(options: Options, comparison: Comparison | None, baseline: str | None) -> Slices:
     """The comparison in slices, over the topics and scores that were compared; drawn if asked for."""
     if comparison is None:
         raise UsageError("--by compares runs in slices of topics: give two runs or more.")
@@ -283,26 +258,13 @@ def slices_from(options: argparse.Namespace, comparison: Comparison | None, base
     labels = read_query_labels(options.by) if options.by else {}
     if options.by_prefix:
         labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
-    sliced = slices(
-        comparison.scores,
-        labels,
-        test=options.test,
-        correction=options.correction,
-        alpha=options.alpha,
-        confidence=options.confidence,
-        resamples=options.resamples,
-        seed=options.seed,
-        baseline=baseline,
-    )
-    if options.figure:
-        from rankbounds.plots.comparison import forest
-
-        write_figure(options.figure, lambda: forest(sliced))
+    sliced = slices(comparison.scores, labels, **pick(options, *TESTING), baseline=baseline)
+    write_figure(options, "forest", sliced)
     return sliced
 
 
 def gate_from(
-    options: argparse.Namespace,
+    options: Options,
     comparison: Comparison | None,
     scores: Scores,
     evidence: Evidence | None,
@@ -325,7 +287,7 @@ def gate_from(
     )
 
 
-def check_gate(options: argparse.Namespace) -> None:
+def check_gate(options: Options) -> None:
     """Reject options of a gate that do not go together, before any work is done."""
     from rankbounds.comparison.gate.gate import check_undecided
     from rankbounds.stats.equivalence import check_margin
@@ -339,7 +301,7 @@ def check_gate(options: argparse.Namespace) -> None:
         raise UsageError(f'{asked[0]} is for a gate: add --fail-if, as in --fail-if "nDCG@10 worse".')
 
 
-def measures_from(options: argparse.Namespace, conditions: Sequence[Condition]) -> tuple[list[Measure], list[Measure]]:
+def measures_from(options: Options, conditions: Sequence[Condition]) -> tuple[list[Measure], list[Measure]]:
     """The measures to compare by, and those of which a condition asks no more than a value."""
     named = parse_measures(options.measures) if options.measures and not options.scores else []
     asked = [*named, *(each.measure for each in conditions if each.of_change)]
@@ -349,18 +311,15 @@ def measures_from(options: argparse.Namespace, conditions: Sequence[Condition]) 
     return compared, [measure for measure in dict.fromkeys(values) if measure not in compared]
 
 
-def evidence_from(options: argparse.Namespace, trusted: TrustedFirst | None = None) -> Evidence:
+def evidence_from(options: Options, trusted: TrustedFirst | None = None) -> Evidence:
     """The judgments and runs that the options name, each file read once; labels calibrated where that is asked for."""
     from rankbounds.comparison import Evidence
     from rankbounds.evaluation.assumptions import Assumptions
 
-    assumed = assumptions_from(options)
-    if trusted is None:
-        return Evidence(*collection_from(options), Assumptions(**assumed))
-    if options.unjudged != "nonrelevant" or options.baseline or options.standardise:
+    if trusted and (options.unjudged != "nonrelevant" or options.baseline or options.standardise):
         raise UsageError("--calibrate does not go with --unjudged, --baseline or --standardise.")
-    runs = read_runs(options)
-    return Evidence(trusted.qrels, runs, Assumptions(**assumed | {"unjudged": trusted.rule}))
+    assumed = assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {})
+    return Evidence(*collection_from(options, trusted), Assumptions(**assumed))
 
 
 def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequence[Measure]) -> list[str]:
@@ -378,8 +337,8 @@ def rests_on_labels(trusted: TrustedFirst, evidence: Evidence, measures: Sequenc
     ]
 
 
-def rendered(
-    options: argparse.Namespace,
+def render(
+    options: Options,
     comparison: Comparison | None,
     scores: Scores,
     gate: Gate | None,
@@ -397,26 +356,26 @@ def rendered(
         parts.append(scores.render(options.format))
     else:
         parts += summary_from(options, comparison)
-        for place, measure in enumerate(comparison.measures):
+        for measure in comparison.measures:
             if len(comparison.runs) == 2 and options.format == "table":
                 parts.append(comparison.words(measure))
             tables = [] if options.format in FOR_PAPERS else comparison.tables(measure, options.top)
             parts += [table.render(options.format) for table in tables[options.format == "html" :]]
             if options.per_topic:
-                parts.append(topic_table(comparison.scores, place).render(options.format))
-        parts += [METHOD[options.format](sentence) for sentence in rests]
-        parts += [METHOD[options.format](comparison.method())] if options.format not in FOR_PAPERS else []
+                parts.append(topic_table(comparison.scores, str(measure)).render(options.format))
+        parts += [PROSE[options.format](sentence) for sentence in rests]
+        parts += [PROSE[options.format](comparison.method())] if options.format not in FOR_PAPERS else []
     if sliced is not None:
         parts += [table.render(options.format) for table in sliced.tables()]
         if options.format == "table" and len(sliced.runs) == 2:
             parts.append(sliced.words())
-        parts.append(METHOD[options.format](sliced.method()))
+        parts.append(PROSE[options.format](sliced.method()))
     if gate is not None and options.format != "markdown":
         parts.append(gate.render(options.format))
     return "\n".join(parts)
 
 
-def summary_from(options: argparse.Namespace, comparison: Comparison) -> list[str]:
+def summary_from(options: Options, comparison: Comparison) -> list[str]:
     """The one table of all measures, where the format is for a paper or a page."""
     if options.format == "latex":
         return [comparison.to_latex(options.style, small=options.small, top=options.top, cite=bool(options.bibtex))]
@@ -426,18 +385,12 @@ def summary_from(options: argparse.Namespace, comparison: Comparison) -> list[st
 
 
 def _json_content(
-    options: argparse.Namespace,
-    comparison: Comparison | None,
-    scores: Scores,
-    gate: Gate | None,
-    sliced: Slices | None,
+    options: Options, comparison: Comparison | None, scores: Scores, gate: Gate | None, sliced: Slices | None
 ) -> dict[str, Any]:
     content: dict[str, Any]
     if comparison is None:
-        systems = [
-            {"run": row["run"], "measure": row["measure"], "mean": row["value"], "low": row["low"], "high": row["high"]}
-            for row in scores.mean().rows()
-        ]
+        names = {"run": "run", "measure": "measure", "mean": "value", "low": "low", "high": "high"}
+        systems = [{name: row[own] for name, own in names.items()} for row in scores.mean().rows()]
         content = {"systems": systems, "pairs": [], "settings": {}}
     else:
         rows = comparison.systems
@@ -467,19 +420,18 @@ def topic_rows(scores: Scores) -> list[dict[str, Any]]:
         difference = differences(a, b)
         for topic in (-difference).argsort(kind="stable").tolist():
             values = {"a": a[topic], "b": b[topic], "difference": difference[topic]}
-            rows.append(
-                {"measure": measure, "query_id": scores.query_ids[topic]}
-                | {key: plain(value) for key, value in values.items()}
-            )
+            row = {"measure": measure, "query_id": scores.query_ids[topic]}
+            rows.append(row | {key: plain(value) for key, value in values.items()})
     return rows
 
 
-def topic_table(scores: Scores, place: int) -> Table:
+def topic_table(scores: Scores, measure: str) -> Table:
     """The topics of one measure as a table."""
-    measure = str(scores.measures[place])
-    cells = [
-        [row["query_id"], number(row["a"]), number(row["b"]), signed(row["difference"])]
-        for row in topic_rows(scores)
-        if row["measure"] == measure
+    rows = [row for row in topic_rows(scores) if row["measure"] == measure]
+    columns = [
+        Column("query_id", "topic", left=True),
+        Column("a", scores.runs[0]),
+        Column("b", scores.runs[1]),
+        Column("difference", cell=lambda row: signed(row["difference"])),
     ]
-    return Table(["topic", scores.runs[0], scores.runs[1], "difference"], cells)
+    return build_table(rows, columns)

@@ -7,41 +7,45 @@ other row formats list the places where that changes (p, from, to, change); --re
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.output import add_output, write_rows, write_text
-from rankbounds.commands.reading import add_reading, judgments_from, run_from
-from rankbounds.commands.scoring import add_gain, add_ties
+from rankbounds.commands.options import Option, Options, pick
+from rankbounds.commands.output import OUTPUT, write_rows
+from rankbounds.commands.reading import QRELS, READING, judgments_from, run_from
+from rankbounds.commands.scoring import GAIN, TIES
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measure
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rbp.crossings import FIELDS, REGION_FIELDS, TIED, crossings_of, regions
-from rankbounds.tables import Table, number
+from rankbounds.results import Column, Row, build_table
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("qrels", metavar="QRELS", help="judgments")
-    parser.add_argument("a", metavar="A", help="one run")
-    parser.add_argument("b", metavar="B", help="the other run")
-    parser.add_argument(
-        "-m",
-        "--measure",
-        default="RBP",
-        metavar="RBP",
-        help="RBP with everything but p: RBP(graded=true), RBP(rel=2), RBP@20 (default RBP)",
-    )
-    parser.add_argument("-q", "--per-topic", action="store_true", help="each topic too")
-    parser.add_argument("--regions", action="store_true", help="in row formats: stretches of p instead of crossings")
-    add_gain(parser)
-    add_ties(parser)
-    add_reading(parser)
-    add_output(parser, FORMATS)
+QUESTION = "What changed between two versions?", 2
+OPTIONS = (
+    QRELS,
+    Option("A", "one run", file="read"),
+    Option("B", "the other run", file="read"),
+    Option("-m, --measure RBP", "RBP with everything but p: RBP(graded=true), RBP(rel=2), RBP@20 (default RBP)", "RBP"),
+    Option("-q, --per-topic", "each topic too"),
+    Option("--regions", "in row formats: stretches of p instead of crossings"),
+    GAIN,
+    *TIES,
+    *READING,
+    *OUTPUT,
+)
 
 
-def run(options: argparse.Namespace) -> int:
+def _certainty(row: Row) -> str:
+    return "-" if row["ahead"] == TIED else "surely" if row["sure"] else "undecided"
+
+
+COLUMNS = (
+    Column("query_id", "topic", left=True),
+    Column("p_from"),
+    Column("p_to", "to"),
+    Column("ahead", left=True),
+    Column("sure", "given what is unjudged", _certainty, left=True),
+)
+
+
+def run(options: Options) -> None:
     """Cut and print."""
     measure = parse_measure(options.measure)
     if not isinstance(measure, RBP):
@@ -50,25 +54,8 @@ def run(options: argparse.Namespace) -> int:
         judgments_from(options),
         [run_from(options, options.a), run_from(options, options.b)],
         measure=measure,
-        per_topic=options.per_topic,
-        ties=options.ties,
-        gain=options.gain,
-        score_precision=options.score_precision,
+        **pick(options, "per_topic", "ties", "gain", "score_precision"),
     )
-    if options.format in ("json", "jsonl", "csv", "tsv"):
-        rows = [region.row() for region in stretches] if options.regions else crossings_of(stretches)
-        write_rows(options, rows, REGION_FIELDS if options.regions else FIELDS)
-        return 0
-    cells = [
-        [
-            region.query_id,
-            number(region.p_from),
-            number(region.p_to),
-            region.ahead,
-            "-" if region.ahead == TIED else "surely" if region.sure else "undecided",
-        ]
-        for region in stretches
-    ]
-    table = Table(["topic", "p from", "to", "ahead", "given what is unjudged"], cells, frozenset({0, 3, 4}))
-    write_text(options, table.render(options.format))
-    return 0
+    parts = [region.row() for region in stretches]
+    rows, fields = (parts, REGION_FIELDS) if options.regions else (crossings_of(stretches), FIELDS)
+    write_rows(options, rows, fields, table=lambda: build_table(parts, COLUMNS))

@@ -6,11 +6,11 @@ and "reranked" prints probabilities with two digits, so that many documents are 
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, write_text
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import OUTPUT, write_text
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.writing import make_empty_folder, make_folder, writing
@@ -27,13 +27,14 @@ What it says
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--write", metavar="FOLDER", help="copy the collection's files there, to try other commands on")
-    add_output(parser, ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html"))
+QUESTION = "How do I try things out?", 1
+OPTIONS = (
+    Option("--write FOLDER", "copy the collection's files there, to try other commands on", file="folder"),
+    *OUTPUT,
+)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Evaluate the collection and explain the table."""
     if options.write:
         copy_to(Path(options.write))
@@ -44,7 +45,6 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "table":
         text = "$ rankbounds evaluate qrels.txt runs\n\n" + text + READING + "\n".join(findings(scores)) + "\n"
     write_text(options, text)
-    return 0
 
 
 def copy_to(folder: Path) -> None:

@@ -5,62 +5,44 @@ The bootstrap sensitivity method of Sakai (the default), or the share of pairs t
 
 from __future__ import annotations
 
-import argparse
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import OUTPUT, write_rows
+from rankbounds.commands.progress import progress_on_terminal
+from rankbounds.commands.reading import INPUTS, SCORE_TABLES
+from rankbounds.commands.scoring import ASSUMING_NO_BOUNDS, MEASURES, TESTS, evaluate_from, resampling, resampling_from
+from rankbounds.results import Column
 
-from rankbounds.commands.output import add_output, progress_on_terminal, write_rows, write_text
-from rankbounds.commands.reading import add_inputs, add_score_tables
-from rankbounds.commands.scoring import (
-    add_assumptions,
-    add_measures,
-    add_resampling,
-    evaluate_from,
-    resampling_from,
+QUESTION = "Which measure, and which persistence?", 3
+OPTIONS = (
+    *INPUTS,
+    *SCORE_TABLES,
+    MEASURES,
+    Option("--alpha ALPHA", "significance level; may be repeated (0.05, 0.01)", type=float, repeated=True),
+    Option("--test TEST", "bootstrap (default), t, wilcoxon, sign or randomization", "bootstrap", words=TESTS[0].words),
+    *resampling(1000),
+    *ASSUMING_NO_BOUNDS,
+    *OUTPUT,
 )
-from rankbounds.tables import Table, number
-
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser)
-    add_score_tables(parser)
-    add_measures(parser)
-    parser.add_argument("--alpha", type=float, action="append", help="significance level; may be repeated (0.05, 0.01)")
-    parser.add_argument("--test", default="bootstrap", help="bootstrap (default), t, wilcoxon, sign or randomization")
-    add_resampling(parser, resamples=1000)
-    add_assumptions(parser)
-    add_output(parser, FORMATS)
-    parser.set_defaults(bounds="none")
+COLUMNS = (
+    Column("measure"),
+    Column("test"),
+    Column("alpha", cell=lambda row: f"{row['alpha']:g}"),
+    Column("discriminated", "pairs separated", lambda row: f"{row['discriminated']}/{row['pairs']}"),
+    Column("pairs", None),
+    Column("power", cell=lambda row: f"{row['power']:.1%}"),
+    Column("required_difference", "difference required"),
+)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Evaluate, resample and print."""
-    from rankbounds.stats.discriminative_power import FIELDS, discriminative_power
+    from rankbounds.stats.discriminative_power import discriminative_power
 
-    resampling = resampling_from(options)
-    scores = evaluate_from(options)
     found = discriminative_power(
-        scores,
+        evaluate_from(options),
         options.alpha or (0.05, 0.01),
         options.test,
-        resampling,
+        resampling_from(options),
         progress=progress_on_terminal("measures resampled"),
     )
-    if options.format in ("json", "jsonl", "csv", "tsv"):
-        write_rows(options, found.rows, FIELDS)
-        return 0
-    rows = [
-        [
-            row["measure"],
-            row["test"],
-            f"{row['alpha']:g}",
-            f"{row['discriminated']}/{row['pairs']}",
-            f"{row['power']:.1%}",
-            number(row["required_difference"]),
-        ]
-        for row in found.rows
-    ]
-    header = ["measure", "test", "alpha", "pairs separated", "power", "difference required"]
-    write_text(options, Table(header, rows, frozenset({0, 1})).render(options.format))
-    return 0
+    write_rows(options, found.rows, COLUMNS)

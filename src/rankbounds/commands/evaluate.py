@@ -7,29 +7,27 @@ judged@10 is the share of the first ten documents that somebody judged.
 
 from __future__ import annotations
 
-import argparse
 import os
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankbounds.collection.inputs import RunToRead
-from rankbounds.commands.citing import add_citing, write_bibtex
-from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, progress_on_terminal, write_text, wrote
-from rankbounds.commands.progress import doing
-from rankbounds.commands.reading import add_inputs, preparation_from, reading_from
-from rankbounds.commands.run_names import name_and_path
+from rankbounds.commands.messages import say, say_all
+from rankbounds.commands.options import Option, Options, group_under
+from rankbounds.commands.output import BIBTEX, FORMATS, name_and_path, output, write_bibtex, write_result
+from rankbounds.commands.progress import doing, progress_on_terminal
+from rankbounds.commands.reading import INPUTS, preparation_from, reading_from
 from rankbounds.commands.scoring import (
-    add_assumptions,
-    add_measures,
-    add_sorting,
-    arranged,
-    assumptions_from,
+    ASSUMING,
+    MEASURES,
+    PER_TOPIC,
+    SORTING,
     evaluate_from,
+    evaluation_from,
+    sort_runs,
 )
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import expand
@@ -38,69 +36,83 @@ from rankbounds.measures.naming.sources import bibtex
 if TYPE_CHECKING:
     from rankbounds.evaluation.engines.spark import SparkScores
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "parquet", "latex", "markdown", "html", "trec")
-ENGINES = ("auto", "local", "stream", "spark")
+QUESTION = "How good are my runs?", 1
 LISTS_COLLECTED = 200_000
 """So many lists come from Spark to be shown; of more, means alone, unless the scores of topics are asked for."""
 LARGE_SHARE = 6
 """A run that takes more than this share of the machine's memory as a file would not fit well while it is scored."""
+OPTIONS = (
+    *INPUTS,
+    MEASURES,
+    *SORTING,
+    PER_TOPIC,
+    *ASSUMING,
+    *group_under(
+        "large files",
+        Option(
+            "--engine WHERE",
+            "local (in memory), stream (files larger than memory, topic by topic), spark (files that Spark reads); "
+            "auto (default) streams files that are too large for memory",
+            "auto",
+            words=("auto", "local", "stream", "spark"),
+            closed=True,
+        ),
+        Option("--memory SIZE", "with --engine stream: how much to hold (default 512M)"),
+        Option(
+            "--master URL",
+            "with --engine spark, or meaning it: the cluster, such as spark://host:7077 (default: this machine)",
+        ),
+    ),
+    BIBTEX,
+    *output((*FORMATS[:5], "parquet", *FORMATS[5:], "trec")),
+)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser)
-    add_measures(parser)
-    add_sorting(parser)
-    parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
-    add_assumptions(parser)
-    parser.add_argument(
-        "--engine",
-        default="auto",
-        metavar="WHERE",
-        help="local (in memory), stream (files larger than memory, topic by topic), spark (files that Spark reads); "
-        "auto (default) streams files that are too large for memory",
-    )
-    parser.add_argument("--memory", metavar="SIZE", help="with --engine stream: how much to hold (default 512M)")
-    parser.add_argument(
-        "--master",
-        metavar="URL",
-        help="with --engine spark, or meaning it: the cluster, such as spark://host:7077 (default: this machine)",
-    )
-    add_citing(parser)
-    add_output(parser, FORMATS)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Evaluate and print."""
-    engine = _engine(options)
-    found = evaluate_from(options) if engine == "local" else _by_engine(options, engine)
+    found = evaluate_by_engine(options, _engine(options))
     if not isinstance(found, Scores):
         if options.format == "parquet" and options.per_topic:
             write_bibtex(options, bibtex(found.measures))
-            found.write_parquet(options.output)
-            wrote(options.output)
-            return 0
+            write_result(options, found)
+            return
         lists = len(found.runs) * found.number_of_topics
         found = found.collect() if options.per_topic or lists <= LISTS_COLLECTED else found.mean()
-    scores = arranged(options, found)
+    scores = sort_runs(options, found)
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         say(f"the bounds of {named} hold, but may be wider than what can happen.")
     write_bibtex(options, bibtex(scores.measures))
-    if options.format == "parquet":
-        scores.write_parquet(options.output, per_topic=options.per_topic)
-        wrote(options.output)
-    else:
-        write_text(options, scores.render(options.format, per_topic=options.per_topic, raw=options.raw))
-    return 0
+    write_result(options, scores, per_topic=options.per_topic)
 
 
-def _engine(options: argparse.Namespace) -> str:
+def evaluate_by_engine(options: Options, engine: str) -> Scores | SparkScores:
+    """The scores by the engine; one for large data opens the files itself, and prepares what they hold."""
+    if engine == "local":
+        return evaluate_from(options)
+    reading, measures = reading_from(options), options.measures or DEFAULT_MEASURES
+    named = [name_and_path(argument) for argument in options.runs]
+    runs = [RunToRead(path, partial(reading.run, path), path, name) for name, path in named]
+    how = evaluation_from(options) | {"preparation": preparation_from(options)}
+    doing("scoring by Spark" if engine == "spark" else "sorting files by topic")
+    of_stream = {"memory": options.memory, "progress": progress_on_terminal("parts scored")}
+    scores: Scores | SparkScores = evaluate(
+        options.qrels,
+        runs,
+        measures,
+        engine=engine,  # type: ignore[call-overload]  # (which one is known when the command runs)
+        **how,
+        **({"master": options.master} if engine == "spark" else of_stream),
+    )
+    noted = scores if isinstance(scores, Scores) else scores.mean()
+    notes = zip(noted.runs, noted.notes, strict=True)
+    say_all(f"{name}: {note.prepared}." for name, note in notes if note.prepared)
+    return scores
+
+
+def _engine(options: Options) -> str:
     """The engine that was asked for, or that fits."""
     engine: str = options.engine
-    if engine not in ENGINES:
-        hint = did_you_mean(engine, list(ENGINES))
-        raise UsageError(f'There is no engine "{engine}".{hint} Known: {", ".join(ENGINES)}.')
     if options.memory and engine not in ("auto", "stream"):
         raise UsageError("--memory goes with --engine stream only.")
     if options.master and (engine not in ("auto", "spark") or options.memory):
@@ -109,47 +121,13 @@ def _engine(options: argparse.Namespace) -> str:
         return engine
     if options.master:
         return "spark"
-    runs = (file for argument in options.runs for file in expand([name_and_path(argument)[1]]))
-    return "stream" if options.memory or _too_large(runs) else "local"
+    return "stream" if options.memory or _too_large(options.runs) else "local"
 
 
-def _named_paths(options: argparse.Namespace) -> list[RunToRead]:
-    """The paths of the runs with the names that the user gave them, if any; engines expand and open them."""
-    reading = reading_from(options)
-    named = [name_and_path(argument) for argument in options.runs]
-    return [RunToRead(path, partial(reading.run, path), path, name) for name, path in named]
-
-
-def _by_engine(options: argparse.Namespace, engine: str) -> Scores | SparkScores:
-    """The scores by an engine for large data."""
-    doing("scoring by Spark" if engine == "spark" else "sorting files by topic")
-    of_stream = {"memory": options.memory, "progress": progress_on_terminal("parts scored")}
-    scores: Scores | SparkScores = evaluate(
-        options.qrels,
-        _named_paths(options),
-        options.measures or DEFAULT_MEASURES,
-        engine=engine,  # type: ignore[call-overload]  # (which one is known when the command runs)
-        preparation=preparation_from(options),
-        labels=options.labels,
-        formats=options.read_as,
-        columns=options.columns,
-        lenient=options.lenient,
-        **assumptions_from(options),
-        **({"master": options.master} if engine == "spark" else of_stream),
-    )
-    _say_prepared(scores if isinstance(scores, Scores) else scores.mean())
-    return scores
-
-
-def _say_prepared(scores: Scores) -> None:
-    for name, noted in zip(scores.runs, scores.notes, strict=True):
-        if noted.prepared:
-            say(f"{name}: {noted.prepared}.")
-
-
-def _too_large(runs: Iterable[str]) -> bool:
+def _too_large(runs: list[str]) -> bool:
     """Is a run larger than this machine's memory can well hold?"""
+    files = [file for argument in runs for file in expand([name_and_path(argument)[1]])]
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
         return False
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return any(os.path.isfile(name) and Path(name).stat().st_size > memory // LARGE_SHARE for name in runs)
+    return any(os.path.isfile(name) and Path(name).stat().st_size > memory // LARGE_SHARE for name in files)

@@ -10,44 +10,52 @@ are named.
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, write_rows, write_text
-from rankbounds.commands.reading import add_reading, judgments_from, reading_from
-from rankbounds.commands.run_names import name_and_path
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import OUTPUT, name_and_path, write_rows
+from rankbounds.commands.reading import QRELS, READING, RUN, judgments_from, reading_from
 from rankbounds.files.reported_scores import ANY_MEASURE, stated
-from rankbounds.tables import Table, number
+from rankbounds.results import Column, build_table
+from rankbounds.tables import number
 
 if TYPE_CHECKING:
     from rankbounds.checking.explanation import Explanation
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
+QUESTION = "Can I trust these files and numbers?", 2
+OPTIONS = (
+    Option(
+        "OUTPUT",
+        "what a tool reported for one run: a file, or a number as in nDCG@10=0.534",
+        dest="trec_output",
+        file="read",
+    ),
+    QRELS,
+    RUN,
+    Option("--all", "show measures that agree too"),
+    *READING,
+    *OUTPUT,
+)
 FIELDS = (
     *("name", "measure", "lines", "equal", "largest_difference", "example", "why", "switch", "changes", "also"),
     *("nearest", "tried"),
+)
+COLUMNS = (
+    Column("name", "reported"),
+    Column("measure", "rankbounds"),
+    Column("equal", cell=lambda row: f"{row['equal']} of {row['lines']}"),
+    Column("largest_difference", "largest", lambda row: _gap(row["largest_difference"])),
+    Column("switch", "same with", lambda row: row["switch"] or ("-" if row["changes"] else ""), left=True),
+    Column("why", left=True),
+    Column("example", left=True),
 )
 BY_CHANCE = 3
 """Lines of one measure that a computation may meet by chance, if it is one of many."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "trec_output",
-        metavar="OUTPUT",
-        help="what a tool reported for one run: a file, or a number as in nDCG@10=0.534",
-    )
-    parser.add_argument("qrels", metavar="QRELS", help="the judgments that the tool was given")
-    parser.add_argument("run_file", metavar="RUN", help="the run that the tool was given")
-    parser.add_argument("--all", action="store_true", help="show measures that agree too")
-    add_reading(parser)
-    add_output(parser, FORMATS)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Compare and print."""
     from rankbounds.checking.explanation import explained
     from rankbounds.checking.repeated_documents import run_with_repeats
@@ -60,34 +68,20 @@ def run(options: argparse.Namespace) -> int:
         lines = "1 line names" if again == 1 else f"{again:,} lines name"
         say(f"{given.name}: {lines} a document again; the first line of each document counts here.")
     explanations = explained(judgments, given, options.trec_output, repeated)
-    if options.format in ("json", "jsonl", "csv", "tsv"):
-        rows = [asdict(explanation) for explanation in explanations]
-        if options.format in ("csv", "tsv"):
-            for row, explanation in zip(rows, explanations, strict=True):
-                row["also"] = " | ".join(map(str, explanation.also))
-        write_rows(options, rows, FIELDS)
-        return 0
+    rows = [asdict(explanation) for explanation in explanations]
+    if options.format in ("csv", "tsv"):
+        for row, explanation in zip(rows, explanations, strict=True):
+            row["also"] = " | ".join(map(str, explanation.also))
     of_any = ANY_MEASURE in {name for name, _ in stated(options.trec_output) or ()}
-    known = [explanation for explanation in explanations if explanation.measure is not None]
-    shown = [explanation for explanation in known if options.all or of_any or explanation.lines != explanation.equal]
-    cells = [
-        [
-            explanation.name,
-            str(explanation.measure),
-            f"{explanation.equal} of {explanation.lines}",
-            _gap(explanation.largest_difference),
-            explanation.switch or ("-" if explanation.changes else ""),
-            explanation.why,
-            explanation.example,
-        ]
-        for explanation in shown
-    ]
-    header = ["reported", "rankbounds", "equal", "largest", "same with", "why", "example"]
-    text = Table(header, cells, frozenset({0, 1, 4, 5, 6})).render(options.format) if cells else ""
-    if options.format == "table":
-        text += "".join(f"{line}\n" for line in _remarks(explanations, of_any=of_any))
-    write_text(options, text)
-    return 0
+    known = [row for row in rows if row["measure"] is not None]
+    shown = [row for row in known if options.all or of_any or row["lines"] != row["equal"]]
+    write_rows(
+        options,
+        rows,
+        FIELDS,
+        table=(lambda: build_table(shown, COLUMNS)) if shown else lambda: None,
+        below=lambda: "".join(f"{line}\n" for line in _remarks(explanations, of_any=of_any)),
+    )
 
 
 def _gap(difference: float | None) -> str:

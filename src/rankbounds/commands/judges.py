@@ -7,87 +7,61 @@ says how far labels agree, whether they are generous, which runs they like, and 
 
 from __future__ import annotations
 
-import argparse
-import html
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankbounds.commands.output import add_output, write_figure, write_rows, write_text
+from rankbounds.commands.options import Option, Options, pick
+from rankbounds.commands.output import OUTPUT, figure, name_and_path, write_figure, write_parts
 from rankbounds.commands.reading import RUNS_HELP, reading_from, runs_from
-from rankbounds.commands.run_names import name_and_path
-from rankbounds.commands.scoring import add_assumptions, add_measures, add_resampling, assumptions_from
+from rankbounds.commands.scoring import ASSUMING_NO_BOUNDS, alpha, assumptions_from, confidence, measures, resampling
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import expand
-from rankbounds.tables import json_of
 
 if TYPE_CHECKING:
     from rankbounds.collection.inputs import Reading
     from rankbounds.collection.qrels import Qrels
-    from rankbounds.judging.judges.comparison import Judges
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
+QUESTION = "May a model's labels stand in for people?", 1
 ROWS = ("agreement", "confusion", "by_grade", "systems", "orderings", "changes")
-PROSE: dict[str, Callable[[str], str]] = {
-    "table": "{}\n".format,
-    "markdown": "{}\n".format,
-    "latex": lambda text: "".join(f"% {line}\n" for line in text.splitlines()),
-    "html": lambda text: f"<p>{html.escape(text)}</p>\n",
-}
-"""How each format tells what is no table."""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("qrels", metavar="TRUSTED", help="the labels to believe: any known format of judgments")
-    parser.add_argument(
-        "label_files",
-        metavar="LABELS",
-        nargs="*",
-        help="the labels in question: files, patterns in quotes or folders; name=FILE gives them a name",
-    )
-    parser.add_argument("--runs", metavar="RUN", nargs="+", default=[], help=f"{RUNS_HELP}; without: labels only")
-    add_measures(parser, ("RBP(p=0.8)",))
-    parser.add_argument(
-        "--rel",
+OPTIONS = (
+    Option("TRUSTED", "the labels to believe: any known format of judgments", dest="qrels", file="read"),
+    Option(
+        "[LABELS ...]",
+        "the labels in question: files, patterns in quotes or folders; name=FILE gives them a name",
+        dest="label_files",
+        file="read",
+    ),
+    Option("--runs RUN ...", f"{RUNS_HELP}; without: labels only", [], file="read"),
+    measures(("RBP(p=0.8)",)),
+    Option(
+        "--rel GRADE",
+        "lowest trusted grade that counts as relevant, for kappa and for measures that name none (default: that of the "
+        "first measure, or 1)",
         type=float,
-        metavar="GRADE",
-        help="lowest trusted grade that counts as relevant, for kappa and for measures that name none (default: that "
-        "of the first measure, or 1)",
-    )
-    parser.add_argument(
-        "--labels-rel",
-        metavar="[NAME=]GRADE",
-        action="append",
-        help="the same of the labels in question, where it is another; needed where scales differ, unless they are 0/1",
-    )
-    parser.add_argument(
-        "--same-scale",
-        action="store_true",
-        default=None,
-        help="grades mean the same in all labels, though the highest ones differ",
-    )
-    parser.add_argument(
-        "--votes", action="store_true", help="add the labels' majority and mean grade as further labels"
-    )
-    parser.add_argument(
-        "--pairs",
-        default="all",
-        metavar="WHICH",
-        help="score runs by all labels of each (default), or by the shared pairs of query and document alone",
-    )
-    parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
-    parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
-    add_resampling(parser, resamples=2000)
-    parser.add_argument(
-        "--figure", metavar="FILE", help="draw agreement by grade and bias by run there (.svg, .png, .pdf)"
-    )
-    add_assumptions(parser)
-    add_output(parser, FORMATS)
-    parser.set_defaults(bounds="none")
+    ),
+    Option(
+        "--labels-rel [NAME=]GRADE",
+        "the same of the labels in question, where it is another; needed where scales differ, unless they are 0/1",
+        repeated=True,
+    ),
+    Option("--same-scale", "grades mean the same in all labels, though the highest ones differ"),
+    Option("--votes", "add the labels' majority and mean grade as further labels"),
+    Option(
+        "--pairs WHICH",
+        "score runs by all labels of each (default), or by the shared pairs of query and document alone",
+        "all",
+        words=("all", "shared"),
+    ),
+    alpha(),
+    confidence(),
+    *resampling(2000),
+    *ASSUMING_NO_BOUNDS,
+    figure("draw agreement by grade and bias by run there"),
+    *OUTPUT,
+)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Read, compare, print, draw."""
     from rankbounds.judging.judges.comparison import DEFAULT_MEASURES, judges
 
@@ -99,30 +73,18 @@ def run(options: argparse.Namespace) -> int:
         labels,
         reading.runs(runs_from(options)) if options.runs else None,
         options.measures or DEFAULT_MEASURES,
-        rel=options.rel,
         labels_rel=labels_rel,
-        same_scale=options.same_scale,
-        votes=options.votes,
-        pairs=options.pairs,
-        alpha=options.alpha,
-        confidence=options.confidence,
-        resamples=options.resamples,
-        seed=options.seed,
+        same_scale=options.same_scale or None,
         trusted_name=options.labels,
+        **pick(options, "rel", "votes", "pairs", "alpha", "confidence", "resamples", "seed"),
         **assumptions_from(options),
     )
-    if options.figure:
-        from rankbounds.plots.labels import labels_overview
-
-        write_figure(options.figure, lambda: labels_overview(found))
-    if options.format in ("jsonl", "csv", "tsv"):
-        write_rows(options, found.rows(), found.fields)
-        return 0
-    write_text(options, rendered(options, found))
-    return 0
+    write_figure(options, "labels_overview", found)
+    words = {name: found.words(name) for name in found.labels}
+    write_parts(options, found, found.rows(), found.fields, ROWS, words)
 
 
-def labels_from(options: argparse.Namespace, reading: Reading) -> tuple[Qrels, dict[str, Qrels]]:
+def labels_from(options: Options, reading: Reading) -> tuple[Qrels, dict[str, Qrels]]:
     """The trusted labels, and the others by name."""
     if not options.label_files:
         from rankbounds.collection.qrels import read_qrels_by_source
@@ -159,7 +121,7 @@ def _read_labels(reading: Reading, file: str) -> dict[str, Qrels]:
         return replace(reading, labels=None).label_sets([file])
 
 
-def labels_rel_from(options: argparse.Namespace) -> float | dict[str, float] | None:
+def labels_rel_from(options: Options) -> float | dict[str, float] | None:
     """One grade for all labels, or grades by name."""
     by_name: dict[str, float] = {}
     for given in options.labels_rel or ():
@@ -173,15 +135,3 @@ def labels_rel_from(options: argparse.Namespace) -> float | dict[str, float] | N
             raise UsageError("--labels-rel takes one grade for all labels, or NAME=GRADE for each.")
         return by_name[""]
     return by_name or None
-
-
-def rendered(options: argparse.Namespace, found: Judges) -> str:
-    """Everything in the format asked for."""
-    if options.format == "json":
-        content = {name: getattr(found, name) for name in ROWS} | {"settings": found.settings}
-        content["words"] = {name: found.words(name) for name in found.labels}
-        return json_of(content, indent=1) + "\n"
-    prose = PROSE[options.format]
-    parts = [prose(paragraph) for paragraph in found.words().strip("\n").split("\n\n")]
-    parts += [prose(caption) + table.render(options.format) for caption, table in found.parts()]
-    return "\n".join(parts)

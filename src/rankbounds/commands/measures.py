@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import MISSING, fields
 
-from rankbounds.commands.output import add_output, write_rows, write_text
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import OUTPUT, write_rows, write_text
 from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, written
 from rankbounds.measures.naming.elsewhere import DIFFERENT, NAMES
 from rankbounds.measures.naming.registry import class_named, is_name, label_elsewhere
-from rankbounds.tables import Table
+from rankbounds.results import Column
 from rankbounds.terminal import look, reflowed
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
+QUESTION = "Which measure, and which persistence?", 1
+OPTIONS = (
+    Option(
+        "[MEASURE]",
+        "a name, a label such as nDCG@10, or another tool's name",
+        words=lambda: [name for name in REGISTRY if name.isidentifier()],
+    ),
+    *OUTPUT,
+)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "measure", metavar="MEASURE", nargs="?", help="a name, a label such as nDCG@10, or another tool's name"
-    )
-    add_output(parser, FORMATS)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Print the list or the explanation."""
     if options.measure:
         text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
         write_text(options, text if width is None else reflowed(text, width))
-        return 0
+        return
     rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
-    if options.format in ("json", "jsonl", "csv", "tsv"):
-        write_rows(options, rows, list(rows[0]))
-        return 0
-    header = list(rows[0])
-    cells = [list(row.values()) for row in rows]
-    table = Table(header, cells, frozenset(range(len(header))), importance=[header.index("meaning")])
-    write_text(options, table.render(options.format))
-    return 0
+    write_rows(options, rows, [Column(name, name, left=True, importance=int(name == "meaning")) for name in rows[0]])
 
 
 def _kinds(text: str) -> list[type[Measure]]:

@@ -1,33 +1,43 @@
-"""What is told on standard error, from the first moment on."""
+"""Messages on standard error, from the first moment on."""
 
 from __future__ import annotations
 
 import os
 import sys
-from types import TracebackType
+
+TYPE_CHECKING = False  # the module typing takes long to load
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
 
 _quiet = False
 
 
 def keep_quiet(quiet: bool) -> None:
-    """From now on, tell of nothing but errors; or of everything again."""
+    """Print errors alone from now on, or everything again."""
     global _quiet
     _quiet = quiet
 
 
 def is_quiet() -> bool:
-    """Were errors alone asked for?"""
+    """Are errors alone printed?"""
     return _quiet
 
 
 def say(message: str) -> None:
-    """One line, with nothing in it that steers a terminal, and not too long; unless nobody wants to hear it."""
+    """Print one line, unless quiet was asked for."""
     if not _quiet:
         complain(message)
 
 
+def say_all(messages: Iterable[str]) -> None:
+    """Print a line for each message, unless quiet was asked for."""
+    for message in messages:
+        say(message)
+
+
 def complain(message: str) -> None:
-    """One line that is told in any case."""
+    """Print one line in any case, shortened and without characters that would steer a terminal."""
     from rankbounds.errors import readable  # late: the sooner this module is there, the sooner Ctrl-C is one line
 
     text = f"rankbounds: {readable(message.strip())}"

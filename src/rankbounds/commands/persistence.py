@@ -7,37 +7,37 @@ QRELS and runs: the p whose order of the runs agrees best (Kendall's tau) with A
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 from typing import Any
 
-from rankbounds.commands.output import add_output, write_rows, write_text
-from rankbounds.commands.reading import add_inputs, add_reading, collection_from
-from rankbounds.commands.scoring import add_measures, add_ties
+from rankbounds.commands.options import Option, Options, pick
+from rankbounds.commands.output import OUTPUT, write_rows
+from rankbounds.commands.reading import INPUTS_IF_ANY, READING, collection_from
+from rankbounds.commands.scoring import TIES, measures
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import read_text
 from rankbounds.rbp.choosing import best_agreement, fit_persistence, persistence_agreement
-from rankbounds.tables import Table, number
+from rankbounds.results import Column, Row
+from rankbounds.tables import number
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
+QUESTION = "Which measure, and which persistence?", 4
 DEFAULT_MEASURES = ("AP", "nDCG", "P@10")
+OPTIONS = (
+    *INPUTS_IF_ANY,
+    Option("--depths FILE", "sessions that ended at each rank, as CSV: rank,count", file="read"),
+    Option("--examined FILE", "sessions that looked at each rank, as CSV: rank,count", file="read"),
+    Option("--level LEVEL", "of the confidence interval (default 0.95)", 0.95, type=float),
+    measures(DEFAULT_MEASURES),
+    Option("--all", "every p of the grid, not the best alone"),
+    *TIES,
+    *READING,
+    *OUTPUT,
+)
+FOUR_DIGITS = ("p", "tau", "misfit", "ci_low", "ci_high")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser, needed=False)
-    parser.add_argument("--depths", metavar="FILE", help="sessions that ended at each rank, as CSV: rank,count")
-    parser.add_argument("--examined", metavar="FILE", help="sessions that looked at each rank, as CSV: rank,count")
-    parser.add_argument("--level", type=float, default=0.95, help="of the confidence interval (default 0.95)")
-    add_measures(parser, DEFAULT_MEASURES)
-    parser.add_argument("--all", action="store_true", help="every p of the grid, not the best alone")
-    add_ties(parser)
-    add_reading(parser)
-    add_output(parser, FORMATS)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Fit and print."""
     given = [name for name in ("depths", "examined", "qrels") if getattr(options, name)]
     if len(given) != 1:
@@ -47,35 +47,26 @@ def run(options: argparse.Namespace) -> int:
     else:
         (kind,) = given
         rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, level=options.level)]
-    if options.format in ("json", "jsonl", "csv", "tsv"):
-        write_rows(options, rows, list(rows[0]))
-        return 0
-    words = {"expected_examined": "examined on average", "tau": "Kendall's tau", "p_from": "as good from",
-             "p_to": "to", "ci_low": f"{options.level:.0%} from", "ci_high": "to",
-             "misfit": "p-value of fit"}  # fmt: skip
-    header = [name for name in rows[0] if name != "level"]
-    cells = [[_cell(name, row[name]) for name in header] for row in rows]
-    table = Table([words.get(name, name) for name in header], cells, frozenset({0} if options.qrels else ()))
-    write_text(options, table.render(options.format))
-    return 0
+    headings = {"expected_examined": "examined on average", "tau": "Kendall's tau", "p_from": "as good from",
+                "p_to": "to", "ci_low": f"{options.level:.0%} from", "ci_high": "to", "misfit": "p-value of fit",
+                "level": None}  # fmt: skip
+    write_rows(options, rows, [_column(name, headings.get(name, name)) for name in rows[0]])
 
 
-def _agreement(options: argparse.Namespace) -> list[dict[str, Any]]:
-    rows = persistence_agreement(
-        *collection_from(options),
-        options.measures or DEFAULT_MEASURES,
-        ties=options.ties,
-        score_precision=options.score_precision,
-    )
+def _agreement(options: Options) -> list[dict[str, Any]]:
+    evidence, ranking = collection_from(options), pick(options, "ties", "score_precision")
+    rows = persistence_agreement(*evidence, options.measures or DEFAULT_MEASURES, **ranking)
     return rows if options.all else best_agreement(rows)
 
 
-def _cell(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if name == "sessions":
-        return f"{value:g}"
-    return number(value, {"p": 4, "tau": 4, "misfit": 4, "ci_low": 4, "ci_high": 4}.get(name, 2))
+def _column(name: str, heading: str | None) -> Column:
+    def cell(row: Row) -> str:
+        value = row[name]
+        if isinstance(value, str):
+            return value
+        return f"{value:g}" if name == "sessions" else number(value, 4 if name in FOUR_DIGITS else 2)
+
+    return Column(name, heading, cell)
 
 
 def _read_counts(file: str) -> list[tuple[str, str]]:

@@ -10,32 +10,31 @@ lines "run group".
 
 from __future__ import annotations
 
-import argparse
-
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import write_text, wrote
-from rankbounds.commands.reading import add_reading, add_runs, judgments_from, read_runs
-from rankbounds.commands.scoring import add_order, order
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import JUDGMENTS_FILE, write_pairs
+from rankbounds.commands.reading import READING, RUNS, judgments_from, read_runs
+from rankbounds.commands.scoring import ORDER
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.judging import pools
 
+QUESTION = "What should be judged next?", 2
+OPTIONS = (
+    RUNS,
+    Option("--depth D", "how many documents of each run and topic are pooled", type=int),
+    Option("--budget N", "at most this many documents per topic", type=int),
+    Option("--restrict QRELS", "the judgments to take grades from", file="read"),
+    Option("--groups FILE", 'which group a run belongs to: lines of "run group"', file="read"),
+    Option("--without GROUP", "leave out documents that only this group found"),
+    ORDER,
+    *READING,
+    JUDGMENTS_FILE,
+)
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_runs(parser)
-    parser.add_argument("--depth", type=int, metavar="D", help="how many documents of each run and topic are pooled")
-    parser.add_argument("--budget", type=int, metavar="N", help="at most so many documents for each topic")
-    parser.add_argument("--restrict", metavar="QRELS", help="the judgments to take grades from")
-    parser.add_argument("--groups", metavar="FILE", help='which group a run belongs to: lines of "run group"')
-    parser.add_argument("--without", metavar="GROUP", help="leave out documents that only this group found")
-    add_order(parser)
-    add_reading(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
 
-
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Pool, restrict, write."""
     if (options.without is None) != (options.groups is None):
         raise UsageError("--without GROUP needs --groups FILE, and the other way round.")
@@ -43,24 +42,23 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             "--without GROUP takes documents out of judgments: name them with --restrict QRELS, and --depth."
         )
-    ranking = order(options)
     runs = read_runs(options)
     if options.without is not None:
         written = _without_group(options, runs)
     else:
-        written = pools.pool(runs, depth=options.depth, budget=options.budget, ties=ranking)
+        written = pools.pool(runs, depth=options.depth, budget=options.budget, ties=options.ties)
         if options.restrict is not None:
             written = pools.restrict(judgments_from(options, options.restrict), written)
-    if options.output:
-        written.write(options.output)
-        wrote(options.output)
-    else:
-        write_text(options, written.text())
-    say(_summary(written, len(runs)))
-    return 0
+    write_pairs(options, written)
+    judged = int((written.grade != POOLED_NOT_JUDGED).sum())
+    relevant = int((written.grade >= 1).sum())
+    say(
+        f"{len(written):,} documents for {len(written.query_ids)} topics from {len(runs)} runs: {judged:,} judged "
+        f"({relevant:,} relevant), {len(written) - judged:,} to judge."
+    )
 
 
-def _without_group(options: argparse.Namespace, runs: list[Run]) -> Qrels:
+def _without_group(options: Options, runs: list[Run]) -> Qrels:
     groups = pools.read_groups(options.groups)
     if options.without not in groups.values():
         hint = did_you_mean(options.without, sorted(set(groups.values())))
@@ -69,10 +67,3 @@ def _without_group(options: argparse.Namespace, runs: list[Run]) -> Qrels:
     left = pools.without_group(qrels, runs, groups, options.without, depth=options.depth)
     say(f"{options.without} alone found {len(qrels) - len(left):,} of {len(qrels):,} documents.")
     return left
-
-
-def _summary(written: Qrels, number_of_runs: int) -> str:
-    judged = int((written.grade != POOLED_NOT_JUDGED).sum())
-    relevant = int((written.grade >= 1).sum())
-    told = f"{len(written):,} documents for {len(written.query_ids)} topics from {number_of_runs} runs"
-    return f"{told}: {judged:,} judged ({relevant:,} relevant), {len(written) - judged:,} to judge."

@@ -7,32 +7,21 @@ error: where that is much, no levels will do.
 
 from __future__ import annotations
 
-import argparse
-
 from rankbounds.collection.preferences import IN_WORDS, METHODS, levels_from_preferences
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import check_outputs, write_text, wrote
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import JUDGMENTS_FILE, write_pairs
+
+QUESTION = "What should be judged next?", 4
+OPTIONS = (
+    Option("FILE", "lines of a query, a better and a worse document; - is stdin", dest="preferences", file="read"),
+    Option("--method NAME", f"{' or '.join(METHODS)} (default {METHODS[0]})", METHODS[0], words=METHODS),
+    JUDGMENTS_FILE,
+)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument(
-        "preferences", metavar="FILE", help="lines of a query, a better and a worse document; - is stdin"
-    )
-    parser.add_argument(
-        "--method", default=METHODS[0], metavar="NAME", help=f"{' or '.join(METHODS)} (default {METHODS[0]})"
-    )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to standard output")
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Read, find levels, write."""
-    check_outputs(options, [options.output] if options.output else [])
     found = levels_from_preferences(options.preferences, options.method)
-    if options.output:
-        found.qrels.write(options.output)
-        wrote(options.output)
-    else:
-        write_text(options, found.qrels.text())
+    write_pairs(options, found.qrels)
     say(f"Levels by {IN_WORDS[found.method]}; {found.sentence()}.")
-    return 0

@@ -8,38 +8,34 @@ Several rates need -o with {rate} in the name of the file, such as -o qrels.{rat
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import replace
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import check_outputs, write_text, wrote
-from rankbounds.commands.reading import add_reading, judgments_from
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import JUDGMENTS_FILE, check_outputs, write_pairs
+from rankbounds.commands.reading import QRELS, READING, judgments_from
+from rankbounds.commands.scoring import SEED
 from rankbounds.errors import UsageError
 from rankbounds.judging.pools import RATES, Reduction, subset
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("qrels", metavar="QRELS", help="judgments; - is stdin")
-    default = ",".join(f"{rate:g}" for rate in RATES)
-    parser.add_argument(
-        "--rate", metavar="J", default=default, help=f"percent, several with commas (default {default})"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of the shuffle (default 0)")
-    parser.add_argument("--rel", type=float, default=1.0, help="the lowest grade that counts as relevant (default 1)")
-    parser.add_argument(
-        "--keep-pool", action="store_true", help="write what is not kept with grade -1 (pooled, not judged), for infAP"
-    )
-    add_reading(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there; {rate} in the name stands for the rate")
+QUESTION = "What would fewer judgments have said?", 1
+DEFAULT_RATES = ",".join(f"{rate:g}" for rate in RATES)
+OPTIONS = (
+    QRELS,
+    Option("--rate J", f"percent, several with commas (default {DEFAULT_RATES})", DEFAULT_RATES),
+    SEED,
+    Option("--rel REL", "the lowest grade that counts as relevant (default 1)", 1.0, type=float),
+    Option("--keep-pool", "write what is not kept with grade -1 (pooled, not judged), for infAP"),
+    *READING,
+    replace(JUDGMENTS_FILE, help="write there; {rate} in the name stands for the rate"),
+)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Draw and write."""
     rates = _rates(options.rate)
     if len(rates) > 1 and "{rate}" not in (options.output or ""):
         raise UsageError("Several rates need several files: name them with -o, such as -o qrels.{rate}.txt.")
-    if options.seed < 0:
-        raise UsageError(f"The seed must not be negative, but is {options.seed}.")
     targets = {rate: (options.output or "").replace("{rate}", f"{rate:g}") for rate in rates}
     check_outputs(options, list(filter(None, targets.values())))
     qrels = judgments_from(options)
@@ -47,17 +43,12 @@ def run(options: argparse.Namespace) -> int:
     reduced = {rate: reduction.kept(rate) for rate in rates}
     for rate, kept in reduced.items():
         sample = qrels.only_judged(kept) if options.keep_pool else subset(qrels, kept)
-        if options.output:
-            sample.write(targets[rate])
-            wrote(targets[rate])
-        else:
-            write_text(options, sample.text())
+        write_pairs(options, sample, targets[rate])
         relevant = int((qrels.grade[kept] >= options.rel).sum())
         say(
             f"rate {rate:g}%, seed {options.seed}: kept {int(kept.sum()):,} of {len(qrels):,} judgments "
             f"({relevant:,} relevant)."
         )
-    return 0
 
 
 def _rates(text: str) -> list[float]:

@@ -8,59 +8,46 @@ flip, and how many topics and reruns a reliable order of systems needs.
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING
-
-from rankbounds.commands.judges import PROSE
-from rankbounds.commands.output import add_output, numbers, write_rows, write_text
-from rankbounds.commands.reading import add_inputs, reading_from, runs_from
-from rankbounds.commands.scoring import add_assumptions, add_measures, add_resampling, assumptions_from
+from rankbounds.commands.options import Option, Options, pick
+from rankbounds.commands.output import OUTPUT, numbers, write_parts
+from rankbounds.commands.reading import INPUTS, reading_from, runs_from
+from rankbounds.commands.scoring import ASSUMING_NO_BOUNDS, alpha, assumptions_from, confidence, measures, resampling
 from rankbounds.files.opening import expand
-from rankbounds.tables import json_of
 
-if TYPE_CHECKING:
-    from rankbounds.comparison.replicates.comparison import Replicates
-
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
+QUESTION = "Is A better than B, or is it noise?", 3
 ROWS = ("components", "floors", "flips", "pairs", "reliability", "plan")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser)
-    parser.add_argument(
-        "--judged-again",
+OPTIONS = (
+    *INPUTS,
+    Option(
+        "--judged-again QRELS ...",
+        "the same pool judged again by the same judge: further judgments, files or patterns",
+        [],
         dest="again",
-        metavar="QRELS",
-        nargs="+",
-        default=[],
-        help="the same pool judged again by the same judge: further judgments, files or patterns",
-    )
-    parser.add_argument(
-        "--replicates",
+        file="read",
+    ),
+    Option(
+        "--replicates REGEX",
+        "what marks a rerun in a run's name; the rest of the name (or the first group) is the system (default: # and "
+        "what follows)",
+        "#[^#]*$",
         dest="pattern",
-        metavar="REGEX",
-        default="#[^#]*$",
-        help="what marks a rerun in a run's name; the rest of the name (or the first group) is the system (default: # "
-        "and what follows)",
-    )
-    add_measures(parser, ("RBP(p=0.8)",))
-    parser.add_argument(
-        "--reliability",
+    ),
+    measures(("RBP(p=0.8)",)),
+    Option(
+        "--reliability R[,R...]",
+        "count topics for these reliabilities of the order of systems (default 0.8,0.9,0.95)",
+        [0.8, 0.9, 0.95],
         type=numbers,
-        default=[0.8, 0.9, 0.95],
-        metavar="R[,R...]",
-        help="count topics for these reliabilities of the order of systems (default 0.8,0.9,0.95)",
-    )
-    parser.add_argument("--alpha", type=float, default=0.05, help="significance level of verdicts (default 0.05)")
-    parser.add_argument("--confidence", type=float, default=0.95, help="of intervals and of the floor (default 0.95)")
-    add_resampling(parser, resamples=10_000)
-    add_assumptions(parser)
-    add_output(parser, FORMATS)
-    parser.set_defaults(bounds="none")
+    ),
+    alpha("significance level of verdicts"),
+    confidence("intervals and of the floor"),
+    *resampling(),
+    *ASSUMING_NO_BOUNDS,
+    *OUTPUT,
+)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Read, analyse and print."""
     from rankbounds.comparison.replicates.comparison import replicates
     from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
@@ -71,27 +58,7 @@ def run(options: argparse.Namespace) -> int:
         judgments,
         reading.runs(runs_from(options)),
         options.measures or DEFAULT_MEASURES,
-        pattern=options.pattern,
-        reliability=options.reliability,
-        alpha=options.alpha,
-        confidence=options.confidence,
-        resamples=options.resamples,
-        seed=options.seed,
+        **pick(options, "pattern", "reliability", "alpha", "confidence", "resamples", "seed"),
         **assumptions_from(options),
     )
-    if options.format in ("jsonl", "csv", "tsv"):
-        write_rows(options, found.rows(), found.fields)
-        return 0
-    write_text(options, rendered(options, found))
-    return 0
-
-
-def rendered(options: argparse.Namespace, found: Replicates) -> str:
-    """Everything in the format asked for."""
-    if options.format == "json":
-        content = {name: getattr(found, name) for name in ROWS}
-        return json_of(content | {"settings": found.settings, "words": found.words()}, indent=1) + "\n"
-    prose = PROSE[options.format]
-    parts = [prose(paragraph) for paragraph in found.words().strip("\n").split("\n\n")]
-    parts += [prose(caption) + table.render(options.format) for caption, table in found.parts()]
-    return "\n".join(parts)
+    write_parts(options, found, found.rows(), found.fields, ROWS, found.words())

@@ -7,59 +7,45 @@ options and seed. With --scores it is made from tables of scores: what needs jud
 
 from __future__ import annotations
 
-import argparse
 import os
 from typing import TYPE_CHECKING
 
-from rankbounds.commands.output import check_outputs, progress_on_terminal, write_text
-from rankbounds.commands.reading import (
-    add_calibrate,
-    add_inputs,
-    add_score_tables,
-    runs_from,
-    score_table_files,
-    score_tables_from,
-)
-from rankbounds.commands.scoring import add_assumptions, add_measures, add_tests, tabled_from
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import check_outputs, output_file, write_text
+from rankbounds.commands.progress import progress_on_terminal
+from rankbounds.commands.reading import CALIBRATE, INPUTS, SCORE_TABLES, runs_from, score_table_files, score_tables_from
+from rankbounds.commands.scoring import ASSUMING, MEASURES, TESTS, tabled_from
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-
-PAGE = "report.html"
 
 if TYPE_CHECKING:
     from rankbounds.report import Choices
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser)
-    add_score_tables(parser)
-    add_choices(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help=f"the page (default {PAGE}, unless it exists)")
-    parser.set_defaults(format="html", formats=("html",))
-
-
-def add_choices(parser: argparse.ArgumentParser) -> None:
-    """Everything that changes what a report says."""
-    add_measures(parser)
-    parser.add_argument("--title", default="Evaluation report", help="the page's heading")
-    parser.add_argument(
-        "--worklist",
-        metavar="FILE",
-        help='under "What to judge next", the documents of this table (of "rankbounds sample" or "judge-next") that '
-        "nobody has judged yet",
-    )
-    parser.add_argument(
+QUESTION = "How do I show it?", 1
+PAGE = "report.html"
+CHOICES = (
+    MEASURES,
+    Option("--title TITLE", "the page's heading", "Evaluation report"),
+    Option(
+        "--worklist FILE",
+        'under "What to judge next", the documents of this table (of "rankbounds sample" or "judge-next") that nobody '
+        "has judged yet",
+        file="read",
+        without_runs=(),
+    ),
+    Option(
         "--all-pairs",
-        action="store_true",
-        help="of more than 20 runs: compare all pairs in the page, not only those of the 20 that lead (takes longer)",
-    )
-    add_tests(parser)
-    add_assumptions(parser)
-    add_calibrate(parser)
+        "of more than 20 runs: compare all pairs in the page, not only those of the 20 that lead (takes longer)",
+    ),
+    *TESTS,
+    *ASSUMING,
+    CALIBRATE,
+)
+"""Everything that changes what a report says."""
+OPTIONS = (*INPUTS, *SCORE_TABLES, *CHOICES, output_file(("html",), f"the page (default {PAGE}, unless it exists)"))
 
 
-def choices_from(options: argparse.Namespace) -> Choices:
+def choices_from(options: Options) -> Choices:
     """The choices that the options state."""
     from dataclasses import fields
 
@@ -69,7 +55,7 @@ def choices_from(options: argparse.Namespace) -> Choices:
     return Choices(**{choice.name: given[choice.name] for choice in fields(Choices)})
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Gather, and write the page."""
     from rankbounds.report import gather, gather_scores, page
 
@@ -82,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         scores = tabled_from(options, score_tables_from(options))
         files = [path for _, path in score_table_files(options)]
         write_text(options, page(gather_scores(scores, files, choices_from(options))))
-        return 0
+        return
     content = gather(
         options.qrels,
         runs_from(options),
@@ -90,4 +76,3 @@ def run(options: argparse.Namespace) -> int:
         progress_on_terminal("runs scored", "comparing runs, and making the page"),
     )
     write_text(options, page(content))
-    return 0

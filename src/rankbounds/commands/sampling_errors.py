@@ -8,46 +8,32 @@ that of topics.
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, write_text
-from rankbounds.commands.reading import add_inputs, add_reading, collection_from
-from rankbounds.commands.scoring import add_ranking
+from rankbounds.commands.messages import say_all
+from rankbounds.commands.options import Options, pick
+from rankbounds.commands.output import OUTPUT, write_result
+from rankbounds.commands.reading import INPUTS, READING, collection_from
+from rankbounds.commands.scoring import PER_TOPIC, RANKING, confidence, measures
 from rankbounds.probability.sampling_errors import sampling_errors
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
+QUESTION = "What would fewer judgments have said?", 2
 DEFAULT_MEASURES = ("xinfAP", "infNDCG")
+OPTIONS = (
+    *INPUTS,
+    measures((), "xinfAP, infNDCG (the default: both), infP@10, infNumRelRet, infNumRel"),
+    confidence("the interval"),
+    PER_TOPIC,
+    *RANKING,
+    *READING,
+    *OUTPUT,
+)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser)
-    parser.add_argument(
-        "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
-        help="xinfAP, infNDCG (the default: both), infP@10, infNumRelRet, infNumRel; may be repeated",
-    )  # fmt: skip
-    parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of the interval (default 0.95)")
-    parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
-    add_ranking(parser)
-    add_reading(parser)
-    add_output(parser, FORMATS)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Compute and print."""
-    judgments, runs = collection_from(options)
     result = sampling_errors(
-        judgments,
-        runs,
+        *collection_from(options),
         options.measures or DEFAULT_MEASURES,
-        confidence=options.confidence,
-        ties=options.ties,
-        gain=options.gain,
-        topics=options.topics,
-        score_precision=options.score_precision,
+        **pick(options, "confidence", "ties", "gain", "topics", "score_precision"),
     )
-    for note in result.notes():
-        say(note)
-    write_text(options, result.render(options.format, per_topic=options.per_topic, raw=options.raw))
-    return 0
+    say_all(result.notes())
+    write_result(options, result, per_topic=options.per_topic)

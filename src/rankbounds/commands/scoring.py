@@ -2,194 +2,226 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands.messages import say
-from rankbounds.commands.output import progress_on_terminal
-from rankbounds.commands.reading import add_preparing, add_reading, runs_from, score_tables_from
-from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, PRECISIONS, TOPICS
+from rankbounds.commands.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
+from rankbounds.commands.progress import progress_on_terminal
+from rankbounds.commands.reading import PREPARING, READING, runs_from, score_tables_from
+from rankbounds.evaluation.assumptions import ASSUMPTIONS, BOUNDS, OPEN, PRECISIONS, TOPICS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
-from rankbounds.measures import Measure, parse_measures
-from rankbounds.rankings.order import Order
+from rankbounds.measures import REGISTRY, Measure, parse_measures
 from rankbounds.rankings.ties import ORDERS
+from rankbounds.rankings.ties import RULES as TIE_RULES
 from rankbounds.rankings.unjudged import RULES as UNJUDGED_RULES
 from rankbounds.tables import TABLE_FORMATS
 
 if TYPE_CHECKING:
     from rankbounds.stats.significance import Resampling
 
+# ---- options ----
 
-def add_measures(parser: argparse.ArgumentParser, default: Sequence[str] = DEFAULT_MEASURES) -> None:
-    """Which measures."""
-    parser.add_argument(
-        "-m",
-        "--measure",
-        dest="measures",
-        metavar="MEASURE",
-        action="append",
-        help=f"RBP(p=0.8), nDCG@10, a trec_eval name, ...; may be repeated (default: {', '.join(default)})",
+
+def measure_names() -> list[str]:
+    """Names of measures that need no quotes in a shell."""
+    names = dict.fromkeys([*DEFAULT_MEASURES, *REGISTRY])
+    return [name for name in names if name.replace("@", "_").isidentifier()]
+
+
+def measures(
+    default: Sequence[str] = DEFAULT_MEASURES, text: str = "RBP(p=0.8), nDCG@10, a trec_eval name, ..."
+) -> Option:
+    """Which measures; ``text`` says which ones there are, and the default is told where it does not."""
+    shown = f" (default: {', '.join(default)})" if default else ""
+    return Option(
+        "-m, --measure MEASURE", f"{text}; may be repeated{shown}", dest="measures", repeated=True, words=measure_names
     )
 
 
-def add_sorting(
-    parser: argparse.ArgumentParser,
-    order: str = "the order of runs: by a measure, best first (default in tables: by the first one), by name (run), or "
-    "as given (given; default in other formats)",
-    top: str = "the N best runs only",
-) -> None:
-    """In which order runs are shown, and how many of them."""
-    parser.add_argument("--sort", metavar="BY", help=order)
-    parser.add_argument("--top", type=_count, metavar="N", help=top)
+MEASURES = measures()
+PER_TOPIC = Option("-q, --per-topic", "one row for each topic too")
+TOP = Option("--top N", "the N best runs only", type=whole("how many to show is", 1))
+SORTING = (
+    Option(
+        "--sort BY",
+        "the order of runs: by a measure, best first (default in tables: by the first one), by name (run), or as given "
+        "(given; default in other formats)",
+    ),
+    TOP,
+)
+"""In which order runs are shown, and how many of them."""
+ORDER = Option(
+    "--ties RULE",
+    "tied documents: trec (docno down; default), run (line order, scores ignored), line (line order among equal "
+    "scores), rank (stated rank), docid (docno up)",
+    "trec",
+    words=ORDERS,
+    closed=True,
+)
+"""How documents of equal score are ordered, where one order is needed."""
+TIES = group_under(
+    "unjudged documents, ties and grades",
+    Option(
+        "--ties RULE",
+        "tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), line (line order "
+        "among equal scores), rank (stated rank), docid (docno up)",
+        "trec",
+        words=TIE_RULES,
+        without_runs=("trec",),
+    ),
+    Option(
+        "--score-precision WHICH",
+        f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
+        "double",
+        words=PRECISIONS,
+        without_runs=("double",),
+    ),
+)
+"""How to rank tied documents, and what is a tie."""
+GAIN = Option(
+    "--gain RULE",
+    'gains of grades: linear (default), or a table like "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
+    group="unjudged documents, ties and grades",
+    without_runs=(),
+)
+RANKING = group_under(
+    "unjudged documents, ties and grades",
+    replace(TIES[0], help=f"{TIES[0].help}, best, worst, expected (mean over all orders)"),
+    TIES[1],
+    GAIN,
+    Option(
+        "--topics WHICH",
+        f"{' or '.join(TOPICS)}: score judged topics that a run lacks as empty lists (default), or leave them out",
+        "judged",
+        words=TOPICS,
+        without_runs=("judged",),
+    ),
+)
+"""How runs become rankings: ties, gains, missing topics, the precision of scores."""
+ASSUMING = (
+    *group_under(
+        "unjudged documents, ties and grades",
+        Option(
+            "--unjudged RULE",
+            f"unjudged documents: {', '.join(UNJUDGED_RULES)} (default nonrelevant; condensed leaves them out)",
+            "nonrelevant",
+            words=UNJUDGED_RULES,
+            without_runs=("nonrelevant",),
+        ),
+        Option("--q Q", "with --unjudged expected: the probability that one is relevant", type=float, without_runs=()),
+        Option(
+            "--bounds WHAT",
+            f"low and high cover: {', '.join(BOUNDS)}",
+            "unjudged",
+            words=BOUNDS,
+            without_runs=("unjudged", "none"),
+        ),
+        Option(
+            "--open WHICH",
+            "unjudged documents that bounds cover: retrieved (default), or collection (also relevant ones that nobody "
+            "retrieved, which lower nDCG, AP and recall)",
+            "retrieved",
+            words=OPEN,
+            without_runs=("retrieved",),
+        ),
+        Option(
+            "--most-relevant N",
+            "with --open collection: a topic has at most N relevant documents, known ones counted (default: any "
+            "number; a topic that knows more has no others)",
+            type=int,
+            without_runs=(),
+        ),
+        *RANKING,
+        Option(
+            "--ties-key FILE",
+            "rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
+            "smallest first",
+            file="read",
+            without_runs=(),
+        ),
+    ),
+    *PREPARING,
+    *READING,
+)
+"""How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
+ASSUMING_NO_BOUNDS = replace_defaults(ASSUMING, bounds="none")
+SEED = Option("--seed SEED", "where the random numbers start (default 0)", 0, type=whole("a seed is", 0))
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or not int(text[:20]):
-        raise argparse.ArgumentTypeError(f'how many to show is a whole number from 1 on, not "{text}"')
-    return int(text)
+def confidence(of: str = "the intervals") -> Option:
+    """How sure intervals are."""
+    return Option("--confidence C", f"of {of} (default 0.95)", 0.95, type=float)
 
 
-def order_of_runs(options: argparse.Namespace) -> str | None:
+def alpha(text: str = "significance level") -> Option:
+    """The level of tests."""
+    return Option("--alpha ALPHA", f"{text} (default 0.05)", 0.05, type=float)
+
+
+def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
+    """How often and from which seed tests resample."""
+    return (Option("--resamples RESAMPLES", f"how many resamples (default {resamples})", resamples, type=int), SEED)
+
+
+TESTS = group_under(
+    "tests",
+    Option(
+        "--test TEST",
+        "randomization (default), t, wilcoxon, sign, bootstrap",
+        "randomization",
+        words=words_in("stats.significance", "TESTS"),
+    ),
+    Option(
+        "--correction CORRECTION",
+        "for three runs or more: tukey (randomised, paired; what auto, the default, takes), holm (what auto takes for "
+        "other tests), bonferroni, bh, none",
+        "auto",
+        words=words_in("stats.corrections", "CORRECTIONS", "auto"),
+    ),
+    alpha(),
+    confidence(),
+    *resampling(),
+)
+"""Which tests runs are compared by; the same everywhere, so that the same pair gets the same p-values."""
+
+# ---- what they say ----
+
+
+def order_of_runs(options: Options) -> str | None:
     """What runs are sorted by: ``given`` for not at all, None for the first measure."""
     return options.sort or ("given" if options.format not in TABLE_FORMATS and options.top is None else None)
 
 
-def arranged(options: argparse.Namespace, scores: Scores) -> Scores:
+def sort_runs(options: Options, scores: Scores) -> Scores:
     """The runs in the order that the options ask for, the best first in tables; the first of them alone, if asked."""
     by = order_of_runs(options)
     ordered = scores if by == "given" else scores.sort(by)
     return ordered if options.top is None else ordered.filter(run=ordered.runs[: options.top])
 
 
-def add_ties(parser: argparse.ArgumentParser, more: str = "") -> None:
-    """How to rank tied documents, and what is a tie."""
-    parser.add_argument(
-        "--ties",
-        default="trec",
-        metavar="RULE",
-        help="tied documents: trec (docno down, as trec_eval; default), run (line order, scores ignored), line (line "
-        f"order among equal scores), rank (stated rank), docid (docno up){more}",
-    )
-    parser.add_argument(
-        "--score-precision",
-        default="double",
-        metavar="WHICH",
-        help=f"compare scores in {' or '.join(PRECISIONS)} precision (trec_eval 9: single; default double)",
-    )
-
-
-def add_assumptions(parser: argparse.ArgumentParser) -> None:
-    """How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
-    parser.add_argument(
-        "--unjudged",
-        default="nonrelevant",
-        metavar="RULE",
-        help=f"unjudged documents: {', '.join(UNJUDGED_RULES)} (default nonrelevant; condensed leaves them out)",
-    )
-    parser.add_argument("--q", type=float, help="with --unjudged expected: the probability that one is relevant")
-    parser.add_argument("--bounds", default="unjudged", metavar="WHAT", help=f"low and high cover: {', '.join(BOUNDS)}")
-    parser.add_argument(
-        "--open",
-        default="retrieved",
-        metavar="WHICH",
-        help="unjudged documents that bounds cover: retrieved (default), or collection (also relevant ones that nobody "
-        "retrieved, which lower nDCG, AP and recall)",
-    )
-    parser.add_argument(
-        "--most-relevant",
-        type=int,
-        metavar="N",
-        help="with --open collection: a topic has at most N relevant documents, known ones counted (default: any "
-        "number; a topic that knows more has no others)",
-    )
-    add_ranking(parser)
-    parser.add_argument(
-        "--ties-key",
-        metavar="FILE",
-        help="rank tied documents by your own key: lines of a document and its value (a length, a date, a URL), "
-        "smallest first",
-    )
-    add_preparing(parser)
-    add_reading(parser)
-
-
-def add_ranking(parser: argparse.ArgumentParser) -> None:
-    """How runs become rankings: ties, gains, missing topics, the precision of scores."""
-    add_ties(parser, ", best, worst, expected (mean over all orders)")
-    add_gain(parser)
-    parser.add_argument(
-        "--topics",
-        default="judged",
-        metavar="WHICH",
-        help=f"{' or '.join(TOPICS)}: score judged topics that a run lacks as empty lists (default), or leave them out",
-    )
-
-
-def add_gain(parser: argparse.ArgumentParser) -> None:
-    """What grades are worth."""
-    parser.add_argument(
-        "--gain",
-        metavar="RULE",
-        help='gains of grades: linear (default), or a table like "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
-    )
-
-
-def add_order(parser: argparse.ArgumentParser) -> None:
-    """How documents of equal score are ordered, where one order is needed."""
-    parser.add_argument(
-        "--ties",
-        default="trec",
-        metavar="RULE",
-        help="tied documents: trec (docno down; default), run (line order, scores ignored), line (line order among "
-        "equal scores), rank (stated rank), docid (docno up)",
-    )
-
-
-def order(options: argparse.Namespace) -> Order:
-    """The order that was asked for."""
-    if options.ties not in ORDERS:
-        hint = did_you_mean(options.ties, list(ORDERS))
-        raise UsageError(f'There is no order "{options.ties}" of tied documents.{hint} Known: {", ".join(ORDERS)}.')
-    return cast(Order, options.ties)
-
-
-def add_resampling(parser: argparse.ArgumentParser, resamples: int) -> None:
-    """How often and from which seed tests resample."""
-    parser.add_argument("--resamples", type=int, default=resamples, help=f"how many resamples (default {resamples})")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the random numbers (default 0)")
-
-
-def add_tests(parser: argparse.ArgumentParser) -> None:
-    """Which tests runs are compared by; the same everywhere, so that the same pair gets the same p-values."""
-    parser.add_argument("--test", default="randomization", help="randomization (default), t, wilcoxon, sign, bootstrap")
-    parser.add_argument(
-        "--correction",
-        default="auto",
-        help="for three runs or more: tukey (randomised, paired; what auto, the default, takes), holm (what auto takes "
-        "for other tests), bonferroni, bh, none",
-    )
-    parser.add_argument("--alpha", type=float, default=0.05, help="significance level (default 0.05)")
-    parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
-    add_resampling(parser, resamples=10_000)
-
-
-def resampling_from(options: argparse.Namespace) -> Resampling:
+def resampling_from(options: Options) -> Resampling:
     """The resampling that the options ask for."""
     from rankbounds.stats.significance import Resampling
 
     return Resampling(options.resamples, options.seed)
 
 
-def assumptions_from(options: argparse.Namespace) -> dict[str, Any]:
-    """What ``add_assumptions`` declared, by the names that ``evaluate`` has for it."""
-    return {name: getattr(options, name) for name in ASSUMPTIONS}
+def assumptions_from(options: Options) -> dict[str, Any]:
+    """The assumptions among ``ASSUMING``, by the names that ``evaluate`` has for them."""
+    return pick(options, *ASSUMPTIONS)
 
 
-def evaluate_from(options: argparse.Namespace, *, qrels: Any = None, runs: Any = None) -> Scores:
+def evaluation_from(options: Options) -> dict[str, Any]:
+    """The values of ``ASSUMING``, by the names that ``evaluate`` has for them."""
+    reading = pick(options, "labels", "columns", "lenient") | {"formats": options.read_as}
+    return assumptions_from(options) | reading
+
+
+def evaluate_from(options: Options, *, qrels: Any = None, runs: Any = None) -> Scores:
     """Run ``evaluate`` as the options say, on other judgments or runs if given; or read tables of scores."""
     if getattr(options, "scores", None):
         from rankbounds.comparison.verdict import over_shared_topics
@@ -199,16 +231,12 @@ def evaluate_from(options: argparse.Namespace, *, qrels: Any = None, runs: Any =
         options.qrels if qrels is None else qrels,
         runs_from(options) if runs is None else runs,
         options.measures or DEFAULT_MEASURES,
-        **assumptions_from(options),
-        labels=options.labels,
-        formats=options.read_as,
-        columns=options.columns,
-        lenient=options.lenient,
+        **evaluation_from(options),
         progress=progress_on_terminal("runs scored"),
     )
 
 
-def tabled_from(options: argparse.Namespace, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
+def tabled_from(options: Options, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
     """The scores of tables, by the measures that the options or a gate ask for.
 
     Where none is asked for: those of the usual measures that all runs have; where there are none, all that they have.

@@ -12,71 +12,22 @@ from __future__ import annotations
 import argparse
 import getpass
 import os
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rankbounds.choices import whole_number
-from rankbounds.commands.judge_next import compared_from
 from rankbounds.commands.messages import say
+from rankbounds.commands.options import Option, Options, whole
 from rankbounds.commands.progress import rest
-from rankbounds.commands.reading import add_inputs, runs_from
-from rankbounds.commands.report import add_choices, choices_from
+from rankbounds.commands.reading import INPUTS, runs_from
+from rankbounds.commands.report import CHOICES, choices_from
+from rankbounds.commands.sample import COMPARE, compared_from
 from rankbounds.errors import UsageError
 from rankbounds.files.opening import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from rankbounds.desk.server import Office
     from rankbounds.report.page import Live
-
-LAST_PORT = 65535
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser)
-    parser.add_argument("--port", type=_port, default=8765, help="where to listen (default 8765; 0: any free port)")
-    parser.add_argument("--host", default="127.0.0.1", help="on which address (default 127.0.0.1, this machine alone)")
-    parser.add_argument(
-        "--token",
-        help="what everybody who opens the page must know, needed with --host; new: make one; also RANKBOUNDS_TOKEN",
-    )
-    parser.add_argument(
-        "--queries", metavar="FILE", help="what the queries say: TREC topics, TSV, CSV or JSON lines with id and text"
-    )
-    parser.add_argument(
-        "--documents", metavar="FILE", action="append",
-        help="what the documents say: JSON lines or a table with id and text, id<TAB>text, or TREC's SGML; a folder or "
-        "a pattern for several files; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--judge", metavar="NAME", action="append", help="who judges; may be repeated, and the page then asks which"
-    )
-    parser.add_argument(
-        "--grades", metavar="G", help="grades to choose from: 3 for 0 to 3, or 0=off topic,1=related,2=answers "
-        "(default: those of QRELS)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--compare", nargs="+", metavar="NAME",
-        help="the goal: which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
-        "all), by the first measure",
-    )  # fmt: skip
-    parser.add_argument(
-        "--until", metavar="WHEN", default="settled",
-        help="with --compare: settled (the default), or decided with a probability (0.95)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--shared", type=_share, default=0.0, metavar="SHARE",
-        help="which share of the documents every judge is asked about, so that their agreement shows (default 0)",
-    )  # fmt: skip
-    parser.add_argument("--read-only", action="store_true", help="show the report alone, and take no judgments")
-    add_choices(parser)
-
-
-def _port(text: str) -> int:
-    port = whole_number(text, LAST_PORT)
-    if port is None:
-        raise argparse.ArgumentTypeError(f'"{text}" is no port, which is a whole number from 0 to {LAST_PORT}')
-    return port
 
 
 def _share(text: str) -> float:
@@ -89,7 +40,46 @@ def _share(text: str) -> float:
     return share
 
 
-def run(options: argparse.Namespace) -> int:
+QUESTION = "What should be judged next?", 3
+OPTIONS = (
+    *INPUTS,
+    Option("--port PORT", "where to listen (default 8765; 0: any free port)", 8765, type=whole("a port is", 0, 65535)),
+    Option("--host HOST", "on which address (default 127.0.0.1, this machine alone)", "127.0.0.1"),
+    Option(
+        "--token TOKEN",
+        "what everybody who opens the page must know, needed with --host; new: make one; also RANKBOUNDS_TOKEN",
+    ),
+    Option("--queries FILE", "what the queries say: TREC topics, TSV, CSV or JSON lines with id and text", file="read"),
+    Option(
+        "--documents FILE",
+        "what the documents say: JSON lines or a table with id and text, id<TAB>text, or TREC's SGML; a folder or a "
+        "pattern for several files; may be repeated",
+        file="read",
+        repeated=True,
+    ),
+    Option("--judge NAME", "who judges; may be repeated, and the page then asks which", repeated=True),
+    Option(
+        "--grades G",
+        "grades to choose from: 3 for 0 to 3, or 0=off topic,1=related,2=answers (default: those of QRELS)",
+    ),
+    replace(
+        COMPARE,
+        help="the goal: which of two runs is better (--compare ONE OTHER), or who is better than the leader (--compare "
+        "all), by the first measure",
+    ),
+    Option("--until WHEN", "with --compare: settled (the default), or decided with a probability (0.95)", "settled"),
+    Option(
+        "--shared SHARE",
+        "which share of the documents every judge is asked about, so that their agreement shows (default 0)",
+        0.0,
+        type=_share,
+    ),
+    Option("--read-only", "show the report alone, and take no judgments"),
+    *CHOICES,
+)
+
+
+def run(options: Options) -> None:
     """Serve until interrupted."""
     from rankbounds.desk.server import Office, address, checked_token, server
     from rankbounds.report.page import Live
@@ -109,10 +99,9 @@ def run(options: argparse.Namespace) -> int:
             listening.serve_forever()
     finally:
         office.close()
-    return 0
 
 
-def _judging(options: argparse.Namespace, live: Live) -> Office:
+def _judging(options: Options, live: Live) -> Office:
     from rankbounds.desk.desk import Desk, Settings, check_name, grades_from
     from rankbounds.desk.journal import Journal
     from rankbounds.desk.judgment_file import JudgmentFile

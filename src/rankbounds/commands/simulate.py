@@ -7,12 +7,13 @@ pool of the first documents would know) and settings.json. The same seed gives t
 
 from __future__ import annotations
 
-import argparse
 import inspect
 
 from rankbounds.commands.messages import say
+from rankbounds.commands.options import Option, Options, pick
 from rankbounds.probability.simulated_collections import simulate
 
+QUESTION = "How do I try things out?", 2
 HELP = {
     "runs": "how many systems",
     "topics": "how many topics",
@@ -26,30 +27,31 @@ HELP = {
     "agreement": "how much systems agree, from 0 to 1",
     "ties": "share of documents tied with the one before",
     "grades": "relevant documents have grades from 1 to this",
-    "pool_depth": "the pool takes so many documents of each list",
-    "pooled_runs": "so many runs, drawn at random, contribute to the pool (default: all)",
+    "pool_depth": "the pool takes this many documents from each list",
+    "pooled_runs": "this many runs, drawn at random, contribute to the pool (default: all)",
     "seed": "where the random numbers start",
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare an option for every parameter of ``simulate``."""
-    parser.add_argument("folder", metavar="FOLDER", help="a new or empty folder to write to")
-    for name, parameter in inspect.signature(simulate).parameters.items():
-        kind = int if parameter.default is None else type(parameter.default)
-        shown = "" if parameter.default is None else f" (default {parameter.default})"
-        parser.add_argument(
-            f"--{name.replace('_', '-')}", type=kind, default=parameter.default, metavar="N", help=HELP[name] + shown
-        )
+def _option(parameter: inspect.Parameter) -> Option:
+    shown = "" if parameter.default is None else f" (default {parameter.default})"
+    return Option(
+        f"--{parameter.name.replace('_', '-')} N",
+        HELP[parameter.name] + shown,
+        parameter.default,
+        type=int if parameter.default is None else type(parameter.default),
+    )
 
 
-def run(options: argparse.Namespace) -> int:
+PARAMETERS = inspect.signature(simulate).parameters
+OPTIONS = (Option("FOLDER", "a new or empty folder to write to", file="folder"), *map(_option, PARAMETERS.values()))
+
+
+def run(options: Options) -> None:
     """Draw and write."""
-    chosen = {name: getattr(options, name) for name in inspect.signature(simulate).parameters}
-    collection = simulate(**chosen)
+    collection = simulate(**pick(options, *PARAMETERS))
     collection.write(options.folder)
     say(
         f"wrote {options.folder}: {options.runs} runs, {options.topics} topics, {len(collection.pooled):,} of "
         f"{len(collection.complete):,} documents judged in qrels-pooled.txt (seed {options.seed})."
     )
-    return 0

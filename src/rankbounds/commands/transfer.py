@@ -13,61 +13,48 @@ topics needs --topics: its range is wider than that of one ranking.
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rankbounds.commands.output import add_output, write_figure, write_text
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import figure, output, write_figure, write_rows
 from rankbounds.errors import UsageError
 from rankbounds.rbp.integer_program import muted
 from rankbounds.rbp.published_comparison import PublishedComparison, compare_published
 from rankbounds.rbp.published_score import Published
 from rankbounds.rbp.transfer import METHODS, Transferred, interval, transferred
-from rankbounds.tables import Table, render_rows
+from rankbounds.results import Column, build_table
+from rankbounds.tables import Table
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "html")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("score", metavar="SCORE", help="the published score of system A, as printed")
-    parser.add_argument("--p", type=float, required=True, help="the persistence at which it was published")
-    parser.add_argument("--to", type=float, required=True, metavar="P", help="the persistence to take it to")
-    parser.add_argument(
-        "--residual", metavar="R", help="its published residual (default: unjudged documents count as non-relevant)"
-    )
-    parser.add_argument(
-        "--digits", type=int, metavar="N", help="digits behind the point to which every number is known"
-    )
-    parser.add_argument("--topics", type=int, default=1, metavar="N", help="the score is a mean over N topics")
-    parser.add_argument(
-        "--gains",
-        default="0,1",
-        metavar="LIST",
-        help="what a document can be worth: 0,1 (binary; default), graded such as 0,0.5,1, or any",
-    )
-    parser.add_argument("--depth", type=int, metavar="K", help="only the first K ranks were scored, as in RBP@10")
-    parser.add_argument("--against", metavar="SCORE", help="the published score of a system B to compare with")
-    parser.add_argument("--against-p", type=float, metavar="P", help="its persistence (default: that of --to)")
-    parser.add_argument("--against-residual", metavar="R", help="its residual")
-    parser.add_argument("--against-topics", type=int, metavar="N", help="its number of topics (default: that of A)")
-    parser.add_argument(
-        "--method",
-        default="tightest",
-        metavar="M",
-        help=f"{', '.join(METHODS)} (default tightest: exact, or as close as the time limit allows; greedy is the "
-        "paper's and can be violated)",
-    )
-    parser.add_argument(
-        "--time-limit", type=float, default=1.0, metavar="SECONDS", help="for either end of a range (default 1)"
-    )
-    parser.add_argument("--figure", metavar="FILE", help="draw the range of A over all persistences (.svg, .png, .pdf)")
-    add_output(parser, FORMATS)
+QUESTION = "Is A better than B, or is it noise?", 4
+OPTIONS = (
+    Option("SCORE", "the published score of system A, as printed"),
+    Option("--p P", "the persistence at which it was published", type=float, required=True),
+    Option("--to P", "the persistence to take it to", type=float, required=True),
+    Option("--residual R", "its published residual (default: unjudged documents count as non-relevant)"),
+    Option("--digits N", "digits behind the point to which every number is known", type=int),
+    Option("--topics N", "the score is a mean over N topics", 1, type=int),
+    Option(
+        "--gains LIST", "what a document can be worth: 0,1 (binary; default), graded such as 0,0.5,1, or any", "0,1"
+    ),
+    Option("--depth K", "only the first K ranks were scored, as in RBP@10", type=int),
+    Option("--against SCORE", "the published score of a system B to compare with"),
+    Option("--against-p P", "its persistence (default: that of --to)", type=float),
+    Option("--against-residual R", "its residual"),
+    Option("--against-topics N", "its number of topics (default: that of A)", type=int),
+    Option(
+        "--method M",
+        f"{', '.join(METHODS)} (default tightest: exact, or as close as the time limit allows; greedy is the paper's "
+        "and can be violated)",
+        "tightest",
+        words=METHODS,
+    ),
+    Option("--time-limit SECONDS", "for either end of a range (default 1)", 1.0, type=float),
+    figure("draw the range of A over all persistences"),
+    *output(digits=False),
+)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Transfer, compare and print."""
     if options.against is None:
         for name in ("against_p", "against_residual", "against_topics"):
@@ -75,9 +62,12 @@ def run(options: argparse.Namespace) -> int:
                 raise UsageError(f"--{name.replace('_', '-')} goes with --against.")
     if not options.time_limit > 0:
         raise UsageError(f"The time limit must be positive, not {options.time_limit:g}.")
-    a = Published(
-        options.score, options.p, options.residual, options.digits, options.topics, _gains(options), options.depth
-    )
+    gains = options.gains if options.gains == "any" else options.gains.split(",")
+
+    def published(score: str, p: float, residual: str | None, topics: int) -> Published:
+        return Published(score, p, residual, options.digits, topics, gains, options.depth)
+
+    a = published(options.score, options.p, options.residual, options.topics)
     if options.against is None:
         with muted():
             found = transferred(a, options.to, options.method, options.time_limit)
@@ -85,44 +75,38 @@ def run(options: argparse.Namespace) -> int:
     else:
         at = options.to if options.against_p is None else options.against_p
         topics = options.topics if options.against_topics is None else options.against_topics
-        b = Published(
-            options.against, at, options.against_residual, options.digits, topics, _gains(options), options.depth
-        )
+        b = published(options.against, at, options.against_residual, topics)
         with muted():
             comparison = compare_published(a, b, options.to, method=options.method, time_limit=options.time_limit)
         _print(options, comparison.meetings[0].a, comparison)
-    if options.figure:
-        _draw(a, options)
-    return 0
+    with muted():
+        write_figure(options, "draw_range", a, marks=(options.to,))
 
 
-def _gains(options: argparse.Namespace) -> Any:
-    return options.gains if options.gains == "any" else options.gains.split(",")
+def _print(options: Options, found: Transferred, comparison: PublishedComparison | None) -> None:
+    def table() -> Table:
+        meetings = [] if comparison is None else comparison.meetings
+        systems = [(name, one) for meeting in meetings for name, one in (("A", meeting.a), ("B", meeting.b))]
+        rows = [
+            {
+                "system": name,
+                "published": str(one.published),
+                "over": "one list" if one.published.topics == 1 else f"{one.published.topics} topics",
+                "at": f"p={one.to:g}",
+                "lies_in": interval(one.low, one.high),
+                "how": one.how,
+            }
+            for name, one in systems or [("A", found)]
+        ]
+        return build_table(rows, [Column(name, left=True) for name in rows[0]])
 
+    def below() -> str:
+        return "\n" + "\n".join(_sentences(found, comparison)).rstrip("\n") + "\n"
 
-def _print(options: argparse.Namespace, found: Transferred, comparison: PublishedComparison | None) -> None:
-    if options.format in ("json", "jsonl", "csv", "tsv"):
-        row = describe(found, comparison)
-        kind = "jsonl" if options.format == "json" else options.format  # one object, not a list of one
-        write_text(options, render_rows([row], kind, list(row), raw=options.raw))
-        return
-    shown = (
-        [found] if comparison is None else [one for meeting in comparison.meetings for one in (meeting.a, meeting.b)]
-    )
-    names = ["A"] if comparison is None else ["A", "B"] * len(comparison.meetings)
-    rows = [
-        [name, str(one.published), _over(one.published), f"p={one.to:g}", interval(one.low, one.high), one.how]
-        for name, one in zip(names, shown, strict=True)
-    ]
-    table = Table(["system", "published", "over", "at", "lies in", "how"], rows, frozenset(range(6)))
-    text = table.render(options.format)
-    if options.format == "table":
-        text = "\n".join([text, *_sentences(found, comparison)]).rstrip("\n") + "\n"
-    write_text(options, text)
-
-
-def _over(published: Published) -> str:
-    return "one list" if published.topics == 1 else f"{published.topics} topics"
+    row = describe(found, comparison)
+    if options.format == "json":
+        options.format = "jsonl"  # one object, not a list of one
+    write_rows(options, [row], list(row), table=table, below=below)
 
 
 def _sentences(found: Transferred, comparison: PublishedComparison | None) -> list[str]:
@@ -170,13 +154,3 @@ def describe(found: Transferred, comparison: PublishedComparison | None) -> dict
     for name, p in (("p", published.p), ("against_p", other.published.p)):
         row[f"verdict_at_{name}"] = next(one.verdict for one in comparison.meetings if one.p == p)
     return row | {"advice": " ".join(comparison.advice)}
-
-
-def _draw(published: Published, options: argparse.Namespace) -> None:
-    from rankbounds.plots.persistence_transfer import draw_range
-
-    def draw() -> Axes:
-        with muted():
-            return draw_range(published, marks=(options.to,))
-
-    write_figure(options.figure, draw)

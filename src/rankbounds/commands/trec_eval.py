@@ -7,48 +7,31 @@ measures among it, see "rankbounds evaluate".
 
 from __future__ import annotations
 
-import argparse
-
-from rankbounds.commands.output import add_output, write_rows, write_text
-from rankbounds.commands.reading import add_reading, judgments_from, run_from
+from rankbounds.commands.options import Option, Options
+from rankbounds.commands.output import output, write_rows, write_text
+from rankbounds.commands.reading import QRELS, READING, RUN, judgments_from, run_from
 from rankbounds.errors import UsageError
 
-FORMATS = ("trec", "json", "jsonl", "csv", "tsv")
+QUESTION = "How good are my runs?", 4
+OPTIONS = (
+    QRELS,
+    RUN,
+    Option("-q, --query_eval_wanted", "each topic too, not the summary only"),
+    Option("-m, --measure MEASURE", "may be repeated (default: official)", dest="measures", repeated=True),
+    Option(
+        "-c, --complete_rel_info_wanted", "judged topics that the run lacks count as 0; without it they are left out"
+    ),
+    Option("-l, --level_for_rel N", "the lowest grade that is relevant (default 1)", 1, type=int),
+    Option("-M, --Max_retrieved_per_topic N", "read N documents of each list", type=int),
+    Option("-J, --Judged_docs_only", "leave out documents that nobody judged"),
+    Option("-N, --Number_docs_in_coll N", "documents in the collection, for utility", 0, type=int),
+    Option("-n, --nosummary", "leave out the summary over all topics"),
+    *READING,
+    *output(("trec", "json", "jsonl", "csv", "tsv")),
+)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("qrels", metavar="QRELS", help="judgments; - is stdin")
-    parser.add_argument("run_file", metavar="RUN", help="the run; - is stdin")
-    parser.add_argument("-q", "--query_eval_wanted", action="store_true", help="each topic too, not the summary only")
-    parser.add_argument(
-        "-m",
-        "--measure",
-        dest="measures",
-        metavar="MEASURE",
-        action="append",
-        help="may be repeated (default: official)",
-    )
-    parser.add_argument(
-        "-c",
-        "--complete_rel_info_wanted",
-        action="store_true",
-        help="judged topics that the run lacks count as 0; without it they are left out",
-    )
-    parser.add_argument(
-        "-l", "--level_for_rel", type=int, default=1, metavar="N", help="the lowest grade that is relevant (default 1)"
-    )
-    parser.add_argument("-M", "--Max_retrieved_per_topic", type=int, metavar="N", help="read N documents of each list")
-    parser.add_argument("-J", "--Judged_docs_only", action="store_true", help="leave out documents that nobody judged")
-    parser.add_argument(
-        "-N", "--Number_docs_in_coll", type=int, default=0, metavar="N", help="documents in the collection, for utility"
-    )
-    parser.add_argument("-n", "--nosummary", action="store_true", help="leave out the summary over all topics")
-    add_reading(parser)
-    add_output(parser, FORMATS)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Evaluate and print."""
     from rankbounds.interop import trec_eval
 
@@ -73,8 +56,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if options.format == "trec":
         write_text(options, "".join(lines))
-        return 0
+        return
     fields = ("measure", "query_id", "value")
     rows = (dict(zip(fields, (part.strip() for part in line.split("\t")), strict=True)) for line in lines)
     write_rows(options, rows, fields)
-    return 0

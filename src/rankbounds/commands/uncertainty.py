@@ -11,14 +11,14 @@ nDCG, AP, recall and the others are drawn (--samples, --seed), and the standard 
 
 from __future__ import annotations
 
-import argparse
 import os
 
-from rankbounds.commands.messages import say
-from rankbounds.commands.output import add_output, progress_on_terminal, seed, write_text
-from rankbounds.commands.progress import doing
-from rankbounds.commands.reading import add_calibrate, add_inputs, add_reading, collection_from, read_runs, trusted_from
-from rankbounds.commands.scoring import add_ranking, add_sorting, order_of_runs
+from rankbounds.commands.messages import say_all
+from rankbounds.commands.options import Option, Options, pick
+from rankbounds.commands.output import OUTPUT, write_result
+from rankbounds.commands.progress import doing, progress_on_terminal
+from rankbounds.commands.reading import CALIBRATE, INPUTS, READING, collection_from, trusted_from
+from rankbounds.commands.scoring import PER_TOPIC, RANKING, SEED, SORTING, confidence, measures, order_of_runs
 from rankbounds.errors import UsageError
 from rankbounds.measures import parse_measures
 from rankbounds.probability.differences import differences
@@ -26,102 +26,78 @@ from rankbounds.probability.drawn_scores import SAMPLES
 from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
 from rankbounds.probability.models.choice import KINDS
 
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
+QUESTION = "How good are my runs?", 2
+PROBABILITY = (
+    Option(
+        "--q WHAT",
+        "the probability that an unjudged document is relevant: a number; a file of probabilities (its columns say by "
+        "what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic (default), "
+        "isotonic, urn",
+        "logistic",
+        file="read",
+    ),
+    Option("--otherwise Q", "the probability for whatever the file lacks", type=float),
+)
+"""How probable it is that unjudged documents are relevant."""
+OPTIONS = (
+    *INPUTS,
+    measures((), "RBP(p=0.8) (the default), P@10, DCG@20: exact; AP, nDCG@10 and others: by draws"),
+    *PROBABILITY,
+    confidence("the interval"),
+    Option("--tail", "count what lies beyond the lists' ends in mean and sd too"),
+    Option(
+        "--sources WHICH",
+        f"what the interval covers: {', '.join(SOURCES)} (unjudged documents, topics being a sample, both; default "
+        "documents)",
+        "documents",
+        words=SOURCES,
+    ),
+    Option("--interval KIND", f"{' or '.join(INTERVALS)} (default {INTERVALS[0]})", "normal", words=INTERVALS),
+    *SORTING,
+    Option("--difference", "compare the runs in pairs"),
+    PER_TOPIC,
+    Option("--samples SAMPLES", f"draws for AP, nDCG and the like (default {SAMPLES})", SAMPLES, type=int),
+    SEED,
+    *RANKING,
+    *READING,
+    CALIBRATE,
+    *OUTPUT,
+)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    add_inputs(parser)
-    parser.add_argument(
-        "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
-        help="RBP(p=0.8) (the default), P@10, DCG@20: exact; AP, nDCG@10 and others: by draws; may be repeated",
-    )  # fmt: skip
-    add_probability(parser)
-    parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="of the interval (default 0.95)")
-    parser.add_argument("--tail", action="store_true", help="count what lies beyond the lists' ends in mean and sd too")
-    parser.add_argument(
-        "--sources", default="documents", metavar="WHICH",
-        help=f"what the interval covers: {', '.join(SOURCES)} (unjudged documents, topics being a sample, both; "
-        "default documents)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--interval", default="normal", metavar="KIND", help=f"{' or '.join(INTERVALS)} (default {INTERVALS[0]})"
-    )
-    add_sorting(parser)
-    parser.add_argument("--difference", action="store_true", help="compare the runs in pairs")
-    parser.add_argument("-q", "--per-topic", action="store_true", help="one row for each topic too")
-    parser.add_argument(
-        "--samples", type=int, default=SAMPLES, help=f"draws for AP, nDCG and the like (default {SAMPLES})"
-    )
-    parser.add_argument("--seed", type=seed, default=0, help="where the draws start (default 0)")
-    add_ranking(parser)
-    add_reading(parser)
-    add_calibrate(parser)
-    add_output(parser, FORMATS)
-
-
-def add_probability(parser: argparse.ArgumentParser) -> None:
-    """Declare how probable it is that unjudged documents are relevant."""
-    parser.add_argument(
-        "--q", default="logistic", metavar="WHAT",
-        help="the probability that an unjudged document is relevant: a number; a file of probabilities (its columns "
-        "say by what: rank, run, query_id, or query_id and doc_id); or estimated from the judgments: logistic "
-        "(default), isotonic, urn",
-    )  # fmt: skip
-    parser.add_argument("--otherwise", type=float, metavar="Q", help="the probability for whatever the file lacks")
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> None:
     """Compute and print."""
-    q = probability_from(options.q)
-    names = ("otherwise", "ties", "gain", "topics", "score_precision")
-    assumed = {"q": q} | {name: getattr(options, name) for name in names}
+    names = ("confidence", "samples", "seed", "otherwise", "ties", "gain", "topics", "score_precision")
+    how = pick(options, *names) | {"q": probability_from(options.q)}
     if options.difference:
         _reject_with_difference(options)
     measures = parse_measures(options.measures or ["RBP(p=0.8)"])
     trusted = trusted_from(options, measures, drawn=True)
     if trusted is not None and options.q != "logistic":
         raise UsageError("Probabilities come from --q or from --calibrate, not from both.")
-    # The same file twice is a run against itself.
-    if trusted is None:
-        judgments, runs = collection_from(options, repeated=True)
-    else:
-        judgments, runs = trusted.qrels, read_runs(options, repeated=True)
-        assumed["q"] = trusted.model(options.otherwise)
-        _tell([trusted.words()])
+    judgments, runs = collection_from(options, trusted, repeated=True)  # the same file twice: against itself
+    if trusted is not None:
+        how["q"] = trusted.model(options.otherwise)
+        say_all([trusted.words()])
     doing("estimating what unjudged documents are")
     if options.difference:
-        compared = differences(
-            judgments,
-            runs,
-            measures,
-            confidence=options.confidence,
-            samples=options.samples,
-            seed=options.seed,
-            **assumed,
-        )
-        _tell(compared.notes())
-        write_text(options, compared.render(options.format, raw=options.raw))
-        return 0
+        compared = differences(judgments, runs, measures, **how)
+        say_all(compared.notes())
+        write_result(options, compared)
+        return
     result = uncertainty(
         judgments,
         runs,
         measures,
-        confidence=options.confidence,
-        tail=options.tail,
-        sources=options.sources,
-        interval=options.interval,
-        samples=options.samples,
-        seed=options.seed,
         progress=progress_on_terminal("runs scored"),
-        **assumed,
+        **pick(options, "tail", "sources", "interval"),
+        **how,
     )
-    _tell(result.notes())
+    say_all(result.notes())
     by = order_of_runs(options)
     result = result if by == "given" else result.sort(by)
     result = result if options.top is None else result.first(options.top)
-    write_text(options, result.render(options.format, per_topic=options.per_topic, raw=options.raw))
-    return 0
+    write_result(options, result, per_topic=options.per_topic)
 
 
 def probability_from(given: str) -> float | str:
@@ -136,7 +112,7 @@ def probability_from(given: str) -> float | str:
         return given
 
 
-def _reject_with_difference(options: argparse.Namespace) -> None:
+def _reject_with_difference(options: Options) -> None:
     if options.sort or options.top:
         raise UsageError("--sort and --top are for runs; --difference shows every pair of them.")
     for name, changed in (
@@ -150,8 +126,3 @@ def _reject_with_difference(options: argparse.Namespace) -> None:
                 f"{name} does not go with --difference: mean and sd of a difference are those of the retrieved "
                 "documents over all topics."
             )
-
-
-def _tell(notes: list[str]) -> None:
-    for note in notes:
-        say(note)
