@@ -27,17 +27,22 @@ class ReadingOptions(TypedDict, total=False):
     threads: int
 
 
-class Options(ReadingOptions, total=False):
-    """Everything that ``evaluate`` is told about reading, ties, unjudged documents, gains and topics."""
+class RankingOptions(ReadingOptions, total=False):
+    """The options of ``evaluate`` that do not concern unjudged documents: reading, ties, gains and topics."""
 
     ties: str
     ties_key: Any
-    unjudged: str
-    q: float | None
-    bounds: str
     gain: str | Mapping[Any, float] | GainRule | None
     topics: str
     score_precision: str
+
+
+class Options(RankingOptions, total=False):
+    """Everything that ``evaluate`` is told about reading, ties, unjudged documents, gains and topics."""
+
+    unjudged: str
+    q: float | None
+    bounds: str
     open: str
     most_relevant: int | None
 
@@ -47,18 +52,23 @@ ASSUMED = frozenset(signature(Assumptions).parameters)
 
 
 def chosen_options(
-    options: Mapping[str, Any], *, refused: Mapping[str, str] | None = None, **defaults: Any
+    options: Mapping[str, Any],
+    declared: type[ReadingOptions] = Options,
+    *,
+    refused: Mapping[str, str] | None = None,
+    **defaults: Any,
 ) -> tuple[Assumptions, Reading]:
     """Split options into assumptions and reading.
 
-    ``refused`` maps options that the function cannot honour to the reason; ``defaults`` are the function's own where
-    they differ from ``evaluate``'s.
+    ``declared`` is what the function's ``**options`` are typed by; ``refused`` maps those of them that it cannot honour
+    to the reason; ``defaults`` are the function's own where they differ from ``evaluate``'s.
     """
+    known = declared.__annotations__
     for name in options:
         if refused and name in refused:
             raise UsageError(f"{name}= cannot be given here: {refused[name]}")
-        if name not in READING | ASSUMED:
-            raise TypeError(f"There is no option {name}=.{did_you_mean(name, sorted(READING | ASSUMED))}")
+        if name not in known:
+            raise TypeError(f"There is no option {name}=.{did_you_mean(name, sorted(known))}")
     chosen = {**defaults, **options}
     assumptions = Assumptions(**{name: value for name, value in chosen.items() if name in ASSUMED})
     reading = {name: value for name, value in chosen.items() if name in READING}
