@@ -131,7 +131,7 @@ from rankbounds.measures.unjudged import Unjudged as Unjudged
 from rankbounds.measures.utility import Utility as Utility
 from rankbounds.probability.differences import differences as differences
 from rankbounds.probability.mean import uncertainty as uncertainty
-from rankbounds.probability.models.calibration import label_probabilities as label_probabilities
+from rankbounds.probability.models.trusted_labels import label_probabilities as label_probabilities
 from rankbounds.probability.models.urn import fit_urn as fit_urn
 from rankbounds.probability.models.urn import sample_rankings as sample_rankings
 from rankbounds.probability.models.urn import urn_moments as urn_moments

@@ -25,7 +25,7 @@ from rankbounds.measures import parse_measures
 from rankbounds.probability.differences import differences
 from rankbounds.probability.drawn_scores import SAMPLES
 from rankbounds.probability.mean import INTERVALS, SOURCES, uncertainty
-from rankbounds.probability.models.choice import KINDS
+from rankbounds.probability.models.estimates import KINDS
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "latex", "markdown", "html")
 

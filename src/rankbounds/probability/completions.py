@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,70 +49,59 @@ class CompletedFacts(TopicFacts):
         self.qrels, self.query_ids = known.qrels, range(completes.size)  # type: ignore[assignment]
         self._memory: dict[Any, Any] = {}
 
-    def _once(self, key: Any, compute: Any) -> Any:
-        if key not in self._memory:
-            self._memory[key] = compute()
-        return self._memory[key]
-
-    @property
+    @cached_property
     def _gains(self) -> Floats:
         """The gains of the newly judged documents that have a grade above 0."""
-        gains: Floats = self._once("gains", lambda: self.rule(self._added))
-        return gains
+        return self.rule(self._added)
 
     def _count(self, chosen: Flags) -> Ints:
         return np.bincount(self._completion[chosen], minlength=self._completes.size)
 
-    @property
+    @cached_property
     def _nonrelevant(self) -> Ints:
         """How many newly judged documents of each completion have grade 0."""
         return self._more - np.bincount(self._completion, minlength=self._completes.size)
 
     def relevant(self, rel: float) -> Ints:
         """How many documents of each topic have at least this grade."""
-        count: Ints = self._once(
-            ("relevant", rel), lambda: self._known.relevant(rel)[self._completes] + self._count(self._added >= rel)
+        count: Ints = self.remembered(
+            rel, lambda: self._known.relevant(rel)[self._completes] + self._count(self._added >= rel)
         )
         return count
 
-    @property
+    @cached_property
     def judged(self) -> Ints:
         """How many documents of each topic are judged."""
         return self._known.judged[self._completes] + self._more
 
-    @property
+    @cached_property
     def positive(self) -> Ints:
         """How many documents of each topic have a positive gain."""
         nonrelevant = self._nonrelevant if self.nonrelevant_gain > 0 else 0
         return self._known.positive[self._completes] + self._count(self._gains > 0) + nonrelevant
 
-    @property
+    @cached_property
     def total_gain(self) -> Floats:
         """The gains of each topic's documents, summed."""
         added = np.bincount(self._completion, self._gains, self._completes.size)
         total = self._known.total_gain[self._completes] + added + self.nonrelevant_gain * self._nonrelevant
         return np.asarray(total)
 
-    @property
+    @cached_property
     def top_gain(self) -> Floats:
         """The largest gain of each topic's documents, and at least 1."""
         top = np.maximum(self._known.top_gain[self._completes], np.where(self._more > 0, self.nonrelevant_gain, 0.0))
         np.maximum.at(top, self._completion, self._gains)
         return top
 
-    @property
+    @cached_property
     def levels(self) -> Floats:
         """The distinct positive gains that documents may have, ascending."""
-        levels: Floats = self._once("levels", lambda: np.union1d(self._known.levels, self._gains[self._gains > 0]))
-        return levels
+        return np.union1d(self._known.levels, self._gains[self._gains > 0])
 
-    @property
+    @cached_property
     def count_from_level(self) -> Ints:
         """Row by row for ``levels``: how many documents of each topic have at least that gain."""
-        counts: Ints = self._once("counts", self._counts)
-        return counts
-
-    def _counts(self) -> Ints:
         # Documents known at a level that was not seen before are those of the next level up.
         known = self._known.count_from_level[np.searchsorted(self._known.levels, self.levels)][:, self._completes]
         return np.stack([

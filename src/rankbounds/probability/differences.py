@@ -34,9 +34,7 @@ from rankbounds.notebook import Bar, shown
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import EVEN, Distribution, distribution_of_sum
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, drawn_differences
-from rankbounds.probability.models.choice import ChosenModels
-from rankbounds.probability.models.estimates import Estimate
-from rankbounds.probability.models.urn_estimates import UrnEstimate
+from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
 from rankbounds.probability.retrieved_documents import POOLED
 from rankbounds.probability.unjudged_documents import (
     UnjudgedDocuments,
@@ -354,14 +352,7 @@ class SharedUnjudged:
         self.chance = np.divide(total, self.copies, out=np.zeros(size), where=self.copies > 0)
         self.base = np.array([unjudged.base[self.counted].sum() for unjudged in of_runs])
         self.tail = np.array([unjudged.tail[self.counted].sum() for unjudged in of_runs])
-        self.slope: Floats = np.zeros((len(of_runs), 1))
-        self.covariance: Floats = np.zeros((1, 1))
-        if isinstance(model, Estimate):
-            self.slope = np.stack([model.slope(unjudged) for unjudged in of_runs])
-            self.covariance = model.covariance
-        elif isinstance(model, UrnEstimate):
-            self.slope = model.slopes(of_runs, self.document)
-            self.covariance = np.eye(self.slope.shape[1])
+        self.slope, self.covariance = estimation_slopes(model, of_runs, self.document)
 
     def pairs(self, measure: Measure, *, exact: bool, confidence: float = 0.95) -> list[Difference]:
         """All pairs, in the order of the runs."""

@@ -20,24 +20,16 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import TOLERANCE, merit
 from rankbounds.measures import Measure
 from rankbounds.probability.completions import Completions, OpenCollection
-from rankbounds.probability.models.estimates import Estimate
+from rankbounds.probability.models.estimates import Estimate, UrnEstimate, lowest_relevant_grade
 from rankbounds.probability.models.probabilities import RelevanceProbability
-from rankbounds.probability.models.urn_estimates import UrnEstimate
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.stats.logistic import expit
 
 SAMPLES = 1000
 """How often unjudged documents are drawn where nothing is said."""
 NEVER, ALWAYS = 1e-12, 1 - 1e-12
 FARTHEST = 4.0
 """By so much at most the log odds of a document move as the q and w of an urn vary."""
-
-
-def lowest_relevant_grade(measure: Measure, facts: TopicFacts) -> float:
-    """From which grade on a document is relevant: the measure's own, or for gains the least that is judged above 0."""
-    if not measure.graded:
-        return measure.rel
-    known = facts.grade[facts.grade > 0]
-    return float(min(known.min(initial=np.inf), 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +117,9 @@ class DrawnCompletions:
             moved = moved.reshape(-1, *documents.shape).transpose(1, 0, 2)
             if not isinstance(self.model, Estimate):  # linear in probabilities, not in log odds
                 moved = moved.clip(-FARTHEST, FARTHEST)
-            most = np.where(chance > 0, _chance(odds + moved.max(axis=1)), 0.0)
+            most = np.where(chance > 0, expit(odds + moved.max(axis=1)), 0.0)
             at, draw, column = np.nonzero(uniform < most[:, None, :])
-            chance = _chance(odds[at, column] + moved[at, draw, column])
+            chance = expit(odds[at, column] + moved[at, draw, column])
             met = uniform[at, draw, column] < chance
             at, draw, column, chance = at[met], draw[met], column[met], chance[met]
         grade = self.grades.drawn(uniform[at, draw, column] / chance)
@@ -154,11 +146,6 @@ class DrawnCompletions:
             np.mean([length.sum() if depth is None else np.minimum(length, depth).sum() for length in lengths])
         )
         return 2 * pairs * read + 4 * len(self.collection)
-
-
-def _chance(odds: Floats) -> Floats:
-    """The probability that these log odds stand for."""
-    return 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,10 +30,8 @@ from rankbounds.measures import Measure, RankWeighted, parse_measure
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
-from rankbounds.probability.models.choice import ChosenModels
-from rankbounds.probability.models.estimates import Estimate
+from rankbounds.probability.models.estimates import ChosenModels, estimation_slopes
 from rankbounds.probability.models.probabilities import RelevanceProbability
-from rankbounds.probability.models.urn_estimates import UrnEstimate
 from rankbounds.probability.unjudged_documents import (
     UnjudgedDocuments,
     find_unjudged,
@@ -168,13 +166,9 @@ def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceP
     chance = model(unjudged)
     mean = unjudged.base + unjudged.sums(unjudged.weight * chance)
     variance = np.where(unjudged.counted, unjudged.sums(unjudged.weight**2 * chance * (1 - chance)), np.nan)
-    estimation = 0.0
-    if isinstance(model, Estimate):
-        slope = model.slope(unjudged) / np.count_nonzero(unjudged.counted)
-        estimation = max(float(slope @ model.covariance @ slope), 0.0)  # rounding may leave it below
-    elif isinstance(model, UrnEstimate):
-        (slope,) = model.slopes([unjudged], [np.arange(unjudged.topic.size)])
-        estimation = float(slope @ slope) / np.count_nonzero(unjudged.counted) ** 2
+    (slope,), covariance = estimation_slopes(model, [unjudged], [np.arange(unjudged.topic.size)])
+    slope = slope / np.count_nonzero(unjudged.counted)
+    estimation = max(float(slope @ covariance @ slope), 0.0)  # rounding may leave it below
     return UncertainScore(
         unjudged.run.name, measure, unjudged.facts.query_ids, unjudged.base, mean, variance, unjudged.low,
         unjudged.high, unjudged.topic, unjudged.weight, chance, estimation=estimation,
