@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.rbp.published_comparison import compare_published
 from rankbounds.rbp.published_score import Published
-from rankbounds.rbp.transfer import transfer
+from rankbounds.rbp.transfer import compare_published, transfer
 from rankbounds.rbp.vectors import accumulated, contribution, first_relevance, remaining
 
 

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankbounds as rb
-from rankbounds.rbp.published_comparison import compare_published
 from rankbounds.rbp.published_score import Published
-from rankbounds.rbp.transfer import relaxed_range, transfer
+from rankbounds.rbp.transfer import compare_published, relaxed_range, transfer
 from rankbounds.rbp.vectors import accumulated, contribution, first_relevance, possible_relevance, remaining
 
 LAW = settings(max_examples=60, deadline=None)

@@ -148,8 +148,8 @@ from rankbounds.rbp.curves import bounds_by_persistence as bounds_by_persistence
 from rankbounds.rbp.planning import judgments_needed as judgments_needed
 from rankbounds.rbp.planning import planned_depth as planned_depth
 from rankbounds.rbp.planning import planned_persistence as planned_persistence
-from rankbounds.rbp.published_comparison import compare_published as compare_published
 from rankbounds.rbp.published_score import Published as Published
+from rankbounds.rbp.transfer import compare_published as compare_published
 from rankbounds.rbp.transfer import transfer as transfer
 from rankbounds.rbp.vectors import count_vectors as count_vectors
 from rankbounds.rbp.vectors import enumerate_vectors as enumerate_vectors

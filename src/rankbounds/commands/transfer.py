@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.commands.output import add_output, write_figure, write_text
 from rankbounds.errors import UsageError
 from rankbounds.rbp.integer_program import muted
-from rankbounds.rbp.published_comparison import PublishedComparison, compare_published
 from rankbounds.rbp.published_score import Published
-from rankbounds.rbp.transfer import METHODS, Transferred, interval, transferred
+from rankbounds.rbp.transfer import METHODS, PublishedComparison, Transferred, compare_published, interval, transferred
 from rankbounds.tables import Table, render_rows
 
 if TYPE_CHECKING:

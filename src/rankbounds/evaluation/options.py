@@ -15,6 +15,7 @@ from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.rankings.ties import ORDERS
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -56,12 +57,14 @@ def chosen_options(
     declared: type[ReadingOptions] = Options,
     *,
     refused: Mapping[str, str] | None = None,
+    one_order: str = "",
     **defaults: Any,
 ) -> tuple[Assumptions, Reading]:
     """Split options into assumptions and reading.
 
     ``declared`` is what the function's ``**options`` are typed by; ``refused`` maps those of them that it cannot honour
-    to the reason; ``defaults`` are the function's own where they differ from ``evaluate``'s.
+    to the reason; ``one_order`` says what needs one fixed order of tied documents ("Crossings need"); ``defaults`` are
+    the function's own where they differ from ``evaluate``'s.
     """
     known = declared.__annotations__
     for name in options:
@@ -71,5 +74,7 @@ def chosen_options(
             raise TypeError(f"There is no option {name}=.{did_you_mean(name, sorted(known))}")
     chosen = {**defaults, **options}
     assumptions = Assumptions(**{name: value for name, value in chosen.items() if name in ASSUMED})
+    if one_order and assumptions.ties not in ORDERS:
+        raise UsageError(f'{one_order} one order of tied documents: {", ".join(ORDERS)}, not "{assumptions.ties}".')
     reading = {name: value for name, value in chosen.items() if name in READING}
     return assumptions, Reading(**reading, gain=assumptions.gain)
