@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.checking.quirk import Quirk
-from rankbounds.checking.quirks import ANYWHERE
+from rankbounds.checking.quirks import ANYWHERE, Quirk
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import RankboundsError, RankboundsWarning

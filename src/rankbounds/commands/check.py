@@ -11,8 +11,7 @@ from __future__ import annotations
 import argparse
 
 from rankbounds.checking.corpus import JudgedOutside, corpus_ids, judged_outside
-from rankbounds.checking.diagnosis import Diagnosis, diagnose
-from rankbounds.checking.tie_effects import in_words, places
+from rankbounds.checking.diagnosis import Diagnosis, diagnose, in_words, places
 from rankbounds.commands.output import add_output, progress_on_terminal, write_rows, write_text
 from rankbounds.commands.reading import add_reading, add_runs, judgments_from, runs_from
 from rankbounds.commands.scoring import add_measures

@@ -49,8 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare and print."""
-    from rankbounds.checking.explanation import explained
-    from rankbounds.checking.repeated_documents import run_with_repeats
+    from rankbounds.checking.explanation import explained, run_with_repeats
 
     judgments = judgments_from(options)
     name, path = name_and_path(options.run_file)

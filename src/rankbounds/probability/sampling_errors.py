@@ -167,6 +167,7 @@ def sampling_errors(
             order=assumptions.order,
             precision=assumptions.score_precision,
             topics=assumptions.topics,
+            tie_key=assumptions.ties_key,
             keep_judgments=True,
         )
         for rankings in joined.batches:

@@ -77,7 +77,8 @@ def contributions(
         known = list(facts.query_ids if query in whole.query_ids else whole.query_ids)
         raise DataError(f'The {where} have no topic "{query}".{did_you_mean(query, known)}')
     rows_of_topic = np.flatnonzero(whole.pairs.topic == whole.query_ids.index(query))
-    ranking = ranked(whole.take(rows_of_topic), assumptions.order, assumptions.score_precision)
+    ordered = (assumptions.order, assumptions.score_precision, assumptions.ties_key)
+    ranking = ranked(whole.take(rows_of_topic), *ordered)
     rankings = next(iter(join(ranking, facts, order="run", topics="shared").batches))
     grade = rankings.grade[0].tolist()
     rows = []

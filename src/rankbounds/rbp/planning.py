@@ -146,7 +146,7 @@ def judgments_needed(
     needed: list[list[Any]] = [[] for _ in persistences]
     short = np.zeros(len(persistences), dtype=np.int64)
     for job in reading.runs_to_read(runs):
-        run = ranked(job.read(), assumptions.order, assumptions.score_precision)
+        run = ranked(job.read(), assumptions.order, assumptions.score_precision, assumptions.ties_key)
         topic_here = judgments.pairs.index.topics_of(run.pairs)
         known_rows, judgment = judgments.pairs.index.find(run.pairs, topic_here)
         unjudged = topic_here[run.pairs.topic] >= 0

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.checking.diagnosis import diagnose
-from rankbounds.checking.tie_effects import in_words, places
+from rankbounds.checking.diagnosis import diagnose, in_words, places
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.studies import Result
 
