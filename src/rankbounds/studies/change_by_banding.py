@@ -27,6 +27,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.plots.style import fresh_axes
 from rankbounds.stats.significance import t_statistic
 from rankbounds.studies import Result
 
@@ -215,14 +216,11 @@ def _answer(rows: list[dict[str, Any]], alpha: float) -> str:
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """The mean change of each measure by treatment."""
-    from rankbounds.plots.style import COLOURS, fresh_axes
-
     axes = fresh_axes(ax)
     treatments = list(dict.fromkeys(row["treatment"] for row in result.rows))
     axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
-    for number, measure in enumerate(dict.fromkeys(row["measure"] for row in result.rows)):
-        lost = [row["mean_change"] for row in result.rows if row["measure"] == measure]
-        axes.plot(treatments, lost, marker="o", color=COLOURS[number % len(COLOURS)], label=measure)
+    for measure, rows, colour in result.by("measure"):
+        axes.plot(treatments, [row["mean_change"] for row in rows], marker="o", color=colour, label=measure)
     axes.set_xlabel("how documents are ranked (rho: growth of bands)")
     axes.set_ylabel("score lost, mean over topics and runs")
     axes.legend(frameon=False)

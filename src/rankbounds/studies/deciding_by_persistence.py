@@ -17,6 +17,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.plots.style import COLOURS, fresh_axes
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.published_score import Published
 from rankbounds.rbp.transfer import transferred
@@ -145,8 +146,6 @@ def _answer(rows: list[dict[str, Any]]) -> str:
 
 def figure(result: Result, ax: Axes | None = None) -> Axes:
     """How many pairs the relaxed and the exact range decide on one topic, by where a score is taken."""
-    from rankbounds.plots.style import COLOURS, fresh_axes
-
     axes = fresh_axes(ax, figsize=(6.4, 4.4))
     rows = [row for row in result.rows if row["topics"] == 1]
     places = np.arange(len(rows))

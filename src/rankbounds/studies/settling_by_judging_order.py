@@ -183,12 +183,9 @@ def figure(result: Result) -> Any:
     import matplotlib.pyplot as plt
 
     _, axes = plt.subplots()
-    for measure in dict.fromkeys(row["measure"] for row in result.rows):
-        rows = [row for row in result.rows if row["measure"] == measure]
+    for measure, rows, _ in result.by("measure"):
         axes.plot([row["order"] for row in rows], [row["mean"] for row in rows], marker="o", label=measure)
-    axes.set_xlabel("order of judging")
-    axes.set_ylabel("judgments that settle a pair (mean)")
-    axes.set_ylim(bottom=0)
+    axes.set(xlabel="order of judging", ylabel="judgments that settle a pair (mean)", ylim=(0, None))
     if result.rows:
         axes.legend(frameon=False)
     return axes
