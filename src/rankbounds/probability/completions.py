@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,59 +48,70 @@ class CompletedFacts(TopicFacts):
         self.qrels, self.query_ids = known.qrels, range(completes.size)  # type: ignore[assignment]
         self._memory: dict[Any, Any] = {}
 
-    @cached_property
+    def _once(self, key: Any, compute: Any) -> Any:
+        if key not in self._memory:
+            self._memory[key] = compute()
+        return self._memory[key]
+
+    @property
     def _gains(self) -> Floats:
         """The gains of the newly judged documents that have a grade above 0."""
-        return self.rule(self._added)
+        gains: Floats = self._once("gains", lambda: self.rule(self._added))
+        return gains
 
     def _count(self, chosen: Flags) -> Ints:
         return np.bincount(self._completion[chosen], minlength=self._completes.size)
 
-    @cached_property
+    @property
     def _nonrelevant(self) -> Ints:
         """How many newly judged documents of each completion have grade 0."""
         return self._more - np.bincount(self._completion, minlength=self._completes.size)
 
     def relevant(self, rel: float) -> Ints:
         """How many documents of each topic have at least this grade."""
-        count: Ints = self.remembered(
-            rel, lambda: self._known.relevant(rel)[self._completes] + self._count(self._added >= rel)
+        count: Ints = self._once(
+            ("relevant", rel), lambda: self._known.relevant(rel)[self._completes] + self._count(self._added >= rel)
         )
         return count
 
-    @cached_property
+    @property
     def judged(self) -> Ints:
         """How many documents of each topic are judged."""
         return self._known.judged[self._completes] + self._more
 
-    @cached_property
+    @property
     def positive(self) -> Ints:
         """How many documents of each topic have a positive gain."""
         nonrelevant = self._nonrelevant if self.nonrelevant_gain > 0 else 0
         return self._known.positive[self._completes] + self._count(self._gains > 0) + nonrelevant
 
-    @cached_property
+    @property
     def total_gain(self) -> Floats:
         """The gains of each topic's documents, summed."""
         added = np.bincount(self._completion, self._gains, self._completes.size)
         total = self._known.total_gain[self._completes] + added + self.nonrelevant_gain * self._nonrelevant
         return np.asarray(total)
 
-    @cached_property
+    @property
     def top_gain(self) -> Floats:
         """The largest gain of each topic's documents, and at least 1."""
         top = np.maximum(self._known.top_gain[self._completes], np.where(self._more > 0, self.nonrelevant_gain, 0.0))
         np.maximum.at(top, self._completion, self._gains)
         return top
 
-    @cached_property
+    @property
     def levels(self) -> Floats:
         """The distinct positive gains that documents may have, ascending."""
-        return np.union1d(self._known.levels, self._gains[self._gains > 0])
+        levels: Floats = self._once("levels", lambda: np.union1d(self._known.levels, self._gains[self._gains > 0]))
+        return levels
 
-    @cached_property
+    @property
     def count_from_level(self) -> Ints:
         """Row by row for ``levels``: how many documents of each topic have at least that gain."""
+        counts: Ints = self._once("counts", self._counts)
+        return counts
+
+    def _counts(self) -> Ints:
         # Documents known at a level that was not seen before are those of the next level up.
         known = self._known.count_from_level[np.searchsorted(self._known.levels, self.levels)][:, self._completes]
         return np.stack([
@@ -154,6 +164,13 @@ class OpenLists:
     row: Ints
     """The row of the run's table that each document has."""
 
+    @property
+    def topic(self) -> Ints:
+        """The topic of each document."""
+        some = np.flatnonzero(self.length > 0)
+        order = some[np.argsort(self.start[some])]
+        return np.repeat(order, self.length[order])
+
 
 class OpenCollection:
     """The lists of several runs and the unjudged documents that they retrieved, each document once.
@@ -176,7 +193,7 @@ class OpenCollection:
         holes = [np.flatnonzero(np.isnan(lists.grade)) for lists in flat]
         rows = [lists.row[hole] for lists, hole in zip(flat, holes, strict=True)]
         numbered = number_pairs([run.pairs.take(row) for run, row in zip(self.runs, rows, strict=True)])
-        topic_of = [_topic_of_cells(lists)[hole] for lists, hole in zip(flat, holes, strict=True)]
+        topic_of = [lists.topic[hole] for lists, hole in zip(flat, holes, strict=True)]
         size = max((int(number.max(initial=-1)) for number in numbered), default=-1) + 1
         topic, key = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.uint64)
         for run, number, its_topic, row in zip(self.runs, numbered, topic_of, rows, strict=True):
@@ -356,14 +373,6 @@ def _flat(rankings_of_run: Sequence[Rankings], topics: int) -> OpenLists:
         row.append(rankings.row[present])
         begin = int(ends[-1]) if ends.size else begin
     return OpenLists(start, length, np.concatenate(grade), np.concatenate(tied), np.concatenate(row))
-
-
-def _topic_of_cells(lists: OpenLists) -> Ints:
-    topic = np.empty(lists.grade.size, dtype=np.int64)
-    some = np.flatnonzero(lists.length > 0)
-    order = some[np.argsort(lists.start[some])]
-    topic[:] = np.repeat(order, lists.length[order])
-    return topic
 
 
 def _padded(column: NDArray[Any], start: Ints, length: Ints, beyond: Any) -> NDArray[Any]:

@@ -268,14 +268,8 @@ def count_vectors(score: float, p: float, precision: float = 1e-4, length: int |
 
     Parameters
     ----------
-    score
-        The published RBP score.
-    p
-        The persistence it was computed at.
-    precision
-        Of the printed score: 1e-4 for four digits.
-    length
-        The list's, where it is known to end there.
+    score, p, precision, length
+        As in ``greedy_vectors``.
 
     Returns
     -------
@@ -314,14 +308,8 @@ def enumerate_vectors(
 
     Parameters
     ----------
-    score
-        The published RBP score.
-    p
-        The persistence it was computed at. Below 0.5 there is one vector at most.
-    precision
-        Of the printed score: 1e-4 for four digits.
-    length
-        The list's, where it is known to end there.
+    score, p, precision, length
+        As in ``greedy_vectors``. Below p = 0.5 there is one vector at most.
     at_most
         More vectors than this are refused before the first is built.
 
