@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_persistence
 from rankbounds.errors import DataError, UsageError, did_you_mean
-from rankbounds.rbp.integer_program import Problem, solve
+from rankbounds.rbp.integer_program import solve
 from rankbounds.rbp.published_score import ARITHMETIC, BINARY, Published
 from rankbounds.rbp.vectors import greedy_vectors
 
@@ -210,10 +210,10 @@ def _all_below(score: Floats, p: float, to: float) -> Floats:
 
 def _exact(relaxed: Transferred, time_limit: float) -> Transferred:
     published, to = relaxed.published, relaxed.to
-    problem = _problem(published)
-    low, high = (solve(problem, to, highest=highest, time_limit=time_limit) for highest in (False, True))
+    low, high = (solve(published, to, highest=highest, time_limit=time_limit) for highest in (False, True))
     if not (low.feasible and high.feasible):
-        if _impossible(problem, to, time_limit):
+        # Where clearly wider intervals hold no list either, it is not the solver's arithmetic that finds none.
+        if not solve(published, to, highest=True, time_limit=time_limit, wider=0.01).feasible:
             raise DataError(
                 f"No list has the score {published}"
                 + (f" over {published.topics} topics" if published.topics > 1 else "")
@@ -230,30 +230,6 @@ def _exact(relaxed: Transferred, time_limit: float) -> Transferred:
         "exact",
         low.reached and high.reached,
     )
-
-
-def _problem(published: Published) -> Problem:
-    residual = published.residual_range
-    return Problem(
-        published.p,
-        (float(published.score_range[0]), float(published.score_range[1])),
-        None if residual is None else (float(residual[0]), float(residual[1])),
-        int(published.topics),
-        published.gains,
-        published.depth,
-    )
-
-
-def _impossible(problem: Problem, to: float, time_limit: float) -> bool:
-    """Whether even clearly wider intervals hold no list: then it is not the solver's arithmetic that finds none."""
-
-    def wider(known: tuple[float, float]) -> tuple[float, float]:
-        extra = (known[1] - known[0]) / 100
-        return known[0] - extra, known[1] + extra
-
-    residual = None if problem.residual is None else wider(problem.residual)
-    wide = replace(problem, score=wider(problem.score), residual=residual)
-    return not solve(wide, to, highest=True, time_limit=time_limit).feasible
 
 
 @dataclass(frozen=True, eq=False)
