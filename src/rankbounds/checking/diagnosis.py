@@ -252,7 +252,7 @@ def _with_contradictions(diagnosis: Diagnosis, contents: Contents, run: Run, exa
     diagnosis = replace(diagnosis, contradictions_line=len(rising), exponent_mistakes=sum(mistaken))
     ranks = run.stated_rank
     if ranks is None:
-        return replace(diagnosis, examples=_kept(sentences))
+        return replace(diagnosis, examples={kind: several for kind, several in sentences.items() if several})
     rows, _ = ranked_rows(run, order="rank")
     against = _pairs_of(run, rows, ranks[rows][1:] < ranks[rows][:-1])
     sentences["rank"] = [
@@ -265,12 +265,8 @@ def _with_contradictions(diagnosis: Diagnosis, contents: Contents, run: Run, exa
         diagnosis,
         contradictions_rank=len(against),
         rank_gap_topics=_topics_with_gaps(run.pairs.topic, ranks),
-        examples=_kept(sentences),
+        examples={kind: several for kind, several in sentences.items() if several},
     )
-
-
-def _kept(sentences: dict[str, list[str]]) -> dict[str, list[str]]:
-    return {kind: several for kind, several in sentences.items() if several}
 
 
 def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:
@@ -303,10 +299,8 @@ def _with_effects(diagnosis: Diagnosis, run: Run, qrels: Qrels, measures: list[M
     expected = evaluate(qrels, run, measures, ties="expected", bounds="none", threads=1).mean()
     residual = evaluate(qrels, run, RESIDUAL_MEASURE, threads=1).mean()
 
-    def row(array: Floats) -> list[float]:
-        return array[0, 0].tolist()
-
-    effects = zip(mean.measures, row(mean.value), row(expected.value), row(mean.low), row(mean.high), strict=True)
+    columns = (array[0, 0].tolist() for array in (mean.value, expected.value, mean.low, mean.high))
+    effects = zip(mean.measures, *columns, strict=True)
     return replace(
         diagnosis,
         missing_topics=scores.notes[0].missing,

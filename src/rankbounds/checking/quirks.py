@@ -189,18 +189,16 @@ def _of_grades(qrels: Qrels) -> Iterator[Quirk]:
     grades = sorted({float(grade) for grade in np.unique(qrels.grade) if grade > 0})
     for level in grades:
         if level != 1:
-            yield Quirk(
-                "grades",
-                f"relevance level: documents are relevant from grade {level:g} on (trec_eval -l {level:g})",
-                measure=partial(_at_level, level),
-            )
+            why = f"relevance level: documents are relevant from grade {level:g} on (trec_eval -l {level:g})"
+            yield Quirk("grades", why, measure=partial(_at_level, level))
     if len(grades) < 2:
         return
     exponential = ",".join(f"{grade:g}={2**grade - 1:g}" for grade in grades)
     why = "gains: 2^grade - 1 in place of the grade"
     yield Quirk("grades", why, measure=partial(_with_gain, "exp"))
     yield Quirk("grades", "gains: the grade in place of 2^grade - 1", measure=partial(_with_gain, "linear"))
-    yield Quirk.of_option("grades", why, "gain", exponential, measure=_graded_without_gain)
+    without_gain = partial(_graded, without="gain")
+    yield Quirk.of_option("grades", why, "gain", exponential, measure=without_gain)
     binary = ",".join(f"{grade:g}=1" for grade in grades)
     yield Quirk.of_option("grades", "gains: every relevant document gains 1", "gain", binary, measure=_graded)
     for level in grades[1:]:
@@ -209,17 +207,13 @@ def _of_grades(qrels: Qrels) -> Iterator[Quirk]:
         yield Quirk.of_option("grades", why, "gain", lower, measure=_graded)
 
 
-def _graded(measure: Measure) -> Measure | None:
-    return measure if measure.graded else None
+def _graded(measure: Measure, without: str = "") -> Measure | None:
+    return measure if measure.graded and without not in measure.parameters else None
 
 
 def _with_gain(gain: str, measure: Measure) -> Measure | None:
     given = measure.parameters.get("gain", gain)
     return None if given == gain or not isinstance(given, str) else measure.changed(gain=gain)
-
-
-def _graded_without_gain(measure: Measure) -> Measure | None:
-    return measure if measure.graded and "gain" not in measure.parameters else None
 
 
 def _at_level(level: float, measure: Measure) -> Measure | None:
@@ -238,33 +232,25 @@ def _of_unretrieved(cutoffs: list[int]) -> Iterator[Quirk]:
         qrels=lambda qrels, run: _relevant_only_where(qrels, _retrieved(qrels, run)),
     )
     for cutoff in cutoffs:
-        yield Quirk(
-            "ideal",
-            f"ideal: relevant documents that are not among the first {cutoff} were not counted (the ideal sorts "
-            f"the first {cutoff} alone; recall and AP divided by the relevant ones among them)",
-            None,
-            measure=partial(_to_depth, cutoff),
-            qrels=partial(_of_first, cutoff),
-        )
-        yield Quirk(
-            "ideal",
-            f"ideal: divided by {cutoff} where a topic has more than {cutoff} relevant documents (min(k, R))",
-            None,
-            measure=partial(_to_depth_by_level, cutoff),
-            qrels=partial(_at_most, cutoff),
-        )
+        yield from _of_unretrieved_at(cutoff)
 
 
-def _to_depth(cutoff: int, measure: Measure) -> Measure | None:
-    return measure if measure.cutoff == cutoff else None
-
-
-def _to_depth_by_level(cutoff: int, measure: Measure) -> Measure | None:
-    return measure if measure.cutoff == cutoff and "rel" in measure.parameters else None
-
-
-def _of_first(cutoff: int, qrels: Qrels, run: Run) -> Qrels:
-    return _relevant_only_where(qrels, _retrieved(qrels, run, cutoff))
+def _of_unretrieved_at(cutoff: int) -> Iterator[Quirk]:
+    yield Quirk(
+        "ideal",
+        f"ideal: relevant documents that are not among the first {cutoff} were not counted (the ideal sorts "
+        f"the first {cutoff} alone; recall and AP divided by the relevant ones among them)",
+        None,
+        measure=lambda measure: measure if measure.cutoff == cutoff else None,
+        qrels=lambda qrels, run: _relevant_only_where(qrels, _retrieved(qrels, run, cutoff)),
+    )
+    yield Quirk(
+        "ideal",
+        f"ideal: divided by {cutoff} where a topic has more than {cutoff} relevant documents (min(k, R))",
+        None,
+        measure=lambda measure: measure if measure.cutoff == cutoff and "rel" in measure.parameters else None,
+        qrels=partial(_at_most, cutoff),
+    )
 
 
 def _retrieved(qrels: Qrels, run: Run, depth: int | None = None) -> Flags:
@@ -319,14 +305,14 @@ def _at_cutoff(cutoff: int | None, measure: Measure) -> Measure | None:
 
 def _of_names(measures: Iterable[Measure]) -> Iterator[Quirk]:
     names = {measure.name for measure in measures}
-    yield Quirk("name", "discount: log2(rank) from rank 2 on, as in the paper of 2002", measure=_with_base_2)
+    yield Quirk(
+        "name",
+        "discount: log2(rank) from rank 2 on, as in the paper of 2002",
+        measure=lambda measure: measure.changed(base=2.0) if measure.parameters.get("base", 0) is None else None,
+    )
     for name, tool, spelling, what in DIFFERENT:
         if name in names and spelling and "," not in spelling:
             yield Quirk("name", f"name: {name} in {tool}: {what}", measure=partial(_spelt, name, spelling))
-
-
-def _with_base_2(measure: Measure) -> Measure | None:
-    return measure.changed(base=2.0) if measure.parameters.get("base", 0) is None else None
 
 
 def _spelt(name: str, spelling: str, measure: Measure) -> Measure | None:

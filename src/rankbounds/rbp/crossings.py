@@ -216,11 +216,9 @@ def _template(measure: RBP | None) -> RBP:
 
 def _regions_of_lists(lists: list[_Lists], query_ids: list[str], largest: float, *, per_topic: bool) -> list[Region]:
     scaled, most = _whole_numbers(lists, largest)
-    stretches = []
-    if per_topic:
-        for topic, query in enumerate(query_ids):
-            stretches += _regions_of(query, scaled, [topic], most)
-    return stretches + _regions_of(ALL, scaled, range(len(query_ids)), most)
+    parts = [(query, [topic]) for topic, query in enumerate(query_ids)] if per_topic else []
+    parts.append((ALL, list(range(len(query_ids)))))
+    return [region for query, topics in parts for region in _regions_of(query, scaled, topics, most)]
 
 
 def _from_gains(name: str, given: Any, template: RBP) -> _Lists:
@@ -254,11 +252,8 @@ def _from_rankings(name: str, batches: Sequence[Rankings], facts: TopicFacts, te
 def _cut(lists: _Lists, template: RBP) -> _Lists:
     """The lists down to the measure's depth."""
     depth = template.cutoff
-    if depth is None:
-        return lists
-    return replace(
-        lists, gain=lists.gain[:, :depth], holes=lists.holes[:, :depth], length=np.minimum(lists.length, depth)
-    )
+    length = lists.length if depth is None else np.minimum(lists.length, depth)
+    return replace(lists, gain=lists.gain[:, :depth], holes=lists.holes[:, :depth], length=length)
 
 
 def _whole_numbers(lists: list[_Lists], largest: float) -> tuple[list[_Lists], int]:

@@ -7,7 +7,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 
 STEPS, CLOSE, LONGEST_STEP = 100, 1e-10, 2.0
-"""Of Newton's method: how many steps at most, how short the last one is, and how far one moves a coefficient at most."""
+"""Of Newton's method: how many steps at most, how short the last one is, how far one moves a coefficient at most."""
 
 
 def expit(logit: Floats) -> Floats:

@@ -28,7 +28,7 @@ from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.plots.style import fresh_axes
-from rankbounds.stats.significance import t_statistic
+from rankbounds.stats.significance import p_values, pairs_of
 from rankbounds.studies import Result
 
 if TYPE_CHECKING:
@@ -53,29 +53,21 @@ class Changes:
     """Axes: treatment, run, topic, measure."""
 
     def differences(self, treatment: int, measure: int) -> Floats:
-        """Before less after for every run and topic: positive where the treatment costs something."""
+        """Before minus after for every run and topic: positive where the treatment costs something."""
         return (self.before[..., measure] - self.after[treatment, ..., measure]).ravel()
 
     def runs_within(self, treatment: int, measure: int, limit: float, alpha: float = 0.05) -> int:
         """For how many runs a one-sided paired t-test shows that at least this share of the score is kept."""
         kept = self.after[treatment, ..., measure] - limit * self.before[..., measure]
-        return int(np.count_nonzero(_below(-t_statistic(kept), kept.shape[-1]) <= alpha))
+        return int(np.count_nonzero(p_values(kept, "t", "greater") <= alpha))
 
     def p_values(self, measure: int, treatment: int | None = None) -> Floats:
         """Of a two-sided paired t-test, for every pair of runs."""
         scores = self.before[..., measure] if treatment is None else self.after[treatment, ..., measure]
-        statistics = [t_statistic(differences(scores[run], scores[run + 1 :])) for run in range(len(scores) - 1)]
-        if not statistics:
+        if len(scores) < 2:
             raise UsageError("p-values of pairs need at least two runs.")
-        return 2 * _below(-np.abs(np.concatenate(statistics)), scores.shape[-1])
-
-
-def _below(statistic: Floats, topics: int) -> Floats:
-    """The probability that Student's t is lower."""
-    from scipy.special import stdtr
-
-    below: Floats = stdtr(topics - 1, statistic)
-    return below
+        first, second = pairs_of(len(scores))
+        return p_values(differences(scores[first], scores[second]), "t")
 
 
 def measure_changes(
@@ -165,19 +157,17 @@ def summarise(changes: Changes, *, alpha: float = 0.05) -> Result:
                 "largest": float(np.abs(difference).max()),
                 "most_possible_loss": _most_possible_loss(measure, label),
             }
-            row |= {
+            within = {
                 f"runs_within_{limit:.0%}": changes.runs_within(treatment, number, limit, alpha) for limit in LIMITS
             }
-            row |= {
-                name: float(flags.mean()) if flags.size else None
-                for name, flags in (
-                    ("significant_both", before & after),
-                    ("significant_before_only", before & ~after),
-                    ("significant_after_only", ~before & after),
-                    ("significant_neither", ~before & ~after),
-                )
+            quadrants = {
+                "both": before & after, "before_only": before & ~after,
+                "after_only": ~before & after, "neither": ~before & ~after,
+            }  # fmt: skip
+            shares = {
+                f"significant_{name}": float(flags.mean()) if flags.size else None for name, flags in quadrants.items()
             }
-            rows.append(row)
+            rows.append(row | within | shares)
     return Result(rows, _answer(rows, alpha), {"alpha": alpha, "limits": LIMITS, "treatments": changes.treatments})
 
 

@@ -28,6 +28,7 @@ from rankbounds.probability.unjudged_documents import UnjudgedDocuments, joined_
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic
+from rankbounds.tables import plain_rows
 
 KINDS = ("logistic", "isotonic", "urn")
 """The ways to estimate probabilities from the judgments at hand."""
@@ -194,20 +195,16 @@ class UrnEstimate:
 
         ``document`` has the number of each run's unjudged documents.
         """
-        from scipy.sparse import csr_array
+        from scipy.sparse import csr_array, hstack
 
         copies = np.bincount(np.concatenate(document))
-        values = [
-            self.directions(unjudged) / copies[number][:, None]
-            for unjudged, number in zip(of_runs, document, strict=True)
-        ]
-        width = values[0].shape[1]
-        column = [np.broadcast_to(np.arange(width) + width * run, own.shape).ravel() for run, own in enumerate(values)]
-        row = [np.repeat(number, width) for number in document]
-        entries = np.concatenate([own.ravel() for own in values])
-        return csr_array(
-            (entries, (np.concatenate(row), np.concatenate(column))), shape=(copies.size, width * len(values))
-        )
+        blocks = []
+        for unjudged, number in zip(of_runs, document, strict=True):
+            moves = self.directions(unjudged) / copies[number][:, None]
+            row, column = np.broadcast_arrays(number[:, None], np.arange(moves.shape[1]))
+            shape = (copies.size, moves.shape[1])
+            blocks.append(csr_array((moves.ravel(), (row.ravel(), column.ravel())), shape=shape))
+        return hstack(blocks, format="csr")
 
     def slopes(self, of_runs: Sequence[UnjudgedDocuments], document: Sequence[Ints]) -> Floats:
         """For each run, how the expected total weight of its relevant documents moves with every direction."""
@@ -314,21 +311,23 @@ class ChosenModels:
 
     def of(self, measure: Measure) -> RelevanceProbability:
         """The model for documents relevant to this measure."""
-        if self.given is not None:
-            return self.given
-        return self._fitted_once(measure, measure.rel)
+        return self.given or self._fitted_once(measure if measure.graded else None, measure.rel)
 
     def of_grades(self, measure: Measure) -> RelevanceProbability:
         """The model for documents that have a grade which is relevant to this measure, however relevant it is."""
-        if self.given is not None:
-            return self.given
-        return self._fitted_once(None, lowest_relevant_grade(measure, self.facts))
+        return self.given or self._fitted_once(None, lowest_relevant_grade(measure, self.facts))
 
-    def _fitted_once(self, measure: Measure | None, rel: float) -> RelevanceProbability:
-        graded = measure is not None and measure.graded
-        if (graded, rel) not in self._fitted:
-            self._fitted[graded, rel] = self._fit(measure if graded else None, rel)
-        return self._fitted[graded, rel]
+    def _fitted_once(self, graded: Measure | None, rel: float) -> RelevanceProbability:
+        key = (graded is not None, rel)
+        if key not in self._fitted and self.kind == "urn":
+            self._fitted[key] = estimate_urn(self.runs, self.facts, self.assumptions, rel=rel)
+        elif key not in self._fitted:
+            collection = (self.runs, self.facts, self.assumptions)
+            self._documents = self._documents or retrieved_documents(*collection, self.rankings_of_runs)
+            self._fitted[key] = estimate(
+                str(self.kind), *collection, measure=graded, rel=rel, documents=self._documents
+            )
+        return self._fitted[key]
 
     def unpooled(self) -> list[str]:
         """Runs whose first documents are not judged, where probabilities were estimated from documents at all."""
@@ -353,16 +352,6 @@ class ChosenModels:
             "certain bounds, not the probabilities.",
         ]
 
-    def _fit(self, measure: Measure | None, rel: float) -> RelevanceProbability:
-        if self.kind == "urn":
-            return estimate_urn(self.runs, self.facts, self.assumptions, rel=rel)
-        self._documents = self._documents or retrieved_documents(
-            self.runs, self.facts, self.assumptions, self.rankings_of_runs
-        )
-        return estimate(
-            str(self.kind), self.runs, self.facts, self.assumptions, measure=measure, rel=rel, documents=self._documents
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
@@ -379,12 +368,7 @@ class Reliability:
 
     def rows(self) -> list[dict[str, float]]:
         """A dict for each bin."""
-        return [
-            {"predicted": predicted, "observed": observed, "documents": count}
-            for predicted, observed, count in zip(
-                self.predicted.tolist(), self.observed.tolist(), self.count.tolist(), strict=True
-            )
-        ]
+        return plain_rows(("predicted", "observed", "documents"), self.predicted, self.observed, self.count.tolist())
 
 
 def reliability(
