@@ -100,10 +100,6 @@ def banded(run: Any, rho: Rho, **options: Unpack[RankingOptions]) -> Run:
     Run
         With the score 1/g for every document in the g-th band of its topic. Score it with ``ties="expected"``.
 
-    Notes
-    -----
-    Bands ask how exact a ranking must be (Yang, Moffat and Turpin, 2016).
-
     Examples
     --------
     >>> import rankbounds as rb

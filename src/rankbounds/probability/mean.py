@@ -170,7 +170,7 @@ def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceP
     slope = slope / np.count_nonzero(unjudged.counted)
     estimation = max(float(slope @ covariance @ slope), 0.0)  # rounding may leave it below
     return UncertainScore(
-        unjudged.run.name, measure, unjudged.facts.query_ids, unjudged.base, mean, variance, unjudged.low,
+        unjudged.run.name, measure, unjudged.facts.query_ids, unjudged.base, mean, variance, unjudged.base,
         unjudged.high, unjudged.topic, unjudged.weight, chance, estimation=estimation,
     )  # fmt: skip
 

@@ -6,11 +6,8 @@ stratified jackknife with the correction for finite strata: each drawn document 
 
     variance = sum over strata h of (1 - n_h / N_h) (n_h - 1) / n_h * sum over its drawn documents of (e_i - mean e)^2,
 
-where e_i is the estimate without document i. A stratum that was judged entirely adds nothing. Where one was not, and
-fewer than two of its documents were drawn, nothing is known of its spread: the standard error is not given. The
-interval is the normal one around the estimate, cut at 0. It is about the drawing of documents: topics are taken as
-they are, and topics are drawn independently, so that the variance of a mean is the sum of theirs over their number
-squared.
+where e_i is the estimate without document i. A stratum that was judged entirely adds nothing. Topics are taken as they
+are and their documents drawn independently: the variance of a mean is the sum of theirs over their number squared.
 
 Source: Wolter, Introduction to Variance Estimation, chapter 4 (the jackknife for stratified samples).
 """

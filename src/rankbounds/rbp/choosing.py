@@ -127,21 +127,14 @@ def _misfit(ended: Floats, unseen: Floats, p: float) -> float | None:
     sessions = ended.sum() + unseen.sum()
     if unseen[:-1].any() or not 0 < p < 1:
         return None
-    observed, expected = [], []
-    left = sessions
-    for rank, number in enumerate(ended[:-1].tolist()):  # (who went to the last rank may have gone on)
-        here = sessions * (1 - p) * p**rank
-        if here < 5 or left - here < 5:
-            break
-        observed.append(number)
-        expected.append(here)
-        left -= here
-    if len(observed) < 2:
+    expected = sessions * (1 - p) * p ** np.arange(ended.size - 1)  # (who went to the last rank may have gone on)
+    left = sessions - np.cumsum(expected)
+    ranks = int(np.cumprod((expected >= 5) & (left >= 5)).sum())
+    if ranks < 2:
         return None
-    observed.append(sessions - sum(observed))
-    expected.append(left)
-    statistic = sum((count - mean) ** 2 / mean for count, mean in zip(observed, expected, strict=True))
-    return float(chi2.sf(statistic, len(observed) - 2))
+    observed = np.append(ended[:ranks], sessions - ended[:ranks].sum())
+    expected = np.append(expected[:ranks], left[ranks - 1])
+    return float(chi2.sf(((observed - expected) ** 2 / expected).sum(), ranks - 1))
 
 
 def persistence_agreement(

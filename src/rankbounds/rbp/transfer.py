@@ -1,7 +1,7 @@
 """A published RBP score at another persistence: between which values it must lie, and who wins.
 
-A score S at p, printed with d digits, stands for every score that rounds to it. The lists that have such a score give
-a range of scores at another persistence p'. Three ways to it:
+The lists that have a score which rounds to the printed one give a range of scores at another persistence p'. Three ways
+to it:
 
 ``relaxed``
     lets every rank hold any gain from 0 to 1. The weight of a rank at p' over that at p rises or falls with rank, so
@@ -101,8 +101,8 @@ def transfer(
         The persistence asked for.
     method
         ``"tightest"``, the default for one score: the exact range, or as close to it as ``time_limit`` allows.
-        ``"relaxed"``, the default for arrays: a closed form, microseconds for each score. ``"exact"``: the integer
-        program alone. ``"greedy"``: the paper's, which can be violated.
+        ``"relaxed"``, the default for arrays: a closed form. ``"exact"``: the integer program alone. ``"greedy"``: the
+        paper's, which can be violated.
     time_limit
         Seconds for either end.
 
