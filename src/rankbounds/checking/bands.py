@@ -130,9 +130,9 @@ def rounded(run: Any, *, bits: str | int | None = None, digits: int | None = Non
         ``"float32"``, ``"float16"``, ``"bfloat16"``, or a whole number b for 2^b evenly spaced levels between the run's
         least and greatest score.
     digits
-        So many significant decimal digits.
+        To how many significant decimal digits.
     decimals
-        So many digits behind the point.
+        To how many digits behind the point.
 
     Returns
     -------
@@ -240,7 +240,7 @@ def worst_difference(measure: str | Measure, rho: Rho) -> float:
     mean = np.repeat(np.add.reduceat(weights, starts - 1) / size, inside)
     number = np.arange(weights.size) - first + 1
     above = np.append(0.0, np.cumsum(weights))
-    # With so many relevant documents at the top of a band: their weights, less as many times the band's mean weight.
+    # With so many relevant documents at the top of a band: their weights minus as many times the band's mean weight.
     lost = above[first + number] - above[first] - number * mean
     return float(np.maximum(np.maximum.reduceat(lost, starts - 1), 0.0).sum())
 

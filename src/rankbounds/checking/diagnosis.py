@@ -28,7 +28,7 @@ from rankbounds.threads import in_threads, processors
 COVERAGE_DEPTH = 10
 RESIDUAL_MEASURE = "RBP(p=0.8)"
 SHOWN_PLACES = 10
-"""Of the best runs, so many are looked at by themselves."""
+"""How many of the best runs are looked at by themselves."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def diagnose(
     measures
         Which measures ties are tried on, where there are judgments.
     examples
-        How many contradictions of each kind are told.
+        How many contradictions of each kind are described.
     corpus
         The ids of the documents that can be retrieved, or a file with one in front of every line: with them how many
         documents of each run are not among them.

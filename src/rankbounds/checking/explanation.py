@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 WELL_KNOWN = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "Recall@100")
-"""What a number may be of which the measure is not told; depths are tried among the rest."""
+"""The measures that are tried for a number without one; depths are tried too."""
 NOT_EXPLAINED = "not explained by anything that was tried"
 
 

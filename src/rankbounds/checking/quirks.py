@@ -268,7 +268,7 @@ def _relevant_only_where(qrels: Qrels, kept: Flags) -> Qrels:
 
 
 def _at_most(most: int, qrels: Qrels, run: Run) -> Qrels:
-    """No more relevant documents than so many in a topic: those that the run has come first."""
+    """At most this many relevant documents in a topic: those that the run has come first."""
     found, topic = _retrieved(qrels, run, most), qrels.pairs.topic
     order = np.lexsort((~found, qrels.grade <= 0, topic))
     count: Ints = np.bincount(topic, minlength=len(qrels.query_ids))

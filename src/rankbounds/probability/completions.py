@@ -5,7 +5,7 @@ to the number of relevant documents too, whichever of the runs retrieved it and 
 is a collection: the lists with grades for all their documents, and the facts of the topic with those documents judged.
 Any measure can be evaluated on it as it is on a collection that is judged in full.
 
-Many completions of many topics are evaluated at once. Of each, only documents of a grade above 0 are told one by one:
+Many completions of many topics are evaluated at once. Of each, only documents of a grade above 0 are listed one by one:
 among the unjudged ones they are few.
 """
 
@@ -30,7 +30,7 @@ from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 
 CELLS = 1 << 20
-"""So many cells of completed lists are held at once."""
+"""How many cells of completed lists are held at once."""
 NO_DOCUMENT = -1
 
 
@@ -272,7 +272,7 @@ class OpenCollection:
         return bool((rank > 0).any() if depth is None else ((rank > 0) & (rank <= depth)).any())
 
     def parts(self, measure: Measure, completions: int, topics: Ints | None = None) -> Iterator[Ints]:
-        """The topics in parts of which so many completions of each fit into memory."""
+        """The topics in parts whose completions fit into memory, this many of each topic."""
         chosen = np.arange(self.first.size - 1) if topics is None else topics
         deepest = np.max([lists.length for lists in self.lists], axis=0)
         depth = self.depth(measure)

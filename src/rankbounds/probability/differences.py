@@ -1,7 +1,7 @@
 """What unjudged documents leave open of the difference between two runs.
 
 Two runs share unjudged documents, and a shared document is relevant for both or for neither. So each document counts
-once, with its net weight: its weight at its rank in A less that at its rank in B (0 where a list does not hold it).
+once, with its net weight: its weight at its rank in A minus that at its rank in B (0 where a list does not hold it).
 
 Bounds that nothing can violate follow from letting every unjudged document take the value that helps A most (or hurts
 it most). What lies beyond the end of a list is unknown: in the best case for A, everything that follows A's list is
@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 PAIRS_AT_ONCE = 200
-"""So many pairs are a matrix of documents each; for more, SciPy is loaded, which takes a tenth of a second."""
+"""For more pairs than this SciPy is loaded, which takes a tenth of a second; fewer are a matrix of documents each."""
 MANY_PAIRS = 28
-"""Up to so many pairs (of 8 runs), probabilities come from the distribution; beyond, from the normal one."""
+"""Up to this many pairs (of 8 runs), probabilities come from the distribution; beyond, from the normal one."""
 DRAWN_CELLS, FEWEST_DRAWS = 150_000_000, 100
 """Where nobody says how often, measures that are not weighted sums are drawn so often that about so many cells are gone
 through, less often than ``FEWEST_DRAWS`` not at all."""
@@ -66,7 +66,7 @@ LIKELY = 0.8
 
 @dataclass(frozen=True)
 class Difference:
-    """Run A less run B, the mean over topics."""
+    """Run A minus run B, the mean over topics."""
 
     run_a: str
     run_b: str

@@ -27,7 +27,7 @@ from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit
 
 SAMPLES = 1000
-"""How often unjudged documents are drawn where nothing is said."""
+"""How often unjudged documents are drawn by default."""
 NEVER, ALWAYS = 1e-12, 1 - 1e-12
 FARTHEST = 4.0
 """By so much at most the log odds of a document move as the q and w of an urn vary."""

@@ -25,7 +25,7 @@ from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.rankings.ties import ORDERS
 
 FIRST, FURTHER = 24, 24
-"""Of each list so many of the first unjudged documents are looked at, and at most so many further down."""
+"""How many of the first unjudged documents of a list are looked at, and at most how many further down."""
 
 
 def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, Ints, Floats]]:

@@ -53,7 +53,7 @@ INTERVALS = ("normal", "distribution")
 ENOUGH_TOPICS = 30
 """With fewer topics the mean's distribution may be far from normal."""
 SHOWN_DISTRIBUTIONS = 12
-"""A table of up to so many rows says how far each distribution is from normal; that takes a moment for each."""
+"""A table of up to this many rows says how far each distribution is from normal, which takes a moment for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,9 +337,9 @@ def uncertainty(
     interval
         ``"normal"``, or ``"distribution"`` for quantiles of the enumerated or convolved distribution.
     samples, seed
-        Measures that are not weighted sums over ranks are drawn so many times.
+        How often measures that are not weighted sums over ranks are drawn, and where the draws start.
     progress : callable, optional
-        Told how many of how many runs are scored.
+        Called with the number of runs that are scored and that of all.
     **options
         Ties, gains, topics and reading options of ``evaluate``.
 

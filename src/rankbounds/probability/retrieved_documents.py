@@ -26,7 +26,7 @@ POOLED_DEPTH, POOLED_SHARE = 5, 0.95
 POOLED = f"{POOLED_SHARE:.0%} of the first {POOLED_DEPTH} documents"
 """The same in words."""
 GROUPS = 6
-"""Runs that look pooled are put into at most so many groups of about the same quality, and so are the others."""
+"""Into how many groups of about the same quality runs that look pooled are put at most, and the others too."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,7 +64,7 @@ def lead_changes(
 ) -> list[tuple[float, str, str]]:
     """Where the lead of two runs changes, from their rankings: p, who leads below it, who above.
 
-    These are the winners' rows of ``crossings``, for whoever has the rankings at hand.
+    These are the winners' rows of ``crossings``, for callers that have the rankings.
     """
     lists = [_from_rankings(name, batches, facts, measure) for name, batches in runs]
     scaled, most = _whole_numbers(lists, (measure.max_grade or facts.max_gain) if measure.graded else 1.0)

@@ -40,7 +40,7 @@ class Published:
         To how many digits the numbers are known; without it, to those they are written with (an array: to the most
         that any of its numbers has).
     topics
-        The score is a mean over so many.
+        How many topics the score is a mean over.
     gains
         What one document can be worth: (0, 1) if binary, such as (0, 0.5, 1), or ``"any"``.
     depth

@@ -119,7 +119,7 @@ def run(
 ) -> Result:
     """A row for each treatment and measure; ``treatments`` are ``rhos``, ``bits``, ``digits`` of ``measure_changes``.
 
-    ``best`` keeps so many of the runs that are best by the last measure.
+    ``best``: how many of the runs to keep, the best by the last measure.
     """
     changes = measure_changes(qrels, runs, measures, gain=gain, **treatments)
     return summarise(changes if best is None else best_runs(changes, best), alpha=alpha)

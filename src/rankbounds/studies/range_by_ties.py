@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(qrels: Any, runs: Any, measure: str | Measure = "AP", *, best: int | None = None) -> Result:
-    """Rows by falling score under trec_eval's order. ``best`` keeps so many of the best runs, as the paper does."""
+    """Rows by falling score under trec_eval's order. ``best``: how many of the best runs to keep, as the paper does."""
     chosen = parse_measure(measure)
     diagnoses = diagnose(runs, qrels=qrels, measures=[chosen], examples=0)
     if best is not None:

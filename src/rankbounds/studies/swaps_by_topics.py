@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 MEASURES = ("AP", "nDCG@10", "P@10", "RBP(p=0.8)", "RR")
 LEVEL = 0.05
 SIZES = 8
-"""So many sizes of sets are looked at."""
+"""How many sizes of sets are looked at."""
 WANTED = 0.05
 """The share of swaps for which topics are counted."""
 SLOWEST = 0.1
 """Where swaps fall by a smaller power of topics, no number of topics is promised."""
 FURTHER = (1, 2, 4)
-"""Extrapolated to so many times the topics at hand."""
+"""To how many times the topics at hand swaps are extrapolated."""
 
 
 def run(

@@ -33,7 +33,7 @@ from rankbounds.tables import plain_rows
 KINDS = ("logistic", "isotonic", "urn")
 """The ways to estimate probabilities from the judgments at hand."""
 SHOWN = 5
-"""Of so many runs the urns are described one by one."""
+"""The urns of up to this many runs are described one by one."""
 RIDGE = 1.0
 """A pull towards coefficients of 0 (as if each had a normal distribution of sd 1), felt where judgments are few."""
 
@@ -213,16 +213,16 @@ class UrnEstimate:
 
     def remarks(self) -> list[str]:
         """What a reader must know, in sentences: which urns were fitted, and how far they can be trusted."""
-        told = []
+        sentences = []
         if len(self.fits) > 1:
             some = [f"{name} {fit}" for name, fit in list(self.fits.items())[:SHOWN]]
             more = [f"and {len(self.fits) - SHOWN} more"] if len(self.fits) > SHOWN else []
-            told.append(f"Urns, with what is plausible of each at 95%: {'; '.join([*some, *more])}.")
-        told.append(
+            sentences.append(f"Urns, with what is plausible of each at 95%: {'; '.join([*some, *more])}.")
+        sentences.append(
             "An urn takes all topics of a run for alike, which real ones are not: its intervals are too short there. "
             "For TREC-8's 129 runs, judged to depth 10, 3 hold the official mean. Trust the certain bounds."
         )
-        return told
+        return sentences
 
     def __str__(self) -> str:
         if len(self.fits) == 1:
@@ -341,13 +341,13 @@ class ChosenModels:
 
     def remarks(self) -> list[str]:
         """What a reader of estimated probabilities must know, in sentences."""
-        told = list(dict.fromkeys(remark for urn in self._urns() for remark in urn.remarks()))
+        sentences = list(dict.fromkeys(remark for urn in self._urns() for remark in urn.remarks()))
         apart = self.unpooled()
         if not apart:
-            return told
+            return sentences
         some = ", ".join(apart[:5]) + (f" and {len(apart) - 5} more" if len(apart) > 5 else "")
         return [
-            *told,
+            *sentences,
             f"{some}: fewer than {POOLED} are judged, so that the estimate rests on what other runs found; trust the "
             "certain bounds, not the probabilities.",
         ]

@@ -24,15 +24,15 @@ from rankbounds.errors import UsageError
 from rankbounds.stats.logistic import expit
 
 MOST_NUMBERS = 64
-"""So many numbers of relevant documents are followed down the ranks; those between them are interpolated."""
+"""How many numbers of relevant documents are followed down the ranks; those between them are interpolated."""
 IMPLAUSIBLE = 1e-3
 """Pairs of q and w of less than this share of the most plausible one's weight are left out of averages."""
 FARTHEST_PLAUSIBLE = 8.0
 """A log likelihood that is farther than this below the greatest is not looked at closely."""
 PLACES = 15
-"""So many values of q, and of w, stand for all that are plausible: about two for each standard deviation."""
+"""How many values of q, and of w, stand for all that are plausible: about two for each standard deviation."""
 DIRECTIONS = 3
-"""In so many ways chances move together as q and w vary: two parameters, and a little for the bend."""
+"""In how many ways chances move together as q and w vary: two parameters, and a little for the bend."""
 LOG_RATIOS: Floats = np.linspace(math.log(0.005), math.log(4), 27)
 """The values of log w that are looked at first, and those that are followed down the ranks."""
 _TINY = 1e-15
@@ -72,7 +72,7 @@ def urn_moments(
     judged_depth
         Ranks down to this one are judged and not counted.
     topics
-        The mean is over so many.
+        How many topics the mean is over.
     relevant
         The number of relevant documents, in place of ``q``.
 
@@ -409,7 +409,7 @@ def _binomial(n: int, shares: Floats) -> tuple[Ints, Floats]:
 
 
 def _chance_of_relevant(left: Floats | Ints, others: Floats | Ints, ratio: Any) -> Floats:
-    """The next draw is relevant with this probability, when so many relevant and other documents are left."""
+    """The probability that the next draw is relevant, given how many relevant and other documents are left."""
     left, others = np.maximum(left, 0), np.maximum(others, 0)
     weight = left + ratio * others
     return np.divide(left, weight, out=np.zeros(weight.shape), where=weight > 0)
@@ -510,7 +510,7 @@ def _log_likelihood(prefix: Floats, number: Ints, n: int, ratios: Floats) -> Flo
 
 
 def _total_likelihood(prefix: Floats, copies: Ints, n: int, shares: Floats, ratios: Floats) -> Floats:
-    """For each share and ratio, the log likelihood of all judged beginnings together, each met so many times."""
+    """For each share and ratio, the log likelihood of all judged beginnings together, with their copies."""
     number, mixture = _followed(n, shares)
     logs = _log_likelihood(prefix, number, n, ratios)
     top = logs.max(axis=-1, keepdims=True)
