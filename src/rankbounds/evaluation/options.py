@@ -18,34 +18,50 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.rankings.ties import ORDERS
 
 
-class ReadingOptions(TypedDict, total=False):
-    """How judgments and runs are read, as in ``evaluate``."""
+class FileOptions(TypedDict, total=False):
+    """How files and tables are read, as in ``evaluate``."""
 
-    labels: str | Sequence[str] | None
     formats: Formats | None
     columns: Mapping[str, str] | None
     lenient: bool
     threads: int
 
 
-class RankingOptions(ReadingOptions, total=False):
-    """The options of ``evaluate`` that do not concern unjudged documents: reading, ties, gains and topics."""
+class ReadingOptions(FileOptions, total=False):
+    """How judgments and runs are read, as in ``evaluate``."""
+
+    labels: str | Sequence[str] | None
+
+
+class OrderOptions(FileOptions, total=False):
+    """What pools, samples, plans and audits take: reading, one order of tied documents, gains."""
 
     ties: str
-    ties_key: Any
     gain: str | Mapping[Any, float] | GainRule | None
-    topics: str
     score_precision: str
 
 
-class Options(RankingOptions, total=False):
-    """Everything that ``evaluate`` is told about reading, ties, unjudged documents, gains and topics."""
+class RankingOptions(OrderOptions, ReadingOptions, total=False):
+    """The options of ``evaluate`` that do not concern unjudged documents: reading, ties, gains and topics."""
 
+    ties_key: Any
+    topics: str
+
+
+class ScoringOptions(OrderOptions, total=False):
+    """Everything that ``evaluate`` is told, except for whose labels to use: for functions with labels of their own."""
+
+    ties_key: Any
+    topics: str
     unjudged: str
     q: float | None
     bounds: str
     open: str
     most_relevant: int | None
+
+
+class Options(ScoringOptions, RankingOptions, total=False):
+    """Everything that ``evaluate`` is told about reading, ties, unjudged documents, gains and topics."""
 
 
 READING = frozenset(ReadingOptions.__annotations__)
@@ -54,7 +70,7 @@ ASSUMED = frozenset(signature(Assumptions).parameters)
 
 def chosen_options(
     options: Mapping[str, Any],
-    declared: type[ReadingOptions] = Options,
+    declared: type[FileOptions] = Options,
     *,
     refused: Mapping[str, str] | None = None,
     one_order: str = "",
