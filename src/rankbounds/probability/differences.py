@@ -278,7 +278,8 @@ def differences(
     model = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
     unpooled = frozenset(models.unpooled())
     pairs = [replace(pair, unpooled=tuple(sorted(unpooled & {pair.run_a, pair.run_b}))) for pair in pairs]
-    return Differences(pairs, model, exact, models.remarks(), unpooled, drawn, seed, confidence)
+    settings = {"q": model, "confidence": confidence, "samples": samples, "seed": seed}
+    return Differences(pairs, model, exact, models.remarks(), unpooled, drawn, seed, confidence, settings=settings)
 
 
 def _drawn_pairs(

@@ -395,7 +395,10 @@ def uncertainty(
         if progress:
             progress(number_of_run, len(systems))
     in_words = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
-    result = Uncertainty(scores, confidence, sources, interval, in_words, samples, seed, models.remarks())
+    settings = {"q": in_words, "confidence": confidence, "sources": sources, "interval": interval, "tail": tail}
+    settings |= {"samples": samples, "seed": seed}
+    remarks = models.remarks()
+    result = Uncertainty(scores, confidence, sources, interval, in_words, samples, seed, remarks, settings=settings)
     if not by_urn:  # there is no other interval to use
         _warn_of_few_topics(result)
     return result

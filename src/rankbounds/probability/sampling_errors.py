@@ -175,7 +175,8 @@ def sampling_errors(
                     [_variance(measure, lists.of_list(row)) for row in range(rankings.length.size)]
                 )
     names = tuple(run.name for run in systems)
-    return SamplingErrors(names, tuple(facts.query_ids), sampled, value, error, confidence)
+    settings = {"confidence": confidence}
+    return SamplingErrors(names, tuple(facts.query_ids), sampled, value, error, confidence, settings=settings)
 
 
 def _variance(measure: Sampled, lists: StratifiedLists) -> float:
