@@ -9,7 +9,6 @@ that of topics.
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, write_text
@@ -43,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
         runs,
         options.measures or DEFAULT_MEASURES,
         confidence=options.confidence,
+        per_topic=options.per_topic,
         ties=options.ties,
         gain=options.gain,
         topics=options.topics,
@@ -50,5 +50,5 @@ def run(options: argparse.Namespace) -> int:
     )
     for note in result.notes():
         say(note)
-    write_text(options, replace(result, per_topic=options.per_topic).render(options.format, raw=options.raw))
+    write_text(options, result.render(options.format, raw=options.raw))
     return 0

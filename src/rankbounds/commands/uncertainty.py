@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import replace
 
 from rankbounds.commands.messages import say
 from rankbounds.commands.output import add_output, progress_on_terminal, seed, write_text
@@ -114,6 +113,7 @@ def run(options: argparse.Namespace) -> int:
         interval=options.interval,
         samples=options.samples,
         seed=options.seed,
+        per_topic=options.per_topic,
         progress=progress_on_terminal("runs scored"),
         **assumed,
     )
@@ -121,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
     by = order_of_runs(options)
     result = result if by == "given" else result.sort(by)
     result = result if options.top is None else result.first(options.top)
-    write_text(options, replace(result, per_topic=options.per_topic).render(options.format, raw=options.raw))
+    write_text(options, result.render(options.format, raw=options.raw))
     return 0
 
 

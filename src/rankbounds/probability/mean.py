@@ -313,6 +313,7 @@ def uncertainty(
     interval: str = "normal",
     samples: int = SAMPLES,
     seed: int = 0,
+    per_topic: bool = False,
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[RankingOptions],
 ) -> Uncertainty:
@@ -338,6 +339,8 @@ def uncertainty(
         ``"normal"``, or ``"distribution"`` for quantiles of the enumerated or convolved distribution.
     samples, seed
         How often measures that are not weighted sums over ranks are drawn, and where the draws start.
+    per_topic
+        Add a row for each topic.
     progress : callable, optional
         Called with the number of runs that are scored and that of all.
     **options
@@ -397,8 +400,9 @@ def uncertainty(
     in_words = ", ".join(dict.fromkeys(str(models.of(measure)) for measure in chosen))
     settings = {"q": in_words, "confidence": confidence, "sources": sources, "interval": interval, "tail": tail}
     settings |= {"samples": samples, "seed": seed}
-    remarks = models.remarks()
-    result = Uncertainty(scores, confidence, sources, interval, in_words, samples, seed, remarks, settings=settings)
+    result = Uncertainty(
+        scores, confidence, sources, interval, in_words, samples, seed, models.remarks(), per_topic, settings=settings
+    )
     if not by_urn:  # there is no other interval to use
         _warn_of_few_topics(result)
     return result

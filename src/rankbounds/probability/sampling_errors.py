@@ -106,6 +106,7 @@ def sampling_errors(
     measures: MeasureLike | Iterable[MeasureLike] = ("xinfAP", "infNDCG"),
     *,
     confidence: float = 0.95,
+    per_topic: bool = False,
     **options: Unpack[RankingOptions],
 ) -> SamplingErrors:
     """Estimates from a sample of judgments, with standard errors and confidence intervals over what was drawn.
@@ -119,6 +120,8 @@ def sampling_errors(
         Of xinfAP, infNDCG, infP@k, infNumRelRet, infNumRel.
     confidence
         Of the intervals.
+    per_topic
+        Add a row for each topic.
     **options
         Ties (one order), gains, topics and reading options of ``evaluate``.
 
@@ -176,7 +179,9 @@ def sampling_errors(
                 )
     names = tuple(run.name for run in systems)
     settings = {"confidence": confidence}
-    return SamplingErrors(names, tuple(facts.query_ids), sampled, value, error, confidence, settings=settings)
+    return SamplingErrors(
+        names, tuple(facts.query_ids), sampled, value, error, confidence, per_topic, settings=settings
+    )
 
 
 def _variance(measure: Sampled, lists: StratifiedLists) -> float:
