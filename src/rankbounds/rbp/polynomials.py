@@ -144,6 +144,10 @@ def _with_at_most_one_root(coefficients: Coefficients, terms: _Terms) -> list[In
     """Intervals (low, high] of [0, 1], ascending, with at most one root each; outside them there are no roots."""
     one_root, narrow = _settled_intervals(terms)
     chain = _sturm_chain(coefficients) if narrow else []
+    if narrow and len(chain[-1]) > 1:  # a divisor shared with the slope: roots of higher order, made simple ones here
+        simple = _exact_quotient(coefficients, chain[-1])
+        one_root, narrow = _settled_intervals(_Terms(simple))
+        chain = _sturm_chain(simple) if narrow else []
     exact = [(Fraction(low), Fraction(high)) for low, high in one_root]
     for low, high in _joined(sorted(narrow)):
         exact += _split(Fraction(low), Fraction(high), chain)
@@ -189,8 +193,6 @@ def _split(low: Fraction, high: Fraction, chain: list[list[int]]) -> Iterator[In
         yield low, high
     elif number:
         middle = (low + high) / 2
-        while not sign_at(chain[-1], middle):  # a root of higher order, where all of the chain is 0
-            middle = (low + middle) / 2
         yield from _split(low, middle, chain)
         yield from _split(middle, high, chain)
 
@@ -226,6 +228,19 @@ def _negative_remainder(dividend: list[int], divisor: list[int]) -> list[int]:
         rest.pop()
     shared = math.gcd(*rest)
     return [-term // shared for term in rest]
+
+
+def _exact_quotient(dividend: Coefficients, divisor: list[int]) -> list[int]:
+    """The quotient of a division without remainder, times a positive number that makes it whole."""
+    rest, quotient = [Fraction(term) for term in dividend], []
+    while len(rest) >= len(divisor):
+        quotient.append(rest[-1] / divisor[-1])
+        offset = len(rest) - len(divisor)
+        for power, term in enumerate(divisor):
+            rest[offset + power] -= quotient[-1] * term
+        rest.pop()
+    common = math.lcm(*(term.denominator for term in quotient))
+    return [int(term * common) for term in reversed(quotient)]
 
 
 def _refined(coefficients: Coefficients, terms: _Terms, low: Fraction, high: Fraction, before: int) -> Fraction:
